@@ -1,0 +1,209 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// Direct sums in double as a reference, and errors measured against them.
+#pragma once
+
+#include <algorithm>
+#include <chrono>
+#include <random>
+#include <unordered_map>
+#include <vector>
+
+#include "bodies.hpp"
+#include "concepts.hpp"
+#include "kernels/p2p.hpp"
+
+namespace fmm {
+
+/// Errors of a result against the direct sum in double.
+struct ErrorMeasure {
+  double force_l2 = 0;   ///< sqrt(sum |a - a_ref|^2 / sum |a_ref|^2)
+  double force_p99 = 0;  ///< 99th percentile of |a - a_ref| / |a_ref|
+  double force_max = 0;
+  double potential_l2 = 0;
+  std::size_t samples = 0;     ///< targets compared
+  double direct_seconds = 0;   ///< time of the direct sum for them
+  std::vector<double> force;   ///< |a - a_ref| / |a_ref| of each target, ascending
+};
+
+namespace detail {
+
+template <class Space, class Positions, class Charges>
+struct CopyBodies {
+  Positions positions;
+  Charges charges;
+  Array<Body<double>, Space> bodies;
+
+  KOKKOS_FUNCTION void operator()(std::int64_t i) const {
+    bodies(i) = {double(positions(i, 0)), double(positions(i, 1)), double(positions(i, 2)),
+                 double(charges(i))};
+  }
+};
+
+template <class Space, class Potential, class Field>
+struct GiveDirect {
+  Array<Sums<double>, Space> sums;
+  double potential_unit, field_unit;
+  Potential potential;
+  Field field;
+
+  KOKKOS_FUNCTION void operator()(std::int64_t i) const {
+    if constexpr (!std::is_same_v<Potential, None>) potential(i) = sums(i).potential * potential_unit;
+    if constexpr (!std::is_same_v<Field, None>) {
+      field(i, 0) = sums(i).x * field_unit;
+      field(i, 1) = sums(i).y * field_unit;
+      field(i, 2) = sums(i).z * field_unit;
+    }
+  }
+};
+
+/// Results of chosen bodies, gathered to one contiguous array of four numbers each.
+template <class Space, class Potential, class Field>
+struct GatherResults {
+  Potential potential;
+  Field field;
+  Array<BodyIndex, Space> targets;
+  Array<Sums<double>, Space> out;
+
+  KOKKOS_FUNCTION void operator()(std::int64_t i) const {
+    const BodyIndex from = targets(i);
+    Sums<double> s{0, 0, 0, 0};
+    if constexpr (!std::is_same_v<Potential, None>) s.potential = potential(from);
+    if constexpr (!std::is_same_v<Field, None>) {
+      s.x = field(from, 0);
+      s.y = field(from, 1);
+      s.z = field(from, 2);
+    }
+    out(i) = s;
+  }
+};
+
+}  // namespace detail
+
+/// Direct sums in double, in the caller's units, over all N bodies at those numbered in `targets` (M):
+/// potential (M) and field (M,3), each a View or fmm::none. Asynchronous. Cost: M N pairs.
+template <class ExecutionSpace, class Kernel, class Positions, class Charges, class Targets,
+          class Potential, class Field>
+void direct_sum(ExecutionSpace const& space, Kernel const& kernel, Positions const& positions,
+                Charges const& charges, Targets const& targets, Potential const& potential,
+                Field const& field) {
+  static_assert(PairKernel<Kernel>);
+  detail::check_view<ExecutionSpace, Positions, 2>();
+  detail::check_view<ExecutionSpace, Charges, 1>();
+  const std::int64_t n = detail::checked_size("positions", positions);
+  detail::check_extents("charges", charges, n);
+  const std::int64_t m = std::int64_t(targets.extent(0));
+  detail::check_extents("potential", potential, m);
+  detail::check_extents("field", field, m);
+  if (n == 0 || m == 0) return;
+  detail::Region region("fmm::direct_sum");
+  using Want = detail::Wanted<!std::is_same_v<Potential, None>, !std::is_same_v<Field, None>>;
+  detail::Buffer<detail::Body<double>, ExecutionSpace> body_buffer("direct sum's bodies");
+  detail::Buffer<detail::Sums<double>, ExecutionSpace> sum_buffer("direct sum");
+  detail::Buffer<detail::BodyIndex, ExecutionSpace> target_buffer("direct sum's targets");
+  const auto bodies = body_buffer.resize(n);
+  const auto sums = sum_buffer.resize(m);
+  const auto chosen = target_buffer.resize(m);
+  Kokkos::deep_copy(space, chosen, targets);
+  Kokkos::parallel_for("fmm::direct_sum::bodies", detail::range(space, n),
+                       detail::CopyBodies<ExecutionSpace, Positions, Charges>{positions, charges,
+                                                                              bodies});
+  double length = 1;
+  Kernel scaled = kernel;
+  double unit = detail::prefactor(kernel);
+  if constexpr (detail::RescalableKernel<Kernel>) {
+    length = detail::bounding_cube(space, positions).edge;
+    scaled = kernel.rescaled(length);
+    unit *= kernel.potential_unit(length);
+  }
+  detail::p2p_all<Want, double>(space, scaled, 1 / length, bodies, chosen, sums);
+  Kokkos::parallel_for(
+      "fmm::direct_sum::results", detail::range(space, m),
+      detail::GiveDirect<ExecutionSpace, Potential, Field>{sums, unit, unit / length, potential, field});
+  space.fence();  // the buffers go now
+}
+
+/// Compares `potential` (N) and `field` (N,3), or fmm::none, with the direct sum in double at `samples`
+/// random bodies (all, if samples >= N). Cost: samples x N pairs.
+template <class ExecutionSpace, class Kernel, class Positions, class Charges, class Potential,
+          class Field>
+ErrorMeasure measure_error(ExecutionSpace const& space, Kernel const& kernel,
+                           Positions const& positions, Charges const& charges,
+                           Potential const& potential, Field const& field, std::size_t samples,
+                           std::uint64_t seed = 1) {
+  detail::check_result<ExecutionSpace, Potential, 1>();
+  detail::check_result<ExecutionSpace, Field, 2>();
+  const std::int64_t n = detail::checked_size("positions", positions);
+  detail::check_extents("potential", potential, n);
+  detail::check_extents("field", field, n);
+  ErrorMeasure error;
+  const std::int64_t m = std::int64_t(std::min<std::size_t>(samples, std::size_t(n)));
+  error.samples = std::size_t(m);
+  if (m == 0) return error;
+
+  // m of n without repetition: the first m places of a Fisher-Yates shuffle, kept sparse
+  std::vector<detail::BodyIndex> host_targets(m);
+  std::mt19937_64 random(seed);
+  std::unordered_map<std::int64_t, std::int64_t> moved;
+  for (std::int64_t i = 0; i < m; ++i) {
+    const std::int64_t j = m == n ? i : i + std::int64_t(random() % std::uint64_t(n - i));
+    const auto at = [&](std::int64_t k) { return moved.count(k) ? moved[k] : k; };
+    host_targets[i] = detail::BodyIndex(at(j));
+    if (m < n) moved[j] = at(i);
+  }
+  std::sort(host_targets.begin(), host_targets.end());
+
+  detail::Buffer<detail::BodyIndex, ExecutionSpace> target_buffer("sampled targets");
+  detail::Buffer<detail::Sums<double>, ExecutionSpace> result_buffer("sampled results");
+  const auto targets = target_buffer.resize(m);
+  const auto results = result_buffer.resize(m);
+  using HostTargets =
+      Kokkos::View<detail::BodyIndex*, Kokkos::HostSpace, Kokkos::MemoryTraits<Kokkos::Unmanaged>>;
+  Kokkos::deep_copy(space, targets, HostTargets(host_targets.data(), m));
+  Kokkos::parallel_for("fmm::error::gather", detail::range(space, m),
+                       detail::GatherResults<ExecutionSpace, Potential, Field>{potential, field,
+                                                                               targets, results});
+  using Memory = typename ExecutionSpace::memory_space;
+  Kokkos::View<double*, detail::Device<ExecutionSpace>> reference_potential("fmm::reference", m);
+  Kokkos::View<double* [3], Kokkos::LayoutRight, Memory> reference_field("fmm::reference", m);
+  space.fence();
+  const auto start = std::chrono::steady_clock::now();
+  direct_sum(space, kernel, positions, charges, targets, reference_potential, reference_field);
+  error.direct_seconds =
+      std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
+
+  const auto host_results = Kokkos::create_mirror_view_and_copy(
+      Kokkos::HostSpace(), Kokkos::View<detail::Sums<double>*, detail::Device<ExecutionSpace>,
+                                        Kokkos::MemoryTraits<Kokkos::Unmanaged>>(results));
+  const auto host_potential =
+      Kokkos::create_mirror_view_and_copy(Kokkos::HostSpace(), reference_potential);
+  const auto host_field = Kokkos::create_mirror_view_and_copy(Kokkos::HostSpace(), reference_field);
+  double force2 = 0, difference2 = 0, potential2 = 0, potential_difference2 = 0;
+  if (!std::is_same_v<Field, None>) error.force.reserve(m);
+  for (std::int64_t i = 0; i < m; ++i) {
+    const auto r = host_results(i);
+    const double dp = r.potential - host_potential(i);
+    potential2 += host_potential(i) * host_potential(i);
+    potential_difference2 += dp * dp;
+    const double computed[3] = {r.x, r.y, r.z};
+    double a2 = 0, d2 = 0;
+    for (int c = 0; c < 3; ++c) {
+      a2 += host_field(i, c) * host_field(i, c);
+      d2 += (computed[c] - host_field(i, c)) * (computed[c] - host_field(i, c));
+    }
+    force2 += a2;
+    difference2 += d2;
+    if (!std::is_same_v<Field, None>)
+      error.force.push_back(d2 == 0 ? 0 : std::sqrt(d2 / a2));
+  }
+  if (!std::is_same_v<Potential, None> && potential_difference2 > 0)
+    error.potential_l2 = std::sqrt(potential_difference2 / potential2);
+  if (!std::is_same_v<Field, None>) {
+    if (difference2 > 0) error.force_l2 = std::sqrt(difference2 / force2);
+    std::sort(error.force.begin(), error.force.end());
+    error.force_max = error.force.back();
+    error.force_p99 = error.force[std::size_t(0.99 * double(m - 1))];
+  }
+  return error;
+}
+
+}  // namespace fmm

@@ -1,0 +1,146 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// The way of charges into tree order and of results back into the caller's.
+#pragma once
+
+#include <cmath>
+#include <limits>
+#include <string>
+
+#include "concepts.hpp"
+#include "tree/octree.hpp"
+#include "detail/cell.hpp"
+
+namespace fmm::detail {
+
+/// Largest |q|, and the smallest index of a charge that is not allowed.
+template <class Charges, bool Positive>
+struct InspectCharges {
+  Charges charges;
+
+  KOKKOS_FUNCTION void operator()(std::int64_t i, double& largest, std::int64_t& bad) const {
+    const double q = charges(i);
+    if ((!(q - q == 0) || (Positive && q < 0)) && i < bad) bad = i;
+    const double size = q < 0 ? -q : q;
+    if (size > largest) largest = size;
+  }
+};
+
+/// A power of two near the largest |q|, by which charges are divided so that any unit works in float; 1 if
+/// all are 0. Throws InvalidArgument for a charge that is not finite or, with Positive, negative.
+template <bool Positive, class Space, class Charges>
+double charge_scale(Space const& space, Charges const& charges) {
+  double largest = 0;
+  std::int64_t bad;
+  Kokkos::parallel_reduce("fmm::charges::inspect", range(space, std::int64_t(charges.extent(0))),
+                          InspectCharges<Charges, Positive>{charges}, Kokkos::Max<double>(largest),
+                          Kokkos::Min<std::int64_t>(bad));
+  space.fence();
+  if (bad < std::int64_t(charges.extent(0)))
+    throw InvalidArgument("charges(" + std::to_string(bad) + ")", component(space, charges, bad),
+                          Positive ? "finite and >= 0" : "finite");
+  if (!(largest > 0)) return 1;
+  return std::ldexp(1.0, std::ilogb(largest));
+}
+
+/// Charges into tree order, and sums to zero.
+template <class Space, class Charges, class Real, class StoredReal>
+struct TakeCharges {
+  Charges charges;
+  double per_unit;
+  Array<BodyIndex, Space> order;
+  Array<Body<StoredReal>, Space> bodies;
+  Array<Sums<Real>, Space> sums;
+
+  KOKKOS_FUNCTION void operator()(std::int64_t i) const {
+    bodies(i).q = StoredReal(double(charges(order(i))) * per_unit);
+    sums(i) = {Real(0), Real(0), Real(0), Real(0)};
+  }
+};
+
+/// Results into the caller's order and units.
+template <class Space, class Real, class Potential, class Field>
+struct GiveResults {
+  Array<Sums<Real>, Space> sums;
+  Array<BodyIndex, Space> order;
+  double potential_unit, field_unit;
+  Potential potential;
+  Field field;
+
+  KOKKOS_FUNCTION void operator()(std::int64_t i) const {
+    const Sums<Real> s = sums(i);
+    const std::int64_t to = order(i);
+    if constexpr (!std::is_same_v<Potential, None>)
+      potential(to) = typename Potential::value_type(double(s.potential) * potential_unit);
+    if constexpr (!std::is_same_v<Field, None>) {
+      using T = typename Field::value_type;
+      field(to, 0) = T(double(s.x) * field_unit);
+      field(to, 1) = T(double(s.y) * field_unit);
+      field(to, 2) = T(double(s.z) * field_unit);
+    }
+  }
+};
+
+/// Positions in double, in tree order, for AllPairs.
+template <class Space, class Positions>
+struct CopyPositions {
+  Positions positions;
+  Array<BodyIndex, Space> order;
+  Array<Body<double>, Space> bodies;
+
+  KOKKOS_FUNCTION void operator()(std::int64_t i) const {
+    const std::int64_t from = order(i);
+    bodies(i).x = positions(from, 0);
+    bodies(i).y = positions(from, 1);
+    bodies(i).z = positions(from, 2);
+  }
+};
+
+/// sum |q| of every leaf, for criteria that use charges; a team a leaf.
+template <class Space, class Real>
+struct LeafCharges {
+  Array<Cell, Space> cells;
+  Array<CellIndex, Space> leaves;
+  Array<Body<Real>, Space> bodies;
+  Array<float, Space> charges;
+
+  KOKKOS_FUNCTION void operator()(TeamMember<Space> const& team) const {
+    const CellIndex leaf = leaves(team.league_rank());
+    const BodyIndex begin = cells(leaf).body_begin;
+    float sum = 0;
+    Kokkos::parallel_reduce(
+        Kokkos::TeamThreadRange(team, cells(leaf).body_count),
+        [&](int i, float& s) { s += std::fabs(float(bodies(begin + i).q)); }, sum);
+    if (team.team_rank() == 0) charges(leaf) = sum;
+  }
+};
+
+template <class Space>
+struct ParentCharges {
+  Array<Cell, Space> cells;
+  Array<CellIndex, Space> parents;
+  Array<float, Space> charges;
+
+  KOKKOS_FUNCTION void operator()(std::int64_t i) const {
+    const Cell cell = cells(parents(i));
+    float sum = 0;
+    for (int c = 0; c < cell.child_count; ++c) sum += charges(cell.child_begin + c);
+    charges(parents(i)) = sum;
+  }
+};
+
+/// Charges of cells, sum |q| in units of the charge scale.
+template <class Space, class Real>
+void cell_charges(Space const& space, Octree<Space> const& tree, Array<Body<Real>, Space> bodies,
+                  Array<float, Space> charges, int team_size) {
+  Kokkos::parallel_for("fmm::charges::leaves",
+                       Kokkos::TeamPolicy<Space>(space, int(tree.leaves.extent(0)), team_size),
+                       LeafCharges<Space, Real>{tree.cells, tree.leaves, bodies, charges});
+  for (int level = tree.depth - 1; level >= 0; --level) {
+    const auto begin = tree.parent_begin[level], end = tree.parent_begin[level + 1];
+    Array<CellIndex, Space> parents(tree.parents.data() + begin, end - begin);
+    Kokkos::parallel_for("fmm::charges::parents", range(space, end - begin),
+                         ParentCharges<Space>{tree.cells, parents, charges});
+  }
+}
+
+}  // namespace fmm::detail

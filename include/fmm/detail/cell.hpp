@@ -1,0 +1,69 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// What trees and operators both speak of: bodies, cells and lists of cells.
+//
+// Lengths. The bounding cube's edge is the unit of the whole computation. Cell centres are integers in
+// units of 2^-22 of it, so that differences of centres are exact in float. A body's coordinates are
+// counted from the centre of its leaf in units of the leaf's edge, and are thus in [-1/2, 1/2].
+// Expansions are scaled with the edge of their cell; their potentials have the cube's unit.
+#pragma once
+
+#include "kokkos_compat.hpp"
+
+namespace fmm::detail {
+
+/// Levels of the integer grid of cell centres: one more than the deepest level of a tree.
+inline constexpr int grid_bits = 22;
+
+/// A cell of the octree. A level's cells are contiguous, in Morton order; so are a cell's children.
+struct Cell {
+  std::int32_t centre[3];  ///< in units of 2^-22 of the cube's edge
+  BodyIndex body_begin, body_count;
+  CellIndex parent;       ///< -1 for the root
+  CellIndex child_begin;  ///< index of the first child
+  std::int16_t level;
+  std::int16_t child_count;  ///< 0 for a leaf
+
+  KOKKOS_INLINE_FUNCTION bool is_leaf() const { return child_count == 0; }
+  /// Edge in grid units.
+  KOKKOS_INLINE_FUNCTION std::int32_t edge() const { return std::int32_t(1) << (grid_bits - level); }
+};
+
+/// A body in tree order: position relative to its leaf, and its charge.
+template <class Real>
+struct alignas(4 * sizeof(Real)) Body {
+  Real x, y, z, q;
+};
+
+/// Potential and field (minus its gradient) of a body in tree order, without the kernel's prefactor.
+template <class Real>
+struct alignas(4 * sizeof(Real)) Sums {
+  Real potential, x, y, z;
+};
+
+/// Up to a fixed number of bodies of one leaf: what a team works on.
+struct Tile {
+  CellIndex cell;
+  BodyIndex first;  ///< index of the tile's first body in tree order
+  BodyIndex count;
+};
+
+/// Rows of cell indices: row i is entries(offsets(i)) .. entries(offsets(i+1)-1).
+template <class Space>
+struct Csr {
+  Array<Offset, Space> offsets;
+  Array<CellIndex, Space> entries;
+};
+
+template <class Space>
+using TeamMember = typename Kokkos::TeamPolicy<Space>::member_type;
+
+/// The next `count` numbers of the team's scratch memory of that level, for all threads the same.
+/// Every array needs up to `scratch_alignment` bytes more than its size.
+inline constexpr int scratch_alignment = 64;
+template <class T, class Team>
+KOKKOS_FORCEINLINE_FUNCTION T* scratch_array(Team const& team, int level, int count) {
+  return static_cast<T*>(
+      team.team_scratch(level).get_shmem_aligned(count * int(sizeof(T)), int(scratch_alignment)));
+}
+
+}  // namespace fmm::detail

@@ -1,0 +1,66 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// The one place that knows about Kokkos's versions (3.4 to 5.x), and the few aliases that spare the
+// other headers Kokkos's longer names.
+#pragma once
+
+#include <Kokkos_Core.hpp>
+
+#include <cstdint>
+#include <string>
+#include <type_traits>
+
+namespace fmm::detail {
+
+/// Kernels of `Space` run on the host, where a thread works on several lanes with vector instructions.
+template <class Space>
+inline constexpr bool is_host_space_v =
+    Kokkos::SpaceAccessibility<Kokkos::HostSpace, typename Space::memory_space>::accessible &&
+    std::is_same_v<typename Space::memory_space, Kokkos::HostSpace>;
+
+/// Device code of `Space` can read memory of `View`.
+template <class Space, class View>
+inline constexpr bool can_access_v =
+    Kokkos::SpaceAccessibility<Space, typename View::memory_space>::accessible;
+
+template <class Space>
+using Device = Kokkos::Device<Space, typename Space::memory_space>;
+
+/// A view of memory that somebody else owns (a Buffer, as a rule): free to copy into functors.
+template <class T, class Space>
+using Array = Kokkos::View<T*, Device<Space>, Kokkos::MemoryTraits<Kokkos::Unmanaged>>;
+
+/// Bodies are counted in 32 bits (the largest N is 2^31 - 1), list entries in 64.
+using BodyIndex = std::int32_t;
+using CellIndex = std::int32_t;
+using Offset = std::int64_t;
+
+template <class Space>
+using Range = Kokkos::RangePolicy<Space, Kokkos::IndexType<std::int64_t>>;
+
+template <class Space>
+Range<Space> range(Space const& space, std::int64_t count) {
+  return Range<Space>(space, 0, count);
+}
+
+/// A profiling region that ends with its scope; Kokkos tools show it under this name.
+class Region {
+ public:
+  explicit Region(std::string const& name) { Kokkos::Profiling::pushRegion(name); }
+  ~Region() { Kokkos::Profiling::popRegion(); }
+  Region(Region const&) = delete;
+  Region& operator=(Region const&) = delete;
+};
+
+/// A scalar of device memory, read back: one of the few host synchronisations of a build.
+template <class Space, class T>
+T read_back(Space const& space, T const* device_pointer) {
+  T value;
+  Kokkos::View<T, Kokkos::HostSpace, Kokkos::MemoryTraits<Kokkos::Unmanaged>> host(&value);
+  Kokkos::View<T const, Device<Space>, Kokkos::MemoryTraits<Kokkos::Unmanaged>> device(
+      device_pointer);
+  Kokkos::deep_copy(space, host, device);
+  space.fence();
+  return value;
+}
+
+}  // namespace fmm::detail

@@ -1,0 +1,228 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// Lanes: the arithmetic type of device code. On a GPU a thread is one lane and the type is float or
+// double; on a CPU a thread drives a vector register and the type is Pack, W lanes side by side.
+// Operators are written once, over `Lanes<Space, Real>`, with the free functions below.
+//
+// This is the only file with intrinsics: each has a portable twin beside it.
+#pragma once
+
+#include <cmath>
+#include <cstdint>
+#include <type_traits>
+
+#include "kokkos_compat.hpp"
+
+// Vector types are a GCC and Clang extension; a CUDA build keeps one lane a host thread, since its
+// front end does not take them inside templates.
+#if defined(__GNUC__) && !defined(__CUDACC__)
+#define FMM_HAS_PACK 1
+#if defined(__x86_64__)
+#include <immintrin.h>
+#endif
+#else
+#define FMM_HAS_PACK 0
+#endif
+
+// FMM_UNROLL(n) before a loop: unroll it n times in device code (n is a constant expression).
+#define FMM_DETAIL_STRING(x) #x
+#if defined(__CUDA_ARCH__)
+#define FMM_UNROLL(n) _Pragma(FMM_DETAIL_STRING(unroll n))
+#else
+#define FMM_UNROLL(n)
+#endif
+
+namespace fmm::detail {
+
+// ---- one lane ------------------------------------------------------------------------------------
+
+KOKKOS_INLINE_FUNCTION float rsqrt(float x) {
+#if defined(__CUDA_ARCH__)
+  float y;
+  asm("rsqrt.approx.ftz.f32 %0, %1;" : "=f"(y) : "f"(x));  // 2 ulp; flush to zero saves 4 slots
+  return y;
+#else
+  return 1.0f / std::sqrt(x);
+#endif
+}
+
+KOKKOS_INLINE_FUNCTION double rsqrt(double x) {
+#if defined(__CUDA_ARCH__)
+  return ::rsqrt(x);
+#else
+  return 1.0 / std::sqrt(x);
+#endif
+}
+
+/// `condition ? a : b`, lane by lane.
+template <class T>
+  requires std::is_floating_point_v<T>
+KOKKOS_FORCEINLINE_FUNCTION T select(bool condition, T a, T b) {
+  return condition ? a : b;
+}
+
+template <class V>
+struct LaneTraits {
+  static_assert(std::is_floating_point_v<V>, "lanes hold floating point numbers");
+  using scalar = V;
+  static constexpr int count = 1;
+  KOKKOS_FORCEINLINE_FUNCTION static V load(V const* from) { return *from; }
+  KOKKOS_FORCEINLINE_FUNCTION static void store(V value, V* to) { *to = value; }
+  KOKKOS_FORCEINLINE_FUNCTION static V sum(V value) { return value; }
+  KOKKOS_FORCEINLINE_FUNCTION static V iota() { return V(0); }
+};
+
+#if FMM_HAS_PACK
+
+/// The compiler's vector of `Bytes` bytes (spelled out: g++ 12 loses the attribute on dependent types).
+template <class T, int Bytes>
+struct VectorRegister;
+template <>
+struct VectorRegister<float, 16> {
+  typedef float type __attribute__((vector_size(16)));
+  typedef std::int32_t mask __attribute__((vector_size(16)));
+};
+template <>
+struct VectorRegister<float, 32> {
+  typedef float type __attribute__((vector_size(32)));
+  typedef std::int32_t mask __attribute__((vector_size(32)));
+};
+template <>
+struct VectorRegister<float, 64> {
+  typedef float type __attribute__((vector_size(64)));
+  typedef std::int32_t mask __attribute__((vector_size(64)));
+};
+template <>
+struct VectorRegister<double, 16> {
+  typedef double type __attribute__((vector_size(16)));
+  typedef std::int64_t mask __attribute__((vector_size(16)));
+};
+template <>
+struct VectorRegister<double, 32> {
+  typedef double type __attribute__((vector_size(32)));
+  typedef std::int64_t mask __attribute__((vector_size(32)));
+};
+template <>
+struct VectorRegister<double, 64> {
+  typedef double type __attribute__((vector_size(64)));
+  typedef std::int64_t mask __attribute__((vector_size(64)));
+};
+
+/// W numbers that one vector instruction works on. Converts from a number by repeating it.
+template <class T, int W>
+struct Pack {
+  using Register = typename VectorRegister<T, int(sizeof(T)) * W>::type;
+  struct Mask {
+    typename VectorRegister<T, int(sizeof(T)) * W>::mask value;
+  };
+
+  Register value;
+
+  Pack() = default;
+  Pack(T x) : value(Register{} + x) {}
+  explicit Pack(Register r) : value(r) {}
+
+  friend Pack operator+(Pack a, Pack b) { return Pack(a.value + b.value); }
+  friend Pack operator-(Pack a, Pack b) { return Pack(a.value - b.value); }
+  friend Pack operator*(Pack a, Pack b) { return Pack(a.value * b.value); }
+  friend Pack operator/(Pack a, Pack b) { return Pack(a.value / b.value); }
+  friend Pack operator-(Pack a) { return Pack(-a.value); }
+  Pack& operator+=(Pack b) { return value += b.value, *this; }
+  Pack& operator-=(Pack b) { return value -= b.value, *this; }
+  Pack& operator*=(Pack b) { return value *= b.value, *this; }
+  friend Mask operator<(Pack a, Pack b) { return {a.value < b.value}; }
+  friend Mask operator>(Pack a, Pack b) { return {a.value > b.value}; }
+  friend Mask operator==(Pack a, Pack b) { return {a.value == b.value}; }
+  friend Pack select(Mask m, Pack a, Pack b) { return Pack(m.value ? a.value : b.value); }
+};
+
+template <class T, int W>
+struct LaneTraits<Pack<T, W>> {
+  using scalar = T;
+  using V = Pack<T, W>;
+  static constexpr int count = W;
+  static V load(T const* from) {
+    typename V::Register r;
+    __builtin_memcpy(&r, from, sizeof r);
+    return V(r);
+  }
+  static void store(V v, T* to) { __builtin_memcpy(to, &v.value, sizeof v.value); }
+  static T sum(V v) {  // pairwise, in the same order for every width's halves
+    T lane[W];
+    store(v, lane);
+    for (int half = W / 2; half > 0; half /= 2)
+      for (int l = 0; l < half; ++l) lane[l] += lane[l + half];
+    return lane[0];
+  }
+  static V iota() {
+    T lane[W];
+    for (int l = 0; l < W; ++l) lane[l] = T(l);
+    return load(lane);
+  }
+};
+
+/// Reciprocal square root of every lane: the hardware's estimate and the Newton steps that bring it
+/// to the precision (within 2 ulp), or a square root and a division where there is no estimate.
+template <class T, int W>
+inline Pack<T, W> rsqrt(Pack<T, W> x) {
+  using P = Pack<T, W>;
+  using R = typename P::Register;
+  [[maybe_unused]] const auto newton = [](P v, P y) { return y * (P(T(1.5)) - P(T(0.5)) * v * y * y); };
+#if defined(__AVX512F__)
+  if constexpr (std::is_same_v<T, float> && W == 16)
+    return newton(x, P((R)_mm512_maskz_rsqrt14_ps(0xffff, (__m512)x.value)));
+  else if constexpr (std::is_same_v<T, double> && W == 8)
+    return newton(x, newton(x, P((R)_mm512_maskz_rsqrt14_pd(0xff, (__m512d)x.value))));
+  else
+#elif defined(__AVX__)
+  if constexpr (std::is_same_v<T, float> && W == 8)
+    return newton(x, P((R)_mm256_rsqrt_ps((__m256)x.value)));
+  else if constexpr (std::is_same_v<T, double> && W == 4)
+    return P(T(1)) / P((R)_mm256_sqrt_pd((__m256d)x.value));
+  else
+#elif defined(__SSE2__)
+  if constexpr (std::is_same_v<T, float> && W == 4)
+    return newton(x, P((R)_mm_rsqrt_ps((__m128)x.value)));
+  else if constexpr (std::is_same_v<T, double> && W == 2)
+    return P(T(1)) / P((R)_mm_sqrt_pd((__m128d)x.value));
+  else
+#endif
+  {
+    T lane[W];
+    LaneTraits<P>::store(x, lane);
+    for (int l = 0; l < W; ++l) lane[l] = T(1) / std::sqrt(lane[l]);
+    return LaneTraits<P>::load(lane);
+  }
+}
+
+#if defined(__AVX512F__)
+inline constexpr int register_bytes = 64;
+#elif defined(__AVX__)
+inline constexpr int register_bytes = 32;
+#else
+inline constexpr int register_bytes = 16;
+#endif
+
+template <class Space, class Real>
+using Lanes =
+    std::conditional_t<is_host_space_v<Space>, Pack<Real, register_bytes / int(sizeof(Real))>, Real>;
+
+#else
+
+template <class Space, class Real>
+using Lanes = Real;
+
+#endif
+
+template <class V>
+using lane_scalar_t = typename LaneTraits<V>::scalar;
+
+template <class V>
+inline constexpr int lane_count_v = LaneTraits<V>::count;
+
+/// fma-able a * b + c; the compiler contracts it where the target has fused multiply-add.
+template <class V>
+KOKKOS_FORCEINLINE_FUNCTION V mul_add(V a, V b, V c) {
+  return a * b + c;
+}
+
+}  // namespace fmm::detail

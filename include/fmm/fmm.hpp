@@ -1,0 +1,13 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// Everything: include this.
+#pragma once
+
+#include "accuracy.hpp"
+#include "concepts.hpp"
+#include "errors.hpp"
+#include "options.hpp"
+#include "plan.hpp"
+#include "report.hpp"
+#include "solver.hpp"
+#include "tuning.hpp"
+#include "version.hpp"

@@ -1,0 +1,104 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// How a far field is expanded: the contract of an expansion, and the spherical-harmonic expansion that
+// the library uses for every harmonic kernel.
+//
+// An expansion is a stateless class. `V` is a type of lanes (detail/simd.hpp): a number, or a pack of
+// numbers that belong to different bodies or cells. All lengths are in units that the caller says.
+//
+//   size                       numbers per cell
+//   p2m(x, y, z, q, M)         adds a body at (x, y, z), in cell edges from the centre, to multipole M
+//   m2m(x, y, z, M)            turns a child's M into its part of the parent's; (x, y, z) is the child's
+//                              centre from the parent's in parent edges (+-1/4)
+//   m2l(x, y, z, s, t, M)      turns a multipole of a cell of edge s into a local expansion of a cell of
+//                              edge t whose centre lies (x, y, z) from the source's, all in cube units
+//   l2l(x, y, z, L)            turns a parent's L into a child's; (x, y, z) as in m2m
+//   stage_multipole(k, a), stage_local(k, a)   coefficient k as m2p and l2p want it
+//   m2p<P, F>(x, y, z, M)      potential (if P) and gradient (if F) of a staged multipole at (x, y, z)
+//                              cell edges from its centre, for a cell of edge 1
+//   l2p<P, F>(x, y, z, L)      the same of a staged local expansion, potential in the cube's unit and
+//                              the gradient per cell edge
+#pragma once
+
+#include "rotation.hpp"
+#include "translation.hpp"
+
+namespace fmm {
+
+/// Real solid harmonics with degrees 0..Order, translated by `Translation` (docs/math.md).
+template <int Order, class Real, class Translation>
+struct SphericalExpansion {
+  static_assert(Order >= 0, "the expansion order is the highest degree, 0 or more");
+  static constexpr int order = Order;
+  static constexpr int size = coefficient_count(Order);
+
+  template <class V>
+  KOKKOS_INLINE_FUNCTION static void p2m(V x, V y, V z, V q, V* M) {
+    static constexpr auto table = detail::NormTable<Order, Real>::make();
+    V u[size];
+    detail::regular_harmonics<Order>(x, y, z, u);
+    FMM_UNROLL(detail::unroll_count(Order))
+    for (int k = 0; k < size; ++k) M[k] += q * V(table.regular[k]) * u[k];
+  }
+
+  template <class V>
+  KOKKOS_INLINE_FUNCTION static void m2m(V x, V y, V z, V* M) {
+    const V half(Real(0.5));
+    detail::scale_degrees<Order>(M, V(Real(1)), half);  // from child edges to parent edges
+    Translation::template m2m<Order>(x, y, z, M);
+  }
+
+  template <class V>
+  KOKKOS_INLINE_FUNCTION static void m2l(V x, V y, V z, V s, V t, V* M) {
+    Translation::template m2l<Order>(x, y, z, s, t, M);
+  }
+
+  template <class V>
+  KOKKOS_INLINE_FUNCTION static void l2l(V x, V y, V z, V* L) {
+    Translation::template l2l<Order>(x, y, z, L);
+    const V half(Real(0.5));
+    detail::scale_degrees<Order>(L, V(Real(1)), half);
+  }
+
+  KOKKOS_INLINE_FUNCTION static Real stage_multipole(int k, Real a) {
+    static constexpr auto table = detail::NormTable<Order, Real>::make();
+    return a * table.inverse[k];
+  }
+
+  KOKKOS_INLINE_FUNCTION static Real stage_local(int k, Real a) {
+    static constexpr auto table = detail::NormTable<Order, Real>::make();
+    return a * table.dual[k];
+  }
+
+  template <bool WithPotential, bool WithField, class V>
+  KOKKOS_INLINE_FUNCTION static detail::PotentialGradient<V> m2p(V x, V y, V z, Real const* M) {
+    V v[coefficient_count(Order + (WithField ? 1 : 0))];
+    detail::irregular_harmonics<Order + (WithField ? 1 : 0)>(x, y, z, v);
+    return detail::evaluate_multipole<Order, WithPotential, WithField>(v, M);
+  }
+
+  template <bool WithPotential, bool WithField, class V>
+  KOKKOS_INLINE_FUNCTION static detail::PotentialGradient<V> l2p(V x, V y, V z, Real const* L) {
+    V u[size];
+    detail::regular_harmonics<Order>(x, y, z, u);
+    return detail::evaluate_local<Order, WithPotential, WithField>(u, L);
+  }
+};
+
+namespace detail {
+
+template <class Kernel, int Order, class Real, class Translation>
+struct ExpansionOf {
+  using type = SphericalExpansion<Order, Real, Translation>;
+};
+template <class Kernel, int Order, class Real, class Translation>
+  requires requires { typename Kernel::template Expansion<Order, Real, Translation>; }
+struct ExpansionOf<Kernel, Order, Real, Translation> {
+  using type = typename Kernel::template Expansion<Order, Real, Translation>;
+};
+
+/// The kernel's own `Expansion<Order, Real, Translation>` if it has one.
+template <class Kernel, int Order, class Real, class Translation>
+using expansion_t = typename ExpansionOf<Kernel, Order, Real, Translation>::type;
+
+}  // namespace detail
+}  // namespace fmm

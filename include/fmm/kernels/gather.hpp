@@ -1,0 +1,95 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// The pattern of P2M, M2M and M2L: a team owns a cell, its threads and their lanes each take items of
+// the cell (bodies, children, sources), turn them into contributions to the cell's expansion in
+// registers, and the team sums these in a fixed order. No atomics; the same bits every time.
+#pragma once
+
+#include "../detail/cell.hpp"
+#include "../tuning.hpp"
+#include "expansion.hpp"
+
+namespace fmm::detail {
+
+/// Coefficient k of up to W expansions that start at `base + offset[l]`, one a lane.
+template <class V>
+struct LaneGather {
+  using Real = lane_scalar_t<V>;
+  static constexpr int W = lane_count_v<V>;
+  Real const* base;
+  std::int64_t offset[W];
+
+  KOKKOS_FORCEINLINE_FUNCTION V operator()(int k) const {
+    if constexpr (W == 1) {
+      return base[offset[0] + k];
+    } else {
+      Real lane[W];
+      for (int l = 0; l < W; ++l) lane[l] = base[offset[l] + k];
+      return LaneTraits<V>::load(lane);
+    }
+  }
+};
+
+/// out[k] = (add ? out[k] : 0) + sum of partial[k] over all lanes and threads of the team.
+template <class Space, class Real, int Size, class V>
+KOKKOS_INLINE_FUNCTION void team_sum(TeamMember<Space> const& team, V const* partial, Real* out) {
+  constexpr int slice = Tuning<Space, Real>::gather_slice;
+  if (team.team_size() == 1) {
+    for (int k = 0; k < Size; ++k) out[k] = LaneTraits<V>::sum(partial[k]);
+    return;
+  }
+  const int rank = team.team_rank(), width = team.team_size() + 1;  // padded against bank conflicts
+  Real* const scratch = scratch_array<Real>(team, 0, slice * width);
+  FMM_UNROLL(unroll_count(Size <= coefficient_count(unroll_limit) ? 1 : 100))
+  for (int begin = 0; begin < Size; begin += slice) {
+    const int count = Size - begin < slice ? Size - begin : slice;
+    FMM_UNROLL(slice)
+    for (int k = 0; k < slice; ++k)
+      if (k < count) scratch[k * width + rank] = LaneTraits<V>::sum(partial[begin + k]);
+    team.team_barrier();
+    for (int k = rank; k < count; k += team.team_size()) {
+      Real sum(0);
+      for (int r = 0; r < team.team_size(); ++r) sum += scratch[k * width + r];
+      out[begin + k] = sum;
+    }
+    team.team_barrier();
+  }
+}
+
+/// For owner = league rank: out(owner) = sum over items of op.add. `Op` provides
+///   static constexpr int size;  using real;
+///   int items(owner);  Real* output(owner);
+///   template <class V> void add(owner, first, count, V* sum)   adds items first .. first+count-1
+///                                                              (count <= lanes of V) to sum[size]
+template <class Space, class Op>
+struct Gather {
+  using Real = typename Op::real;
+  using V = Lanes<Space, Real>;
+  Op op;
+
+  KOKKOS_FUNCTION void operator()(TeamMember<Space> const& team) const {
+    constexpr int W = lane_count_v<V>;
+    const int owner = team.league_rank();
+    V sum[Op::size];
+    FMM_UNROLL(100)
+    for (int k = 0; k < Op::size; ++k) sum[k] = V(Real(0));
+    const std::int64_t items = op.items(owner);
+    for (std::int64_t first = std::int64_t(team.team_rank()) * W; first < items;
+         first += std::int64_t(team.team_size()) * W)
+      op.add(owner, first, int(items - first < W ? items - first : W), sum);
+    team_sum<Space, Real, Op::size>(team, sum, op.output(owner));
+  }
+};
+
+template <class Space, class Op>
+void gather(std::string const& label, Space const& space, int owners, int team_size, Op const& op) {
+  if (owners == 0) return;
+  using Real = typename Op::real;
+  Kokkos::TeamPolicy<Space> policy(space, owners, team_size);
+  if (team_size > 1)
+    policy.set_scratch_size(
+        0, Kokkos::PerTeam(Tuning<Space, Real>::gather_slice * (team_size + 1) * sizeof(Real) +
+                           scratch_alignment));
+  Kokkos::parallel_for(label, policy, Gather<Space, Op>{op});
+}
+
+}  // namespace fmm::detail

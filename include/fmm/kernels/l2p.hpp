@@ -1,0 +1,52 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// L2P: potential and gradient of a leaf's local expansion at its bodies (Yokota & Barba eq. 10).
+// Cost: about 11 (p+1)^2 flops a body.
+#pragma once
+
+#include "expansion.hpp"
+#include "tile.hpp"
+
+namespace fmm::detail {
+
+template <class Space, class Expansion, class Real, class Want>
+struct L2P {
+  using V = Lanes<Space, Real>;
+  static constexpr int W = lane_count_v<V>;
+  static constexpr int size = Expansion::size;
+  Array<Cell, Space> cells;
+  Array<Tile, Space> tiles;
+  Array<Body<Real>, Space> bodies;
+  Array<Real, Space> locals;
+  Array<Sums<Real>, Space> sums;
+
+  KOKKOS_FUNCTION void operator()(TeamMember<Space> const& team) const {
+    const Tile tile = tiles(team.league_rank());
+    Real* const L = scratch_array<Real>(team, 0, size);
+    for (int k = team.team_rank(); k < size; k += team.team_size())
+      L[k] = Expansion::stage_local(k, locals(std::int64_t(tile.cell) * size + k));
+    team.team_barrier();
+    const Real per_edge = Real(std::int32_t(1) << cells(tile.cell).level);
+    for (int i = team.team_rank() * W; i < tile.count; i += team.team_size() * W) {
+      const int count = tile.count - i < W ? tile.count - i : W;
+      const LaneBodies<V> body(&bodies(tile.first + i), count);
+      auto value = Expansion::template l2p<Want::potential, Want::field>(body.x, body.y, body.z, L);
+      value.x *= V(per_edge);
+      value.y *= V(per_edge);
+      value.z *= V(per_edge);
+      add_lanes<Want>(&sums(tile.first + i), count, value);
+    }
+  }
+};
+
+/// Adds to `sums` the far field that the leaves' local expansions hold.
+template <class Expansion, class Want, class Space, class Real>
+void l2p(Space const& space, Array<Cell, Space> cells, Array<Tile, Space> tiles,
+         Array<Body<Real>, Space> bodies, Array<Real, Space> locals,
+         Array<Sums<Real>, Space> sums) {
+  using Functor = L2P<Space, Expansion, Real, Want>;
+  Kokkos::TeamPolicy<Space> policy(space, int(tiles.extent(0)), Tuning<Space, Real>::tile_team);
+  policy.set_scratch_size(0, Kokkos::PerTeam(Functor::size * sizeof(Real) + scratch_alignment));
+  Kokkos::parallel_for("fmm::l2p", policy, Functor{cells, tiles, bodies, locals, sums});
+}
+
+}  // namespace fmm::detail

@@ -1,0 +1,186 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// M2L: the local expansion of every cell from the multipoles of its list (Yokota & Barba eq. 8).
+//
+// Two forms. `M2L` translates one source a lane in registers and sums over the team: for the O(p^3)
+// rotations. `M2LStaged` is the form of the chapter's listing for its O(p^4) sums: a team stages a chunk
+// of sources in scratch memory (multipoles and irregular harmonics, by the Legendre recurrence), then
+// every thread sums one target coefficient over the chunk.
+#pragma once
+
+#include "gather.hpp"
+
+namespace fmm::detail {
+
+/// Geometry of the pairs (target, source l) in cube units, one a lane.
+template <class V>
+struct PairGeometry {
+  using Real = lane_scalar_t<V>;
+  static constexpr int W = lane_count_v<V>;
+  Real d[3][W], edge[W];
+
+  KOKKOS_INLINE_FUNCTION void set(int l, Cell const& target, Cell const& source) {
+    const Real unit = Real(1) / Real(std::int32_t(1) << grid_bits);
+    for (int i = 0; i < 3; ++i) d[i][l] = Real(target.centre[i] - source.centre[i]) * unit;
+    edge[l] = Real(source.edge()) * unit;
+  }
+  KOKKOS_INLINE_FUNCTION V axis(int i) const { return LaneTraits<V>::load(d[i]); }
+  KOKKOS_INLINE_FUNCTION V source_edge() const { return LaneTraits<V>::load(edge); }
+};
+
+template <class Space, class Expansion, class Real>
+struct M2L {
+  using real = Real;
+  static constexpr int size = Expansion::size;
+  Array<Cell, Space> cells;
+  Csr<Space> list;
+  Array<Real, Space> multipoles, locals;
+
+  KOKKOS_FUNCTION std::int64_t items(int owner) const {
+    return list.offsets(owner + 1) - list.offsets(owner);
+  }
+  KOKKOS_FUNCTION Real* output(int owner) const {
+    return locals.data() + std::int64_t(owner) * size;
+  }
+
+  template <class V>
+  KOKKOS_FUNCTION void add(int owner, std::int64_t first, int count, V* sum) const {
+    constexpr int W = lane_count_v<V>;
+    const Cell target = cells(owner);
+    const Offset row = list.offsets(owner) + first;
+    LaneGather<V> source{multipoles.data(), {}};
+    PairGeometry<V> pair;
+    for (int l = 0; l < W; ++l) {
+      const CellIndex s = list.entries(row + (l < count ? l : 0));
+      source.offset[l] = std::int64_t(s) * size;
+      pair.set(l, target, cells(s));
+    }
+    const Real unit = Real(1) / Real(std::int32_t(1) << grid_bits);
+    V a[size];
+    const V used = select(LaneTraits<V>::iota() < V(Real(count)), V(Real(1)), V(Real(0)));
+    FMM_UNROLL(100)
+    for (int k = 0; k < size; ++k) a[k] = source(k) * used;
+    Expansion::m2l(pair.axis(0), pair.axis(1), pair.axis(2), pair.source_edge(),
+                   V(Real(target.edge()) * unit), a);
+    FMM_UNROLL(100)
+    for (int k = 0; k < size; ++k) sum[k] += a[k];
+  }
+};
+
+template <class Space, class Real, int Order>
+struct M2LStaged {
+  using V = Lanes<Space, Real>;
+  static constexpr int W = lane_count_v<V>;
+  static constexpr int size = coefficient_count(Order);
+  static constexpr int harmonics = coefficient_count(2 * Order);
+  static constexpr int scratch_level = Tuning<Space, Real>::scratch_level;
+  static constexpr int sums = (Order + 1) * (Order + 2) / 2;  ///< target coefficients, m >= 0
+
+  /// Groups of W sources that are staged at a time.
+  static constexpr int chunk() {
+    const int fit = Tuning<Space, Real>::m2l_scratch / int((size + harmonics) * sizeof(V));
+    return fit < 1 ? 1 : fit > 32 ? 32 : fit;
+  }
+  static constexpr std::size_t scratch_bytes() {
+    return (chunk() * (size + harmonics) + size + chunk()) * sizeof(V) + 4 * scratch_alignment;
+  }
+
+  Array<Cell, Space> cells;
+  Csr<Space> list;
+  Array<Real, Space> multipoles, locals;
+
+  KOKKOS_FUNCTION void operator()(TeamMember<Space> const& team) const {
+    const int owner = team.league_rank(), rank = team.team_rank(), threads = team.team_size();
+    const Offset begin = list.offsets(owner), end = list.offsets(owner + 1);
+    V* const sum = scratch_array<V>(team, scratch_level, size);
+    V* const M = scratch_array<V>(team, scratch_level, chunk() * size);
+    V* const v = scratch_array<V>(team, scratch_level, chunk() * harmonics);
+    V* const ratio = scratch_array<V>(team, scratch_level, chunk());  // target edge / distance
+    for (int k = rank; k < size; k += threads) sum[k] = V(Real(0));
+    for (Offset first = begin; first < end; first += chunk() * W) {
+      const Offset left = end - first;
+      const int groups = int(left < chunk() * W ? (left + W - 1) / W : chunk());
+      team.team_barrier();
+      for (int g = rank; g < groups; g += threads)
+        ratio[g] = stage(owner, first + g * W, end, M + g * size, v + g * harmonics);
+      team.team_barrier();
+      for (int c = rank; c < sums; c += threads) {
+        const auto [j, k] = degree_and_order(c);
+        Complex<V> part{V(Real(0)), V(Real(0))};
+        for (int g = 0; g < groups; ++g) {
+          V power(Real(1));
+          for (int i = 0; i < j; ++i) power *= ratio[g];
+          part += Direct::m2l_coefficient<Order>(j, k, M + g * size, v + g * harmonics) * power;
+        }
+        sum[index_re(j, k)] += part.re;
+        if (k > 0) sum[index_im(j, k)] += part.im;
+      }
+    }
+    team.team_barrier();
+    static constexpr auto table = NormTable<Order, Real>::make();
+    Real* const out = locals.data() + std::int64_t(owner) * size;
+    for (int c = rank; c < sums; c += threads) {
+      const auto [j, k] = degree_and_order(c);
+      const Real f = table.inverse[index_re(j, k)] * Real(k == 0 ? 1 : 2);  // normalised again
+      out[index_re(j, k)] = LaneTraits<V>::sum(sum[index_re(j, k)]) * f;
+      if (k > 0) out[index_im(j, k)] = LaneTraits<V>::sum(sum[index_im(j, k)]) * f;
+    }
+  }
+
+ private:
+  struct DegreeAndOrder {
+    int j, k;
+  };
+  /// The pair (j, k), 0 <= k <= j, at position c of the triangle.
+  KOKKOS_FUNCTION static DegreeAndOrder degree_and_order(int c) {
+    int j = 0;
+    while ((j + 1) * (j + 2) / 2 <= c) ++j;
+    return {j, c - j * (j + 1) / 2};
+  }
+
+  /// One group of sources: complex multipoles sum q U times (s / r)^n / r into M, and the irregular
+  /// harmonics of the direction into v. Returns t / r, whose j-th power the sums of degree j lack.
+  KOKKOS_FUNCTION V stage(int owner, Offset first, Offset end, V* M, V* v) const {
+    static constexpr auto table = NormTable<Order, Real>::make();
+    const Cell target = cells(owner);
+    LaneGather<V> source{multipoles.data(), {}};
+    PairGeometry<V> pair;
+    const int count = int(end - first < W ? end - first : W);
+    for (int l = 0; l < W; ++l) {
+      const CellIndex s = list.entries(first + (l < count ? l : 0));
+      source.offset[l] = std::int64_t(s) * size;
+      pair.set(l, target, cells(s));
+    }
+    const V used = select(LaneTraits<V>::iota() < V(Real(count)), V(Real(1)), V(Real(0)));
+    for (int k = 0; k < size; ++k) M[k] = source(k) * used * V(table.inverse[k]);
+    const V inverse = Direct::m2l_harmonics<Order>(pair.axis(0), pair.axis(1), pair.axis(2), v);
+    const V scale(1 / Direct::degree_scale<Real>);
+    scale_degrees<Order>(M, inverse, pair.source_edge() * inverse * scale);
+    const Real edge = Real(target.edge()) / Real(std::int32_t(1) << grid_bits);
+    return V(edge) * inverse * scale;
+  }
+};
+
+/// Whether the translation scheme takes the listings' form.
+template <class Expansion>
+struct IsStaged : std::false_type {};
+template <int Order, class Real>
+struct IsStaged<SphericalExpansion<Order, Real, Direct>> : std::true_type {};
+
+/// Local expansions of all cells: locals(cell) = sum over the cell's list, 0 if that is empty.
+/// Cost: one translation a list entry, O(p^4) or O(p^3) by the scheme.
+template <class Expansion, class Space, class Real>
+void m2l(Space const& space, Array<Cell, Space> cells, Csr<Space> list,
+         Array<Real, Space> multipoles, Array<Real, Space> locals) {
+  const int owners = int(cells.extent(0)), team_size = Tuning<Space, Real>::gather_team;
+  if constexpr (IsStaged<Expansion>::value) {
+    using Functor = M2LStaged<Space, Real, Expansion::order>;
+    Kokkos::TeamPolicy<Space> policy(space, owners, team_size);
+    policy.set_scratch_size(Functor::scratch_level, Kokkos::PerTeam(Functor::scratch_bytes()));
+    Kokkos::parallel_for("fmm::m2l", policy, Functor{cells, list, multipoles, locals});
+  } else {
+    gather("fmm::m2l", space, owners, team_size,
+           M2L<Space, Expansion, Real>{cells, list, multipoles, locals});
+  }
+}
+
+}  // namespace fmm::detail

@@ -1,0 +1,55 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// M2M: the multipole of a cell from those of its children (Yokota & Barba eq. 7), one level at a time
+// from the leaves to the root.
+#pragma once
+
+#include "gather.hpp"
+
+namespace fmm::detail {
+
+template <class Space, class Expansion, class Real>
+struct M2M {
+  using real = Real;
+  static constexpr int size = Expansion::size;
+  Array<Cell, Space> cells;
+  Array<CellIndex, Space> parents;  ///< the level's cells that have children
+  Array<Real, Space> multipoles;
+
+  KOKKOS_FUNCTION std::int64_t items(int owner) const { return cells(parents(owner)).child_count; }
+  KOKKOS_FUNCTION Real* output(int owner) const {
+    return multipoles.data() + std::int64_t(parents(owner)) * size;
+  }
+
+  template <class V>
+  KOKKOS_FUNCTION void add(int owner, std::int64_t first, int count, V* sum) const {
+    constexpr int W = lane_count_v<V>;
+    const Cell parent = cells(parents(owner));
+    const Real unit = Real(1) / Real(parent.edge());
+    LaneGather<V> child{multipoles.data(), {}};
+    Real shift[3][W];
+    for (int l = 0; l < W; ++l) {
+      const CellIndex c = parent.child_begin + CellIndex(first) + (l < count ? l : 0);
+      child.offset[l] = std::int64_t(c) * size;
+      for (int d = 0; d < 3; ++d)
+        shift[d][l] = Real(cells(c).centre[d] - parent.centre[d]) * unit;
+    }
+    using T = LaneTraits<V>;
+    V M[size];
+    const V used = select(T::iota() < V(Real(count)), V(Real(1)), V(Real(0)));
+    FMM_UNROLL(100)
+    for (int k = 0; k < size; ++k) M[k] = child(k) * used;
+    Expansion::m2m(T::load(shift[0]), T::load(shift[1]), T::load(shift[2]), M);
+    FMM_UNROLL(100)
+    for (int k = 0; k < size; ++k) sum[k] += M[k];
+  }
+};
+
+/// Multipoles of `parents`, all of one level, from those of their children.
+template <class Expansion, class Space, class Real>
+void m2m(Space const& space, Array<Cell, Space> cells, Array<CellIndex, Space> parents,
+         Array<Real, Space> multipoles) {
+  gather("fmm::m2m", space, int(parents.extent(0)), Tuning<Space, Real>::m2m_team,
+         M2M<Space, Expansion, Real>{cells, parents, multipoles});
+}
+
+}  // namespace fmm::detail

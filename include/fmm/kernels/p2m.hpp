@@ -1,0 +1,52 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// P2M: the multipole expansion of every leaf, M_nm = sum_j q_j e_nm(x_j - centre), lengths in edges of
+// the leaf (Yokota & Barba eq. 4). Cost: about 6 (p+1)^2 flops a body.
+#pragma once
+
+#include "gather.hpp"
+
+namespace fmm::detail {
+
+template <class Space, class Expansion, class Real>
+struct P2M {
+  using real = Real;
+  static constexpr int size = Expansion::size;
+  Array<Cell, Space> cells;
+  Array<CellIndex, Space> leaves;
+  Array<Body<Real>, Space> bodies;
+  Array<Real, Space> multipoles;
+
+  KOKKOS_FUNCTION std::int64_t items(int owner) const { return cells(leaves(owner)).body_count; }
+  KOKKOS_FUNCTION Real* output(int owner) const {
+    return multipoles.data() + std::int64_t(leaves(owner)) * size;
+  }
+
+  template <class V>
+  KOKKOS_FUNCTION void add(int owner, std::int64_t first, int count, V* sum) const {
+    const Body<Real>* const body = bodies.data() + cells(leaves(owner)).body_begin + first;
+    constexpr int W = lane_count_v<V>;
+    if constexpr (W == 1) {
+      Expansion::p2m(body->x, body->y, body->z, body->q, sum);
+    } else {
+      Real x[W] = {}, y[W] = {}, z[W] = {}, q[W] = {};  // empty lanes: no charge at the centre
+      for (int l = 0; l < count; ++l) {
+        x[l] = body[l].x;
+        y[l] = body[l].y;
+        z[l] = body[l].z;
+        q[l] = body[l].q;
+      }
+      using T = LaneTraits<V>;
+      Expansion::p2m(T::load(x), T::load(y), T::load(z), T::load(q), sum);
+    }
+  }
+};
+
+/// Multipoles of `leaves`; other rows of `multipoles` ((cells) x (size)) are not touched.
+template <class Expansion, class Space, class Real>
+void p2m(Space const& space, Array<Cell, Space> cells, Array<CellIndex, Space> leaves,
+         Array<Body<Real>, Space> bodies, Array<Real, Space> multipoles) {
+  gather("fmm::p2m", space, int(leaves.extent(0)), Tuning<Space, Real>::gather_team,
+         P2M<Space, Expansion, Real>{cells, leaves, bodies, multipoles});
+}
+
+}  // namespace fmm::detail

@@ -1,0 +1,176 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// What is summed: the contract of a pair kernel, and the two kernels that come with the library.
+//
+// A pair kernel is the interaction of a unit source with a target at distance r:
+//
+//     phi_i = prefactor * sum_j q_j u(r_ij)          field_i = -grad phi_i = prefactor * sum_j q_j w(r_ij) d_ij
+//
+// with d = x_i - x_j and w(r) = -u'(r)/r. The functor receives r^2 and gives u and w:
+//
+//     struct Yukawa {
+//       double kappa = 1;
+//       template <class Real>
+//       KOKKOS_FUNCTION fmm::PairTerm<Real> operator()(Real r2) const;
+//     };
+//
+// Two bodies at one point (r2 = 0) exert no force on each other: w is multiplied by d = 0, but must be
+// finite. A body never meets itself. Optional members, each with its default:
+//
+//     static constexpr bool harmonic     (false)  u = 1/r away from the softening: expansions apply
+//     static constexpr bool vectorised   (false)  operator() also takes packs of lanes (detail/simd.hpp)
+//     static constexpr bool positive     (false)  negative charges are refused
+//     double prefactor() const           (1)      multiplies potential and field
+//     Kernel rescaled(double s) const             the kernel for lengths counted in units of s
+//     double potential_unit(double s) const       u(s rho) = potential_unit(s) * rescaled(s).u(rho); with
+//                                                 these two float works in any unit of length
+//     Kernel with(Options const&) const           takes softening and G from the options and checks them
+#pragma once
+
+#include <cmath>
+#include <concepts>
+#include <limits>
+#include <type_traits>
+
+#include "../detail/simd.hpp"
+#include "../options.hpp"
+
+namespace fmm {
+
+/// Potential u and force weight w of a unit charge at one distance.
+template <class Real>
+struct PairTerm {
+  Real potential;
+  Real weight;
+};
+
+namespace detail {
+
+/// Below this squared distance, in the cell's own unit, two bodies count as being at one point: 1/r^3
+/// stays finite above it.
+template <class Real>
+inline constexpr Real coincident_r2 = sizeof(Real) == 4 ? Real(1e-24) : Real(1e-200);
+
+/// 1/sqrt(r2), or 0 for coincident bodies.
+template <class V>
+KOKKOS_FORCEINLINE_FUNCTION V guarded_rsqrt(V r2) {
+  const V tiny(coincident_r2<lane_scalar_t<V>>);
+  return select(r2 > tiny, rsqrt(r2), V(0));
+}
+
+}  // namespace detail
+
+/// Coulomb's potential: phi_i = sum_(j/=i) q_j / r_ij, field = -grad phi. Bodies at one point are left
+/// out of the potential.
+struct Laplace {
+  static constexpr bool harmonic = true;
+  static constexpr bool vectorised = true;
+
+  template <class V>
+  KOKKOS_FORCEINLINE_FUNCTION PairTerm<V> operator()(V r2) const {
+    const V u = detail::guarded_rsqrt(r2);
+    return {u, u * u * u};
+  }
+
+  KOKKOS_FUNCTION Laplace rescaled(double) const { return *this; }
+  KOKKOS_FUNCTION double potential_unit(double length) const { return 1 / length; }
+};
+
+/// Gravity with Plummer softening: phi_i = -G sum_(j/=i) m_j / sqrt(r^2 + softening^2), field =
+/// acceleration = -grad phi. The far field of cells is that of unsoftened bodies, which errs by about
+/// 1.5 (softening / r)^2 (docs/math.md). Bodies at one point count in the potential if softening > 0.
+struct SoftenedGravity {
+  static constexpr bool harmonic = true;
+  static constexpr bool vectorised = true;
+  static constexpr bool positive = true;
+
+  double softening = 0;  ///< in the unit of the positions, >= 0
+  double G = 1;          ///< gravitational constant
+
+  template <class V>
+  KOKKOS_FORCEINLINE_FUNCTION PairTerm<V> operator()(V r2) const {
+    using Real = detail::lane_scalar_t<V>;
+    const V u = detail::guarded_rsqrt(r2 + V(Real(softening) * Real(softening)));
+    return {u, u * u * u};
+  }
+
+  double prefactor() const { return -G; }
+  KOKKOS_FUNCTION SoftenedGravity rescaled(double length) const { return {softening / length, G}; }
+  KOKKOS_FUNCTION double potential_unit(double length) const { return 1 / length; }
+  SoftenedGravity with(Options const& options) const { return {options.softening, options.G}; }
+};
+
+/// The contract above: callable with r^2 in float and double, and copyable to a device.
+template <class Kernel>
+concept PairKernel = std::is_trivially_copyable_v<Kernel> && requires(Kernel const kernel) {
+  { kernel(1.0f) } -> std::same_as<PairTerm<float>>;
+  { kernel(1.0) } -> std::same_as<PairTerm<double>>;
+};
+
+namespace detail {
+
+// The optional flags of a kernel, false where it says nothing.
+template <class Kernel>
+constexpr bool is_harmonic() {
+  if constexpr (requires { Kernel::harmonic; })
+    return Kernel::harmonic;
+  else
+    return false;
+}
+template <class Kernel>
+constexpr bool is_vectorised() {
+  if constexpr (requires { Kernel::vectorised; })
+    return Kernel::vectorised;
+  else
+    return false;
+}
+template <class Kernel>
+constexpr bool is_positive() {
+  if constexpr (requires { Kernel::positive; })
+    return Kernel::positive;
+  else
+    return false;
+}
+
+}  // namespace detail
+
+/// A pair kernel whose far field is that of 1/r, so that multipole and local expansions apply.
+template <class Kernel>
+concept HarmonicKernel = PairKernel<Kernel> && detail::is_harmonic<Kernel>();
+
+namespace detail {
+
+template <class Kernel>
+double prefactor(Kernel const& kernel) {
+  if constexpr (requires { kernel.prefactor(); })
+    return kernel.prefactor();
+  else
+    return 1;
+}
+
+/// A kernel that can be counted in any unit of length.
+template <class Kernel>
+concept RescalableKernel = requires(Kernel const kernel) {
+  { kernel.rescaled(1.0) } -> std::convertible_to<Kernel>;
+  { kernel.potential_unit(1.0) } -> std::convertible_to<double>;
+};
+
+/// u and w for every lane; a kernel that was not written for packs is called lane by lane.
+template <class Kernel, class V>
+KOKKOS_FORCEINLINE_FUNCTION PairTerm<V> pair_term(Kernel const& kernel, V r2) {
+  if constexpr (lane_count_v<V> == 1 || is_vectorised<Kernel>()) {
+    return kernel(r2);
+  } else {
+    using Traits = LaneTraits<V>;
+    typename Traits::scalar in[Traits::count], u[Traits::count], w[Traits::count];
+    Traits::store(r2, in);
+    for (int l = 0; l < Traits::count; ++l) {
+      const auto term = kernel(in[l]);
+      u[l] = term.potential;
+      w[l] = term.weight;
+    }
+    return {Traits::load(u), Traits::load(w)};
+  }
+}
+
+}  // namespace detail
+}  // namespace fmm

@@ -1,0 +1,57 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// Run-time options of a Solver, validated once, when the solver is made.
+#pragma once
+
+#include <cmath>
+#include <optional>
+
+#include "errors.hpp"
+
+namespace fmm {
+
+/// The deepest level that a 63-bit Morton key can tell apart.
+inline constexpr int max_tree_depth = 21;
+
+enum class TreeKind {
+  uniform,  ///< every leaf at the same depth
+  adaptive  ///< a cell is split while it holds more bodies than `leaf_capacity`
+};
+
+/// An aggregate for designated initialisers: `Options{.theta = 0.5, .leaf_capacity = 64}`.
+struct Options {
+  /// Opening parameter of the traversal, dimensionless; 0 < theta <= 1 for BarnesHut, 0 < theta < 1
+  /// for a DualTree criterion that uses it. Not set: the traversal's default.
+  std::optional<double> theta = {};
+
+  /// Bodies that a leaf of an adaptive tree may hold, >= 1; of a uniform tree, the mean that its depth
+  /// is chosen for. Not set: tuned for the execution space, precision and order.
+  std::optional<int> leaf_capacity = {};
+
+  /// 0..21. Uniform tree: the depth of all leaves (not set: from N and leaf_capacity). Adaptive tree:
+  /// the deepest level allowed (not set: 21).
+  std::optional<int> depth = {};
+
+  TreeKind tree = TreeKind::adaptive;
+
+  /// Plummer softening length in the unit of the positions, >= 0; for SoftenedGravity only.
+  double softening = 0;
+
+  /// Gravitational constant, finite; for SoftenedGravity only.
+  double G = 1;
+};
+
+namespace detail {
+
+/// The checks that do not depend on a policy. Throws InvalidArgument.
+inline void validate(Options const& options) {
+  if (options.leaf_capacity && *options.leaf_capacity < 1)
+    throw InvalidArgument("leaf_capacity", *options.leaf_capacity, "an integer >= 1");
+  if (options.depth && (*options.depth < 0 || *options.depth > max_tree_depth))
+    throw InvalidArgument("depth", *options.depth, "0 <= depth <= 21");
+  if (!(options.softening >= 0) || !std::isfinite(options.softening))
+    throw InvalidArgument("softening", options.softening, "finite and >= 0");
+  if (!std::isfinite(options.G)) throw InvalidArgument("G", options.G, "finite");
+}
+
+}  // namespace detail
+}  // namespace fmm

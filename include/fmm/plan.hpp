@@ -1,0 +1,79 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// What a build makes and evaluations use: bodies in tree order, octree, interaction lists.
+#pragma once
+
+#include <memory>
+
+#include "kernels/p2p.hpp"
+#include "tree/lists.hpp"
+#include "tree/octree.hpp"
+#include "tree/sort.hpp"
+
+namespace fmm {
+
+namespace detail {
+
+/// All device memory of a plan and of the evaluations with it; grows, and is used again.
+template <class Space, class Real>
+struct PlanStorage {
+  // results of the build
+  std::int64_t size = 0;
+  Cube cube;
+  Octree<Space> tree;
+  InteractionLists<Space> lists;
+  Array<BodyIndex, Space> order;  ///< order(i): the caller's index of body i in tree order
+
+  // memory
+  SortBuffers<Space> sort;
+  OctreeBuffers<Space> octree;
+  TraversalBuffers<Space> traversal;
+  Buffer<Body<Real>, Space> bodies{"bodies"};
+  Buffer<Body<double>, Space> positions{"positions"};  ///< AllPairs only
+  Buffer<Real, Space> multipoles{"multipoles"}, locals{"locals"};
+  Buffer<Sums<Real>, Space> sums{"sums"};
+
+  std::size_t bytes() const {
+    return sort.bytes() + octree.bytes() + traversal.bytes() + bodies.bytes() + positions.bytes() +
+           multipoles.bytes() + locals.bytes() + sums.bytes();
+  }
+};
+
+}  // namespace detail
+
+/// Made by Solver::build, used by Solver::evaluate any number of times. A copy refers to the same plan.
+/// Two evaluations with one plan must not overlap: they share its memory.
+template <class Space, class Real>
+class Plan {
+ public:
+  using execution_space = Space;
+
+  Plan() : storage_(std::make_shared<Storage>()) {}
+
+  /// Number of bodies.
+  std::int64_t size() const { return storage_->size; }
+  /// Cells of the octree; 0 with AllPairs.
+  std::int64_t cells() const { return std::int64_t(storage_->tree.cells.extent(0)); }
+  std::int64_t leaves() const { return std::int64_t(storage_->tree.leaves.extent(0)); }
+  /// The deepest level that has cells.
+  int depth() const { return storage_->tree.depth; }
+  /// Cell pairs in the lists of M2L, M2P and P2P.
+  std::int64_t m2l_entries() const { return entries(storage_->lists.m2l); }
+  std::int64_t m2p_entries() const { return entries(storage_->lists.m2p); }
+  std::int64_t p2p_entries() const { return entries(storage_->lists.p2p); }
+  /// Bytes held in the execution space's memory.
+  std::size_t memory_bytes() const { return storage_->bytes(); }
+
+ private:
+  using Storage = detail::PlanStorage<Space, Real>;
+  static std::int64_t entries(detail::Csr<Space> const& list) {
+    return std::int64_t(list.entries.extent(0));
+  }
+
+  template <class, int, class, class, class, class>
+  friend class Solver;
+  explicit Plan(std::shared_ptr<Storage> storage) : storage_(std::move(storage)) {}
+
+  std::shared_ptr<Storage> storage_;
+};
+
+}  // namespace fmm

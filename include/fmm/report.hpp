@@ -1,0 +1,56 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// What a build and an evaluation did and how long it took, on request.
+#pragma once
+
+#include <chrono>
+#include <cstddef>
+#include <cstdint>
+#include <string>
+#include <string_view>
+#include <vector>
+
+namespace fmm {
+
+/// One stage; `count` is in the stage's own unit: bodies for p2m and l2p, cells for tree, translations
+/// for m2m, m2l and l2l, body-cell pairs for m2p, body-body pairs for p2p, list entries for lists.
+struct StageReport {
+  std::string name;
+  double seconds = 0;
+  std::int64_t count = 0;
+  double flops = 0;  ///< every add, multiply, divide, square root or reciprocal square root is one
+};
+
+/// Hand one to `Solver::build` and `Solver::evaluate`: every stage is then fenced and timed, which
+/// costs some time itself, so totals are to be measured without a report.
+struct Report {
+  std::vector<StageReport> stages;  ///< in order of execution; a name that comes again is added to
+  double build_seconds = 0;
+  double evaluate_seconds = 0;
+  std::int64_t p2p_pairs = 0;  ///< body-body pairs, a body with itself not counted
+  std::int64_t m2l = 0;        ///< cell-cell translations
+  std::int64_t m2p = 0;        ///< body-cell evaluations
+  std::size_t memory_bytes = 0;  ///< held in the execution space's memory by plan and solver
+
+  /// The stage of that name, or nullptr.
+  StageReport const* find(std::string_view name) const {
+    for (auto const& stage : stages)
+      if (stage.name == name) return &stage;
+    return nullptr;
+  }
+  double seconds(std::string_view name) const { return find(name) ? find(name)->seconds : 0; }
+  std::int64_t count(std::string_view name) const { return find(name) ? find(name)->count : 0; }
+  double flops() const {
+    double sum = 0;
+    for (auto const& stage : stages) sum += stage.flops;
+    return sum;
+  }
+
+  /// The stage of that name, added at the end if it is new.
+  StageReport& stage(std::string_view name) {
+    for (auto& stage : stages)
+      if (stage.name == name) return stage;
+    return stages.emplace_back(StageReport{std::string(name)});
+  }
+};
+
+}  // namespace fmm

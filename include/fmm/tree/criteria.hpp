@@ -1,0 +1,97 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// Acceptance criteria: may a source cell act on a target cell through its expansion?
+//
+// A criterion of `DualTree` is a small class with
+//
+//     static constexpr bool uses_theta    whether Options::theta means anything to it
+//     static constexpr bool uses_radii    whether it needs the radii of the cells' bodies
+//     static constexpr bool uses_charges  whether it needs the charges (build then takes them)
+//     static constexpr double default_theta
+//     KOKKOS_FUNCTION fmm::Acceptance operator()(fmm::CellView target, fmm::CellView source) const
+//
+// and is constructible from theta. `Acceptance::m2l` must only be given to pairs whose expansions
+// converge: the sum of both radii less than the distance of the centres.
+#pragma once
+
+#include <concepts>
+
+#include "../detail/cell.hpp"
+
+namespace fmm {
+
+/// What becomes of a pair of cells.
+enum class Acceptance {
+  no,   ///< split one of them; two leaves are summed directly
+  m2l,  ///< multipole to local expansion
+  m2p   ///< multipole evaluated at the bodies of the target, which is a leaf
+};
+
+/// A cell as a criterion sees it. Lengths in edges of the bounding cube.
+struct CellView {
+  float centre[3];
+  float edge;
+  float radius;  ///< of the bodies around the centre, if the criterion uses radii; else of the cube
+  float charge;  ///< sum of |q| in an arbitrary unit, if the criterion uses charges; else 0
+  int level;
+  bool leaf;
+};
+
+/// (r_a + r_b) < theta R with the tight radii of both cells' bodies and R between the centres
+/// (Dehnen 2002, J. Comput. Phys. 179:27). The error falls as theta^p.
+struct RadiusCriterion {
+  static constexpr bool uses_theta = true;
+  static constexpr bool uses_radii = true;
+  static constexpr bool uses_charges = false;
+  static constexpr double default_theta = 0.6;
+
+  float theta2;
+  explicit RadiusCriterion(double theta) : theta2(float(theta * theta)) {}
+
+  KOKKOS_FUNCTION Acceptance operator()(CellView const& target, CellView const& source) const {
+    const float x = target.centre[0] - source.centre[0], y = target.centre[1] - source.centre[1],
+                z = target.centre[2] - source.centre[2];
+    const float r = target.radius + source.radius;
+    // two empty radii at one centre are two bodies at one point: never accepted
+    return r * r < theta2 * (x * x + y * y + z * z) ? Acceptance::m2l : Acceptance::no;
+  }
+};
+
+/// The classic lists (Greengard & Rokhlin 1987; adaptive: Carrier, Greengard & Rokhlin 1988). Cells of
+/// one level that do not touch are well separated (V). A smaller source that does not touch a target
+/// leaf is evaluated at its bodies (W); a larger source leaf, whose P2L is not there yet (X), is split
+/// down to P2P. In the words of Yokota & Barba theta is 2/3.
+struct CubeCriterion {
+  static constexpr bool uses_theta = false;
+  static constexpr bool uses_radii = false;
+  static constexpr bool uses_charges = false;
+  static constexpr double default_theta = 2.0 / 3.0;
+
+  explicit CubeCriterion(double = default_theta) {}
+
+  KOKKOS_FUNCTION Acceptance operator()(CellView const& target, CellView const& source) const {
+    if (source.level < target.level) return Acceptance::no;
+    // the cubes touch if the distance of their centres is half the sum of their edges or less
+    const float reach = 0.5f * (target.edge + source.edge) * 1.0000001f;
+    bool touch = true;
+    for (int d = 0; d < 3; ++d) {
+      const float gap = target.centre[d] - source.centre[d];
+      if (gap > reach || -gap > reach) touch = false;
+    }
+    if (touch) return Acceptance::no;
+    return source.level == target.level ? Acceptance::m2l : Acceptance::m2p;
+  }
+};
+
+/// The contract above.
+template <class C>
+concept AcceptanceCriterion =
+    std::is_trivially_copyable_v<C> && std::constructible_from<C, double> &&
+    requires(C const criterion, CellView const view) {
+      { C::uses_theta } -> std::convertible_to<bool>;
+      { C::uses_radii } -> std::convertible_to<bool>;
+      { C::uses_charges } -> std::convertible_to<bool>;
+      { C::default_theta } -> std::convertible_to<double>;
+      { criterion(view, view) } -> std::same_as<Acceptance>;
+    };
+
+}  // namespace fmm

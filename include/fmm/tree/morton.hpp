@@ -1,0 +1,143 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// The bounding cube, and 63-bit Morton keys: the bits of three 21-bit grid coordinates interleaved, x
+// highest, so that bodies sorted by key are grouped by cell on every level of the octree.
+#pragma once
+
+#include <cmath>
+#include <limits>
+
+#include "../detail/cell.hpp"
+#include "../errors.hpp"
+#include "../options.hpp"
+
+namespace fmm::detail {
+
+/// The cube that encloses all bodies, in the caller's unit.
+struct Cube {
+  double low[3] = {0, 0, 0};
+  double edge = 1;
+};
+
+/// Bits 0..20 of x at every third place.
+KOKKOS_INLINE_FUNCTION std::uint64_t spread_bits(std::uint64_t x) {
+  x &= 0x1fffff;
+  x = (x | x << 32) & 0x1f00000000ffffull;
+  x = (x | x << 16) & 0x1f0000ff0000ffull;
+  x = (x | x << 8) & 0x100f00f00f00f00full;
+  x = (x | x << 4) & 0x10c30c30c30c30c3ull;
+  x = (x | x << 2) & 0x1249249249249249ull;
+  return x;
+}
+
+/// Inverse of spread_bits.
+KOKKOS_INLINE_FUNCTION std::uint32_t gather_bits(std::uint64_t x) {
+  x &= 0x1249249249249249ull;
+  x = (x | x >> 2) & 0x10c30c30c30c30c3ull;
+  x = (x | x >> 4) & 0x100f00f00f00f00full;
+  x = (x | x >> 8) & 0x1f0000ff0000ffull;
+  x = (x | x >> 16) & 0x1f00000000ffffull;
+  x = (x | x >> 32) & 0x1fffff;
+  return std::uint32_t(x);
+}
+
+KOKKOS_INLINE_FUNCTION std::uint64_t morton_key(std::uint32_t x, std::uint32_t y, std::uint32_t z) {
+  return spread_bits(x) << 2 | spread_bits(y) << 1 | spread_bits(z);
+}
+
+/// The grid coordinate, 0 .. 2^21-1, of a position in the cube.
+KOKKOS_INLINE_FUNCTION std::uint32_t grid_coordinate(double x, double low, double per_edge) {
+  constexpr double cells = double(1 << max_tree_depth);
+  const double g = (x - low) * per_edge * cells;
+  return g <= 0 ? 0u : g >= cells - 1 ? std::uint32_t(cells - 1) : std::uint32_t(g);
+}
+
+/// Finds the smallest index of a position that is not finite, next to the bounds.
+template <class Positions>
+struct Bounds {
+  Positions positions;
+
+  KOKKOS_FUNCTION void operator()(std::int64_t i, double& x0, double& y0, double& z0, double& x1,
+                                  double& y1, double& z1, std::int64_t& bad) const {
+    const double x = positions(i, 0), y = positions(i, 1), z = positions(i, 2);
+    // x - x is 0 for a finite number only; comparisons below ignore NaN
+    if (!(x - x == 0 && y - y == 0 && z - z == 0) && i < bad) bad = i;
+    if (x < x0) x0 = x;
+    if (y < y0) y0 = y;
+    if (z < z0) z0 = z;
+    if (x > x1) x1 = x;
+    if (y > y1) y1 = y;
+    if (z > z1) z1 = z;
+  }
+};
+
+template <class View>
+struct ReadComponent {
+  View view;
+  std::int64_t i;
+  int d;
+
+  KOKKOS_FUNCTION void operator()(std::int64_t, double& out) const {
+    if constexpr (View::rank == 2)
+      out = view(i, d);
+    else
+      out = view(i);
+  }
+};
+
+/// One component of one body, read back for an error message.
+template <class Space, class View>
+double component(Space const& space, View const& view, std::int64_t i, int d = 0) {
+  double value = 0;
+  Kokkos::parallel_reduce("fmm::component", range(space, 1), ReadComponent<View>{view, i, d}, value);
+  return value;
+}
+
+/// The cube around (N,3) `positions`, N >= 1. Throws InvalidArgument for a position that is not finite
+/// or bodies that lie too far apart for double precision. Cost: one reduction.
+template <class Space, class Positions>
+Cube bounding_cube(Space const& space, Positions const& positions) {
+  double low[3], high[3];
+  std::int64_t bad;
+  Kokkos::parallel_reduce("fmm::bounds", range(space, std::int64_t(positions.extent(0))),
+                          Bounds<Positions>{positions}, Kokkos::Min<double>(low[0]),
+                          Kokkos::Min<double>(low[1]), Kokkos::Min<double>(low[2]),
+                          Kokkos::Max<double>(high[0]), Kokkos::Max<double>(high[1]),
+                          Kokkos::Max<double>(high[2]), Kokkos::Min<std::int64_t>(bad));
+  space.fence();
+  if (bad < std::int64_t(positions.extent(0)))
+    for (int d = 0; d < 3; ++d) {
+      const double x = component(space, positions, bad, d);
+      if (!std::isfinite(x))
+        throw InvalidArgument(
+            "positions(" + std::to_string(bad) + ", " + std::to_string(d) + ")", x, "finite numbers");
+    }
+  Cube cube;
+  double extent = 0;
+  for (int d = 0; d < 3; ++d) extent = std::fmax(extent, high[d] - low[d]);
+  if (!(extent < 1e150))  // squares of distances are to be finite, too
+    throw InvalidArgument("positions' extent", extent, "less than 1e150");
+  // a hair larger, so that the largest coordinate is inside; 1 where all bodies are at one point
+  cube.edge = extent > 0 ? extent * (1 + 1e-12) : 1;
+  if (!(cube.edge > 1e-150)) cube.edge = 1e-150;
+  for (int d = 0; d < 3; ++d) cube.low[d] = 0.5 * (low[d] + high[d]) - 0.5 * cube.edge;
+  return cube;
+}
+
+template <class Space, class Positions>
+struct MakeKeys {
+  Positions positions;
+  Cube cube;
+  Array<std::uint64_t, Space> keys;
+  Array<BodyIndex, Space> order;
+
+  KOKKOS_FUNCTION void operator()(std::int64_t i) const {
+    const double per_edge = 1 / cube.edge;
+    std::uint32_t g[3];
+    for (int d = 0; d < 3; ++d)
+      g[d] = grid_coordinate(double(positions(i, d)), cube.low[d], per_edge);
+    keys(i) = morton_key(g[0], g[1], g[2]);
+    order(i) = BodyIndex(i);
+  }
+};
+
+}  // namespace fmm::detail

@@ -1,0 +1,124 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// Stable radix sort of (key, index) pairs: CUB's on CUDA, a parallel one with 8-bit digits elsewhere.
+// Equal keys stay in the order of their indices, so that the result does not depend on the number of
+// threads.
+#pragma once
+
+#include "../detail/memory.hpp"
+#include "../detail/scan.hpp"
+
+#if defined(KOKKOS_ENABLE_CUDA) && defined(__CUDACC__)
+#include <cub/device/device_radix_sort.cuh>
+#define FMM_HAS_CUB 1
+#else
+#define FMM_HAS_CUB 0
+#endif
+
+namespace fmm::detail {
+
+/// Keys and indices, each with the second buffer that a radix sort needs; kept from build to build.
+template <class Space>
+struct SortBuffers {
+  Buffer<std::uint64_t, Space> keys{"keys"}, keys_out{"sorted keys"};
+  Buffer<BodyIndex, Space> order{"indices"}, order_out{"sorted indices"};
+  Buffer<Offset, Space> counts{"digit counts"}, offsets{"digit offsets"};
+  Buffer<unsigned char, Space> temporary{"sort"};
+
+  std::size_t bytes() const {
+    return keys.bytes() + keys_out.bytes() + order.bytes() + order_out.bytes() + counts.bytes() +
+           offsets.bytes() + temporary.bytes();
+  }
+};
+
+template <class Space>
+struct Sorted {
+  Array<std::uint64_t, Space> keys;
+  Array<BodyIndex, Space> order;
+};
+
+inline constexpr int radix_bits = 8;
+inline constexpr int radix = 1 << radix_bits;
+
+/// Counts of each digit in each block of keys, stored digit by digit.
+template <class Space>
+struct CountDigits {
+  Array<std::uint64_t, Space> keys;
+  Array<Offset, Space> counts;
+  std::int64_t block_size, blocks;
+  int shift;
+
+  KOKKOS_FUNCTION void operator()(std::int64_t block) const {
+    Offset count[radix] = {};
+    const std::int64_t n = keys.extent(0), begin = block * block_size;
+    const std::int64_t end = begin + block_size < n ? begin + block_size : n;
+    for (std::int64_t i = begin; i < end; ++i) ++count[keys(i) >> shift & (radix - 1)];
+    for (int digit = 0; digit < radix; ++digit) counts(digit * blocks + block) = count[digit];
+  }
+};
+
+/// Moves each block's pairs to where its digits begin.
+template <class Space>
+struct ScatterDigits {
+  Array<std::uint64_t, Space> keys, keys_out;
+  Array<BodyIndex, Space> order, order_out;
+  Array<Offset, Space> offsets;
+  std::int64_t block_size, blocks;
+  int shift;
+
+  KOKKOS_FUNCTION void operator()(std::int64_t block) const {
+    Offset next[radix];
+    for (int digit = 0; digit < radix; ++digit) next[digit] = offsets(digit * blocks + block);
+    const std::int64_t n = keys.extent(0), begin = block * block_size;
+    const std::int64_t end = begin + block_size < n ? begin + block_size : n;
+    for (std::int64_t i = begin; i < end; ++i) {
+      const std::uint64_t key = keys(i);
+      const Offset to = next[key >> shift & (radix - 1)]++;
+      keys_out(to) = key;
+      order_out(to) = order(i);
+    }
+  }
+};
+
+/// Sorts the first `n` keys of `buffers`, and the indices with them, by key bits first_bit .. 62.
+/// Cost: about ceil((63 - first_bit) / 8) passes over the data. Asynchronous.
+template <class Space>
+Sorted<Space> radix_sort(Space const& space, SortBuffers<Space>& buffers, std::int64_t n,
+                         int first_bit) {
+  constexpr int key_bits = 63;
+  auto keys = buffers.keys.view(n), keys_out = buffers.keys_out.resize(n);
+  auto order = buffers.order.view(n), order_out = buffers.order_out.resize(n);
+#if FMM_HAS_CUB
+  if constexpr (std::is_same_v<Space, Kokkos::Cuda>) {
+    cub::DoubleBuffer<std::uint64_t> k(keys.data(), keys_out.data());
+    cub::DoubleBuffer<BodyIndex> v(order.data(), order_out.data());
+    std::size_t bytes = 0;
+    cub::DeviceRadixSort::SortPairs(nullptr, bytes, k, v, n, first_bit, key_bits,
+                                    space.cuda_stream());
+    auto temporary = buffers.temporary.resize(bytes);
+    cub::DeviceRadixSort::SortPairs(temporary.data(), bytes, k, v, n, first_bit, key_bits,
+                                    space.cuda_stream());
+    return {Array<std::uint64_t, Space>(k.Current(), n), Array<BodyIndex, Space>(v.Current(), n)};
+  } else
+#endif
+  {
+    // enough blocks to share the work, few enough that their counts stay in cache
+    const std::int64_t most = 4 * std::int64_t(space.concurrency());
+    const std::int64_t block_size = std::max<std::int64_t>(4096, (n + most - 1) / most);
+    const std::int64_t blocks = (n + block_size - 1) / block_size;
+    auto counts = buffers.counts.resize(radix * blocks);
+    auto offsets = buffers.offsets.resize(radix * blocks + 1);
+    for (int shift = first_bit; shift < key_bits; shift += radix_bits) {
+      Kokkos::parallel_for("fmm::sort::count", range(space, blocks),
+                           CountDigits<Space>{keys, counts, block_size, blocks, shift});
+      exclusive_scan(space, counts, offsets);
+      Kokkos::parallel_for("fmm::sort::scatter", range(space, blocks),
+                           ScatterDigits<Space>{keys, keys_out, order, order_out, offsets,
+                                                block_size, blocks, shift});
+      std::swap(keys, keys_out);
+      std::swap(order, order_out);
+    }
+    return {keys, order};
+  }
+}
+
+}  // namespace fmm::detail

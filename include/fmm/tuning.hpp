@@ -1,0 +1,54 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// Every constant that was found by measurement, selected by execution space, precision and order; no
+// kernel has a number of its own.
+#pragma once
+
+#include "detail/simd.hpp"
+
+namespace fmm {
+
+/// A team of P2P.
+struct P2PShape {
+  int team;     ///< threads
+  int targets;  ///< targets that a thread holds in registers at a time
+  int tile;     ///< targets of the team; on a GPU team * targets
+  int chunk;    ///< sources in scratch memory at a time
+};
+
+/// Shapes of the teams that the operators run in, for one execution space and precision.
+template <class Space, class Real>
+struct Tuning {
+  static constexpr bool host = detail::is_host_space_v<Space>;
+  /// Numbers side by side in a thread's registers.
+  static constexpr int lanes = detail::lane_count_v<detail::Lanes<Space, Real>>;
+
+  /// Threads of a team that share a tile of targets (P2P, M2P, L2P).
+  static constexpr int tile_team = host ? 1 : 32;
+  /// Targets of a tile; on a GPU as many as threads, so that sums stay in registers.
+  static constexpr int tile = host ? 64 : tile_team;
+  /// P2P between the leaves of a tree, and between all bodies.
+  static constexpr P2PShape near_field{tile_team, host ? 4 : 1, tile, host ? 1024 : 128};
+  static constexpr P2PShape all_pairs{host ? 1 : 128, host ? 4 : 2, host ? 64 : 256, host ? 2048 : 256};
+  /// Multipoles of M2P in scratch memory at a time.
+  static constexpr int m2p_chunk = host ? 16 : 8;
+
+  /// Threads of a team that gather into one cell: its bodies (P2M), its list (M2L).
+  static constexpr int gather_team = host ? 1 : 32;
+  /// The same for M2M, whose items are at most eight children.
+  static constexpr int m2m_team = host ? 1 : 8;
+  /// Coefficients that such a team sums over its threads at a time.
+  static constexpr int gather_slice = 32;
+
+  /// Scratch level of what does not fit in a CPU's small level 0.
+  static constexpr int scratch_level = host ? 1 : 0;
+  /// Bytes of scratch memory that the listings' form of M2L may fill with sources.
+  static constexpr int m2l_scratch = host ? 65536 : 32768;
+
+  /// Bodies a leaf of an adaptive tree may hold unless the options say.
+  static constexpr int leaf_capacity(int order) {
+    if (!host) return order <= 5 ? 64 : order <= 8 ? 96 : 128;
+    return order <= 4 ? 64 : order <= 8 ? 96 : 160;
+  }
+};
+
+}  // namespace fmm
