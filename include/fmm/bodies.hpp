@@ -133,7 +133,7 @@ template <class Space, class Real>
 void cell_charges(Space const& space, Octree<Space> const& tree, Array<Body<Real>, Space> bodies,
                   Array<float, Space> charges, int team_size) {
   Kokkos::parallel_for("fmm::charges::leaves",
-                       Kokkos::TeamPolicy<Space>(space, int(tree.leaves.extent(0)), team_size),
+                       TeamPolicy<Space>(space, int(tree.leaves.extent(0)), team_size),
                        LeafCharges<Space, Real>{tree.cells, tree.leaves, bodies, charges});
   for (int level = tree.depth - 1; level >= 0; --level) {
     const auto begin = tree.parent_begin[level], end = tree.parent_begin[level + 1];

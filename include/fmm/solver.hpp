@@ -260,7 +260,7 @@ class Solver {
     s.tree = detail::build_octree(space, s.octree, keys, rule, Shape::tile);
     auto bodies = s.bodies.resize(s.size);
     Kokkos::parallel_for("fmm::bodies",
-                         Kokkos::TeamPolicy<ExecutionSpace>(space, int(s.tree.tiles.extent(0)),
+                         detail::TeamPolicy<ExecutionSpace>(space, int(s.tree.tiles.extent(0)),
                                                             Shape::tile_team),
                          detail::PlaceBodies<ExecutionSpace, Positions, Real>{
                              positions, s.cube, s.tree.cells, s.tree.tiles, s.order, bodies});

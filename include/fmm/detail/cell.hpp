@@ -54,9 +54,6 @@ struct Csr {
   Array<CellIndex, Space> entries;
 };
 
-template <class Space>
-using TeamMember = typename Kokkos::TeamPolicy<Space>::member_type;
-
 /// The next `count` numbers of the team's scratch memory of that level, for all threads the same.
 /// Every array needs up to `scratch_alignment` bytes more than its size.
 inline constexpr int scratch_alignment = 64;

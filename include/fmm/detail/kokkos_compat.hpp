@@ -37,6 +37,12 @@ using Offset = std::int64_t;
 template <class Space>
 using Range = Kokkos::RangePolicy<Space, Kokkos::IndexType<std::int64_t>>;
 
+/// Teams of very different cost: on the host a free thread takes the next one.
+template <class Space>
+using TeamPolicy = Kokkos::TeamPolicy<Space, Kokkos::Schedule<Kokkos::Dynamic>>;
+template <class Space>
+using TeamMember = typename TeamPolicy<Space>::member_type;
+
 template <class Space>
 Range<Space> range(Space const& space, std::int64_t count) {
   return Range<Space>(space, 0, count);

@@ -84,7 +84,7 @@ template <class Space, class Op>
 void gather(std::string const& label, Space const& space, int owners, int team_size, Op const& op) {
   if (owners == 0) return;
   using Real = typename Op::real;
-  Kokkos::TeamPolicy<Space> policy(space, owners, team_size);
+  TeamPolicy<Space> policy(space, owners, team_size);
   if (team_size > 1)
     policy.set_scratch_size(
         0, Kokkos::PerTeam(Tuning<Space, Real>::gather_slice * (team_size + 1) * sizeof(Real) +

@@ -174,7 +174,7 @@ void m2l(Space const& space, Array<Cell, Space> cells, Csr<Space> list,
   const int owners = int(cells.extent(0)), team_size = Tuning<Space, Real>::gather_team;
   if constexpr (IsStaged<Expansion>::value) {
     using Functor = M2LStaged<Space, Real, Expansion::order>;
-    Kokkos::TeamPolicy<Space> policy(space, owners, team_size);
+    TeamPolicy<Space> policy(space, owners, team_size);
     policy.set_scratch_size(Functor::scratch_level, Kokkos::PerTeam(Functor::scratch_bytes()));
     Kokkos::parallel_for("fmm::m2l", policy, Functor{cells, list, multipoles, locals});
   } else {

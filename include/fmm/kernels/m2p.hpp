@@ -141,7 +141,7 @@ void m2p(Space const& space, Array<Cell, Space> cells, Array<Tile, Space> tiles,
          Csr<Space> far, Array<Body<Real>, Space> bodies, Array<Real, Space> multipoles,
          Array<Sums<Real>, Space> sums) {
   using Functor = M2P<Space, Expansion, Real, Want>;
-  Kokkos::TeamPolicy<Space> policy(space, int(tiles.extent(0)), Tuning<Space, Real>::tile_team);
+  TeamPolicy<Space> policy(space, int(tiles.extent(0)), Tuning<Space, Real>::tile_team);
   policy.set_scratch_size(Functor::scratch_level, Kokkos::PerTeam(Functor::scratch_bytes));
   Kokkos::parallel_for("fmm::m2p", policy,
                        Functor{cells, tiles, near, far, bodies, multipoles, sums});

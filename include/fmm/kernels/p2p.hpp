@@ -192,7 +192,7 @@ template <class Want, class Space, class Problem>
 void launch_p2p(Space const& space, std::int64_t tiles, Problem const& problem) {
   using Functor = P2P<Space, Want, Problem>;
   if (tiles == 0) return;
-  Kokkos::TeamPolicy<Space> policy(space, int(tiles), Functor::shape.team);
+  TeamPolicy<Space> policy(space, int(tiles), Functor::shape.team);
   policy.set_scratch_size(Functor::scratch_level, Kokkos::PerTeam(Functor::scratch_bytes));
   Kokkos::parallel_for("fmm::p2p", policy, Functor{problem});
 }

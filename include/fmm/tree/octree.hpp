@@ -322,7 +322,7 @@ void cell_radii(Space const& space, Octree<Space> const& tree, Array<Body<Real>,
                 Array<float, Space> radii, int team_size) {
   Kokkos::parallel_for(
       "fmm::tree::radii",
-      Kokkos::TeamPolicy<Space>(space, int(tree.leaves.extent(0)), team_size),
+      TeamPolicy<Space>(space, int(tree.leaves.extent(0)), team_size),
       LeafRadii<Space, Real>{tree.cells, tree.leaves, bodies, radii});
   for (int level = tree.depth - 1; level >= 0; --level) {
     const auto begin = tree.parent_begin[level], end = tree.parent_begin[level + 1];
