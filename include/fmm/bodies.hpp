@@ -57,6 +57,18 @@ struct TakeCharges {
   }
 };
 
+/// Charges into tree order, divided by their unit, which is returned; sums are set to zero. Throws
+/// InvalidArgument for a charge that is not allowed.
+template <bool Positive, class Space, class Charges, class Real, class StoredReal>
+double take_charges(Space const& space, Charges const& charges, Array<BodyIndex, Space> order,
+                    Array<Body<StoredReal>, Space> bodies, Array<Sums<Real>, Space> sums) {
+  const double unit = charge_scale<Positive>(space, charges);
+  Kokkos::parallel_for("fmm::charges", range(space, std::int64_t(order.extent(0))),
+                       TakeCharges<Space, Charges, Real, StoredReal>{charges, 1 / unit, order,
+                                                                     bodies, sums});
+  return unit;
+}
+
 /// Results into the caller's order and units.
 template <class Space, class Real, class Potential, class Field>
 struct GiveResults {
@@ -79,6 +91,15 @@ struct GiveResults {
     }
   }
 };
+
+template <class Space, class Real, class Potential, class Field>
+void give_results(Space const& space, Array<Sums<Real>, Space> sums, Array<BodyIndex, Space> order,
+                  double potential_unit, double field_unit, Potential const& potential,
+                  Field const& field) {
+  Kokkos::parallel_for("fmm::results", range(space, std::int64_t(order.extent(0))),
+                       GiveResults<Space, Real, Potential, Field>{sums, order, potential_unit,
+                                                                  field_unit, potential, field});
+}
 
 /// Positions in double, in tree order, for AllPairs.
 template <class Space, class Positions>

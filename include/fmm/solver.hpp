@@ -9,7 +9,6 @@
 // phi_i = -G sum_(j/=i) m_j / sqrt(r^2 + eps^2) and field = acceleration = -grad phi.
 #pragma once
 
-#include <chrono>
 #include <vector>
 
 #include "bodies.hpp"
@@ -22,7 +21,7 @@
 #include "kernels/m2p.hpp"
 #include "kernels/p2m.hpp"
 #include "kernels/p2p.hpp"
-#include "plan.hpp"
+#include "plan_builder.hpp"
 #include "report.hpp"
 #include "tuning.hpp"
 
@@ -156,33 +155,11 @@ class Solver {
     if (!options_.theta && !all_pairs) options_.theta = default_theta<Traversal>();
   }
 
-  /// One stage: a profiling region, and with a report a fence and a clock around it.
-  template <class F>
-  static void stage(ExecutionSpace const& space, Report* report, char const* name, F const& f) {
-    detail::Region region(std::string("fmm::") + name);
-    if (!report) return f();
-    space.fence();
-    const auto start = std::chrono::steady_clock::now();
-    f();
-    space.fence();
-    report->stage(name).seconds +=
-        std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
-  }
-
   /// Memory of a plan that nobody holds any more, or new.
   std::shared_ptr<Storage> free_storage() {
     for (auto const& storage : pool_)
       if (storage.use_count() == 1) return storage;
     return pool_.emplace_back(std::make_shared<Storage>());
-  }
-
-  detail::SplitRule split_rule(std::int64_t n) const {
-    if (options_.tree == TreeKind::adaptive) return {*options_.depth, *options_.leaf_capacity};
-    if (options_.depth) return {*options_.depth, 0};
-    int depth = 0;
-    while (depth < max_tree_depth && double(n) > *options_.leaf_capacity * std::pow(8.0, depth))
-      ++depth;
-    return {depth, 0};
   }
 
   template <class Positions, class Charges>
@@ -199,91 +176,22 @@ class Solver {
       detail::check_extents("charges", charges, n);
     }
     detail::Region region("fmm::build");
-    const auto start = std::chrono::steady_clock::now();
-    const typename Positions::const_type constant = positions;
+    const detail::Stopwatch watch;
     auto storage = free_storage();
-    Storage& s = *storage;
-    s.size = n;
-    s.tree = {};
-    s.lists = {};
-    if (n > 0) {
-      stage(space, report, "bounds", [&] { s.cube = detail::bounding_cube(space, constant); });
-      const auto rule = split_rule(n);
-      detail::Sorted<ExecutionSpace> sorted;
-      stage(space, report, "keys", [&] {
-        auto keys = s.sort.keys.resize(n);
-        auto order = s.sort.order.resize(n);
-        Kokkos::parallel_for(
-            "fmm::keys", detail::range(space, n),
-            detail::MakeKeys<ExecutionSpace, typename Positions::const_type>{constant, s.cube, keys,
-                                                                             order});
-      });
-      stage(space, report, "sort", [&] {
-        sorted = detail::radix_sort(space, s.sort, n, 3 * (max_tree_depth - rule.depth));
-        s.order = sorted.order;
-      });
-      if constexpr (all_pairs) {
-        stage(space, report, "tree", [&] {
-          Kokkos::parallel_for(
-              "fmm::positions", detail::range(space, n),
-              detail::CopyPositions<ExecutionSpace, typename Positions::const_type>{
-                  constant, s.order, s.positions.resize(n)});
-        });
-      } else {
-        stage(space, report, "tree", [&] { build_tree(space, s, constant, sorted.keys, rule); });
-        if constexpr (has_charges) {
-          stage(space, report, "charges", [&] { take_charges(space, s, charges); });
-        }
-        stage(space, report, "lists", [&] { build_lists(space, s); });
+    const typename Positions::const_type constant = positions;
+    detail::build_plan<Traversal>(space, *storage, constant, options_, report);
+    if constexpr (has_charges)
+      if (n > 0) {
+        detail::stage(space, report, "charges", [&] { take_charges(space, *storage, charges); });
+        detail::stage(space, report, "lists",
+                      [&] { detail::build_lists<Traversal>(space, *storage, *options_.theta); });
       }
-    }
-    plan_type plan(storage);
     if (report) {
       space.fence();
-      report->build_seconds +=
-          std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
-      for (char const* name : {"bounds", "keys", "sort"})
-        if (n > 0) report->stage(name).count += n;
-      if (!all_pairs && n > 0) {
-        report->stage("tree").count += plan.cells();
-        report->stage("lists").count += plan.m2l_entries() + plan.m2p_entries() + plan.p2p_entries();
-      }
+      report->build_seconds += watch.seconds();
       report->memory_bytes = memory_bytes();
     }
-    return plan;
-  }
-
-  template <class Positions>
-  void build_tree(ExecutionSpace const& space, Storage& s, Positions const& positions,
-                  detail::Array<std::uint64_t, ExecutionSpace> keys,
-                  detail::SplitRule rule) const {
-    s.tree = detail::build_octree(space, s.octree, keys, rule, Shape::tile);
-    auto bodies = s.bodies.resize(s.size);
-    Kokkos::parallel_for("fmm::bodies",
-                         detail::TeamPolicy<ExecutionSpace>(space, int(s.tree.tiles.extent(0)),
-                                                            Shape::tile_team),
-                         detail::PlaceBodies<ExecutionSpace, Positions, Real>{
-                             positions, s.cube, s.tree.cells, s.tree.tiles, s.order, bodies});
-    if constexpr (dual)
-      if constexpr (Traversal::criterion::uses_radii)
-        detail::cell_radii(space, s.tree, bodies, s.traversal.radii.resize(s.tree.cells.extent(0)),
-                           Shape::gather_team);
-  }
-
-  void build_lists(ExecutionSpace const& space, Storage& s) const {
-    const std::int64_t cells = s.tree.cells.extent(0);
-    if constexpr (dual) {
-      using Criterion = typename Traversal::criterion;
-      if constexpr (uses_charges)
-        detail::cell_charges(space, s.tree, s.bodies.view(s.size),
-                             s.traversal.charges.resize(cells), Shape::gather_team);
-      s.lists = detail::dual_lists(
-          space, s.traversal, s.tree, Criterion(*options_.theta),
-          s.traversal.radii.view(Criterion::uses_radii ? cells : 0),
-          s.traversal.charges.view(Criterion::uses_charges ? cells : 0));
-    } else {
-      s.lists = detail::barnes_hut_lists(space, s.traversal, s.tree, *options_.theta);
-    }
+    return plan_type(storage);
   }
 
   /// Charges into tree order; returns their unit.
@@ -291,20 +199,11 @@ class Solver {
   double take_charges(ExecutionSpace const& space, Storage& s, Charges const& charges) const {
     const typename Charges::const_type constant = charges;
     constexpr bool positive = detail::is_positive<Kernel>();
-    const double unit = detail::charge_scale<positive>(space, constant);
-    const auto take = [&](auto bodies) {
-      using Stored = decltype(bodies(0).q);
-      Kokkos::parallel_for(
-          "fmm::charges", detail::range(space, s.size),
-          detail::TakeCharges<ExecutionSpace, typename Charges::const_type, Real,
-                              std::remove_reference_t<Stored>>{constant, 1 / unit, s.order, bodies,
-                                                               s.sums.resize(s.size)});
-    };
+    const auto sums = s.sums.resize(s.size);
     if constexpr (all_pairs)
-      take(s.positions.view(s.size));
+      return detail::take_charges<positive>(space, constant, s.order, s.positions.view(s.size), sums);
     else
-      take(s.bodies.view(s.size));
-    return unit;
+      return detail::take_charges<positive>(space, constant, s.order, s.bodies.view(s.size), sums);
   }
 
   template <class Charges, class Potential, class Field>
@@ -322,32 +221,31 @@ class Solver {
     detail::check_extents("field", field, s.size);
     if (s.size == 0) return;
     detail::Region region("fmm::evaluate");
-    const auto start = std::chrono::steady_clock::now();
+    const detail::Stopwatch watch;
     double charge_unit = 1;
-    stage(space, report, "charges", [&] { charge_unit = take_charges(space, s, charges); });
+    detail::stage(space, report, "charges", [&] { charge_unit = take_charges(space, s, charges); });
     double length = 1;
     if constexpr (detail::RescalableKernel<Kernel>) length = s.cube.edge;
     if constexpr (all_pairs) {
-      stage(space, report, "p2p", [&] {
+      detail::stage(space, report, "p2p", [&] {
         detail::p2p_all<Want, Real>(space, kernel_in(length), 1 / length, s.positions.view(s.size),
                                     {}, s.sums.view(s.size));
       });
     } else {
-      if constexpr (uses_charges) stage(space, report, "lists", [&] { build_lists(space, s); });
+      if constexpr (uses_charges)
+        detail::stage(space, report, "lists",
+                      [&] { detail::build_lists<Traversal>(space, s, *options_.theta); });
       sum_tree<Want>(space, s, kernel_in(length), report);
     }
-    stage(space, report, "results", [&] {
+    detail::stage(space, report, "results", [&] {
       double unit = detail::prefactor(kernel_) * charge_unit;
       if constexpr (detail::RescalableKernel<Kernel>) unit *= kernel_.potential_unit(length);
-      Kokkos::parallel_for(
-          "fmm::results", detail::range(space, s.size),
-          detail::GiveResults<ExecutionSpace, Real, Potential, Field>{
-              s.sums.view(s.size), s.order, unit, unit / length, potential, field});
+      detail::give_results(space, s.sums.view(s.size), s.order, unit, unit / length, potential,
+                           field);
     });
     if (report) {
       space.fence();
-      report->evaluate_seconds +=
-          std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
+      report->evaluate_seconds += watch.seconds();
       count_work<Want>(space, s, *report);
       report->memory_bytes = memory_bytes();
     }
@@ -370,10 +268,10 @@ class Solver {
     const auto sums = s.sums.view(s.size);
     const std::size_t coefficients = std::size_t(tree.cells.extent(0)) * Expansion::size;
     const auto multipoles = s.multipoles.resize(coefficients);
-    stage(space, report, "p2m", [&] {
+    detail::stage(space, report, "p2m", [&] {
       detail::p2m<Expansion>(space, tree.cells, tree.leaves, bodies, multipoles);
     });
-    stage(space, report, "m2m", [&] {
+    detail::stage(space, report, "m2m", [&] {
       for (int level = tree.depth - 1; level >= 0; --level) {
         const auto begin = tree.parent_begin[level], end = tree.parent_begin[level + 1];
         detail::m2m<Expansion>(space, tree.cells,
@@ -384,25 +282,25 @@ class Solver {
     });
     if constexpr (has_locals) {
       const auto locals = s.locals.resize(coefficients);
-      stage(space, report, "m2l", [&] {
+      detail::stage(space, report, "m2l", [&] {
         detail::m2l<Expansion>(space, tree.cells, s.lists.m2l, multipoles, locals);
       });
-      stage(space, report, "l2l", [&] {
+      detail::stage(space, report, "l2l", [&] {
         for (int level = 1; level <= tree.depth; ++level)
           detail::l2l<Expansion>(space, tree.cells, tree.level_begin[level],
                                  tree.level_begin[level + 1], locals);
       });
-      stage(space, report, "l2p", [&] {
+      detail::stage(space, report, "l2p", [&] {
         detail::l2p<Expansion, Want>(space, tree.cells, tree.tiles, bodies, locals, sums);
       });
     }
     if (!has_locals || s.lists.m2p.entries.extent(0) > 0)
-      stage(space, report, "m2p", [&] {
+      detail::stage(space, report, "m2p", [&] {
         detail::m2p<Expansion, Want>(
             space, tree.cells, tree.tiles, s.lists.m2p,
             has_locals ? detail::Csr<ExecutionSpace>{} : s.lists.m2l, bodies, multipoles, sums);
       });
-    stage(space, report, "p2p", [&] {
+    detail::stage(space, report, "p2p", [&] {
       detail::p2p<Want>(space, kernel_of_cube, tree.cells, tree.tiles, s.lists.p2p, bodies, sums);
     });
   }
@@ -423,18 +321,20 @@ class Solver {
                                                                 no_overlap},
                               pairs, m2p);
       using Expansion = detail::expansion_t<Kernel, Order, Real, Translation>;
-      const auto flops = detail::operator_flops<Expansion, Real, Want::potential, Want::field>();
+      const auto flops = detail::body_flops<detail::basis_t<Expansion>, Real, Want::potential,
+                                            Want::field>();
+      const auto translations = detail::translation_flops<Expansion, Real>();
       const std::int64_t cells = s.tree.cells.extent(0);
       const auto add = [&](char const* name, std::int64_t count, std::int64_t each) {
         report.stage(name).count += count;
         report.stage(name).flops += double(count) * double(each);
       };
       add("p2m", n, flops.p2m);
-      add("m2m", cells - 1, flops.m2m);
+      add("m2m", cells - 1, translations.m2m);
       if constexpr (has_locals) {
         report.m2l += std::int64_t(s.lists.m2l.entries.extent(0));
-        add("m2l", std::int64_t(s.lists.m2l.entries.extent(0)), flops.m2l);
-        add("l2l", cells - 1, flops.l2l);
+        add("m2l", std::int64_t(s.lists.m2l.entries.extent(0)), translations.m2l);
+        add("l2l", cells - 1, translations.l2l);
         add("l2p", n, flops.l2p);
       }
       if (m2p > 0) add("m2p", m2p, flops.m2p);

@@ -16,7 +16,7 @@ struct CountingLane {
   Real value;
   static inline thread_local std::int64_t count = 0;
 
-  CountingLane() = default;
+  KOKKOS_DEFAULTED_FUNCTION CountingLane() = default;
   KOKKOS_FUNCTION CountingLane(Real x) : value(x) {}
 
   friend KOKKOS_FUNCTION CountingLane operator+(CountingLane a, CountingLane b) { return counted(a.value + b.value); }
@@ -61,28 +61,35 @@ struct OperatorFlops {
   std::int64_t p2m = 0, m2m = 0, m2l = 0, l2l = 0, m2p = 0, l2p = 0;
 };
 
-template <class Expansion, class Real, bool Potential, bool Field>
-OperatorFlops operator_flops() {
+/// Of the operators between bodies and cells: p2m, m2p, l2p.
+template <class Basis, class Real, bool Potential, bool Field>
+OperatorFlops body_flops() {
   using V = CountingLane<Real>;
   static const OperatorFlops flops = [] {
     const V x(Real(0.3)), y(Real(-0.2)), z(Real(0.25)), one(Real(1)), far(Real(3));
-    V a[Expansion::size];
-    Real staged[Expansion::size];
-    const auto fill = [&] {
-      for (int k = 0; k < Expansion::size; ++k) a[k] = V(staged[k] = Real(1));
-    };
-    const auto count = [&](auto const& f) {
-      fill();
-      return count_flops<Real>(f);
-    };
+    V a[Basis::size] = {};
+    const Real staged[Basis::size] = {};
     OperatorFlops n;
-    n.p2m = count([&] { Expansion::p2m(x, y, z, one, a); });
-    // a result is added to the cell's sum: one more for each coefficient
-    n.m2m = count([&] { Expansion::m2m(x, y, z, a); }) + Expansion::size;
-    n.m2l = count([&] { Expansion::m2l(x, y, far, one, one, a); }) + Expansion::size;
-    n.l2l = count([&] { Expansion::l2l(x, y, z, a); }) + Expansion::size;
-    n.m2p = count([&] { Expansion::template m2p<Potential, Field>(x, y, far, staged); });
-    n.l2p = count([&] { Expansion::template l2p<Potential, Field>(x, y, z, staged); });
+    n.p2m = count_flops<Real>([&] { Basis::p2m(x, y, z, one, a); });
+    n.m2p =
+        count_flops<Real>([&] { Basis::template m2p<Potential, Field>(x, y, far, staged); });
+    n.l2p = count_flops<Real>([&] { Basis::template l2p<Potential, Field>(x, y, z, staged); });
+    return n;
+  }();
+  return flops;
+}
+
+/// Of the translations: m2m, m2l, l2l; one addition for each coefficient of the sum included.
+template <class Expansion, class Real>
+OperatorFlops translation_flops() {
+  using V = CountingLane<Real>;
+  static const OperatorFlops flops = [] {
+    const V x(Real(0.3)), y(Real(-0.2)), z(Real(0.25)), one(Real(1)), far(Real(3));
+    V a[Expansion::size] = {};
+    OperatorFlops n;
+    n.m2m = count_flops<Real>([&] { Expansion::m2m(x, y, z, a); }) + Expansion::size;
+    n.m2l = count_flops<Real>([&] { Expansion::m2l(x, y, far, one, one, a); }) + Expansion::size;
+    n.l2l = count_flops<Real>([&] { Expansion::l2l(x, y, z, a); }) + Expansion::size;
     return n;
   }();
   return flops;

@@ -17,6 +17,8 @@
 //                              cell edges from its centre, for a cell of edge 1
 //   l2p<P, F>(x, y, z, L)      the same of a staged local expansion, potential in the cube's unit and
 //                              the gradient per cell edge
+//   basis                      optional: a class with the functions that are not translations, where
+//                              several expansions share them (and their compiled operators)
 #pragma once
 
 #include "rotation.hpp"
@@ -24,9 +26,9 @@
 
 namespace fmm {
 
-/// Real solid harmonics with degrees 0..Order, translated by `Translation` (docs/math.md).
-template <int Order, class Real, class Translation>
-struct SphericalExpansion {
+/// Real solid harmonics with degrees 0..Order: all but the translations (docs/math.md).
+template <int Order, class Real>
+struct SphericalBasis {
   static_assert(Order >= 0, "the expansion order is the highest degree, 0 or more");
   static constexpr int order = Order;
   static constexpr int size = coefficient_count(Order);
@@ -38,25 +40,6 @@ struct SphericalExpansion {
     detail::regular_harmonics<Order>(x, y, z, u);
     FMM_UNROLL(detail::unroll_count(Order))
     for (int k = 0; k < size; ++k) M[k] += q * V(table.regular[k]) * u[k];
-  }
-
-  template <class V>
-  KOKKOS_INLINE_FUNCTION static void m2m(V x, V y, V z, V* M) {
-    const V half(Real(0.5));
-    detail::scale_degrees<Order>(M, V(Real(1)), half);  // from child edges to parent edges
-    Translation::template m2m<Order>(x, y, z, M);
-  }
-
-  template <class V>
-  KOKKOS_INLINE_FUNCTION static void m2l(V x, V y, V z, V s, V t, V* M) {
-    Translation::template m2l<Order>(x, y, z, s, t, M);
-  }
-
-  template <class V>
-  KOKKOS_INLINE_FUNCTION static void l2l(V x, V y, V z, V* L) {
-    Translation::template l2l<Order>(x, y, z, L);
-    const V half(Real(0.5));
-    detail::scale_degrees<Order>(L, V(Real(1)), half);
   }
 
   KOKKOS_INLINE_FUNCTION static Real stage_multipole(int k, Real a) {
@@ -84,11 +67,41 @@ struct SphericalExpansion {
   }
 };
 
+/// Spherical harmonics translated by `Translation`.
+template <int Order, class Real, class Translation>
+struct SphericalExpansion : SphericalBasis<Order, Real> {
+  using basis = SphericalBasis<Order, Real>;
+
+  template <class V>
+  KOKKOS_INLINE_FUNCTION static void m2m(V x, V y, V z, V* M) {
+    const V half(Real(0.5));
+    detail::scale_degrees<Order>(M, V(Real(1)), half);  // from child edges to parent edges
+    Translation::template m2m<Order>(x, y, z, M);
+  }
+
+  template <class V>
+  KOKKOS_INLINE_FUNCTION static void m2l(V x, V y, V z, V s, V t, V* M) {
+    Translation::template m2l<Order>(x, y, z, s, t, M);
+  }
+
+  template <class V>
+  KOKKOS_INLINE_FUNCTION static void l2l(V x, V y, V z, V* L) {
+    Translation::template l2l<Order>(x, y, z, L);
+    const V half(Real(0.5));
+    detail::scale_degrees<Order>(L, V(Real(1)), half);
+  }
+};
+
 namespace detail {
+
+/// NoTranslation moves multipoles as Rotation does: the same class, compiled once.
+template <class Translation>
+using upward_t =
+    std::conditional_t<std::is_same_v<Translation, NoTranslation>, Rotation, Translation>;
 
 template <class Kernel, int Order, class Real, class Translation>
 struct ExpansionOf {
-  using type = SphericalExpansion<Order, Real, Translation>;
+  using type = SphericalExpansion<Order, Real, upward_t<Translation>>;
 };
 template <class Kernel, int Order, class Real, class Translation>
   requires requires { typename Kernel::template Expansion<Order, Real, Translation>; }
@@ -99,6 +112,18 @@ struct ExpansionOf<Kernel, Order, Real, Translation> {
 /// The kernel's own `Expansion<Order, Real, Translation>` if it has one.
 template <class Kernel, int Order, class Real, class Translation>
 using expansion_t = typename ExpansionOf<Kernel, Order, Real, Translation>::type;
+
+template <class Expansion>
+struct BasisOf {
+  using type = Expansion;
+};
+template <class Expansion>
+  requires requires { typename Expansion::basis; }
+struct BasisOf<Expansion> {
+  using type = typename Expansion::basis;
+};
+template <class Expansion>
+using basis_t = typename BasisOf<Expansion>::type;
 
 }  // namespace detail
 }  // namespace fmm

@@ -43,7 +43,7 @@ template <class Expansion, class Want, class Space, class Real>
 void l2p(Space const& space, Array<Cell, Space> cells, Array<Tile, Space> tiles,
          Array<Body<Real>, Space> bodies, Array<Real, Space> locals,
          Array<Sums<Real>, Space> sums) {
-  using Functor = L2P<Space, Expansion, Real, Want>;
+  using Functor = L2P<Space, basis_t<Expansion>, Real, Want>;
   TeamPolicy<Space> policy(space, int(tiles.extent(0)), Tuning<Space, Real>::tile_team);
   policy.set_scratch_size(0, Kokkos::PerTeam(Functor::size * sizeof(Real) + scratch_alignment));
   Kokkos::parallel_for("fmm::l2p", policy, Functor{cells, tiles, bodies, locals, sums});

@@ -140,7 +140,7 @@ template <class Expansion, class Want, class Space, class Real>
 void m2p(Space const& space, Array<Cell, Space> cells, Array<Tile, Space> tiles, Csr<Space> near,
          Csr<Space> far, Array<Body<Real>, Space> bodies, Array<Real, Space> multipoles,
          Array<Sums<Real>, Space> sums) {
-  using Functor = M2P<Space, Expansion, Real, Want>;
+  using Functor = M2P<Space, basis_t<Expansion>, Real, Want>;
   TeamPolicy<Space> policy(space, int(tiles.extent(0)), Tuning<Space, Real>::tile_team);
   policy.set_scratch_size(Functor::scratch_level, Kokkos::PerTeam(Functor::scratch_bytes));
   Kokkos::parallel_for("fmm::m2p", policy,

@@ -46,7 +46,7 @@ template <class Expansion, class Space, class Real>
 void p2m(Space const& space, Array<Cell, Space> cells, Array<CellIndex, Space> leaves,
          Array<Body<Real>, Space> bodies, Array<Real, Space> multipoles) {
   gather("fmm::p2m", space, int(leaves.extent(0)), Tuning<Space, Real>::gather_team,
-         P2M<Space, Expansion, Real>{cells, leaves, bodies, multipoles});
+         P2M<Space, basis_t<Expansion>, Real>{cells, leaves, bodies, multipoles});
 }
 
 }  // namespace fmm::detail

@@ -1,0 +1,35 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// Stages of a build or an evaluation: named for profiling tools, and timed for a report.
+#pragma once
+
+#include <chrono>
+#include <string>
+
+#include "../report.hpp"
+#include "kokkos_compat.hpp"
+
+namespace fmm::detail {
+
+class Stopwatch {
+ public:
+  double seconds() const {
+    return std::chrono::duration<double>(std::chrono::steady_clock::now() - start_).count();
+  }
+
+ private:
+  std::chrono::steady_clock::time_point start_ = std::chrono::steady_clock::now();
+};
+
+/// Runs f() in a profiling region `fmm::name`; with a report, between fences and on the clock.
+template <class Space, class F>
+void stage(Space const& space, Report* report, char const* name, F const& f) {
+  Region region(std::string("fmm::") + name);
+  if (!report) return f();
+  space.fence();
+  const Stopwatch watch;
+  f();
+  space.fence();
+  report->stage(name).seconds += watch.seconds();
+}
+
+}  // namespace fmm::detail

@@ -1,0 +1,99 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// The build: keys, sort, tree and lists from positions. Depends on the traversal and the precision, but
+// not on the pair kernel or the order.
+#pragma once
+
+#include "bodies.hpp"
+#include "detail/stage.hpp"
+#include "plan.hpp"
+#include "tuning.hpp"
+
+namespace fmm::detail {
+
+/// When to split the cells of n bodies; a uniform tree's depth from its leaf capacity if it is not set.
+inline SplitRule split_rule(Options const& options, std::int64_t n) {
+  if (options.tree == TreeKind::adaptive) return {*options.depth, *options.leaf_capacity};
+  if (options.depth) return {*options.depth, 0};
+  int depth = 0;
+  while (depth < max_tree_depth && double(n) > *options.leaf_capacity * std::pow(8.0, depth)) ++depth;
+  return {depth, 0};
+}
+
+/// Interaction lists of the storage's tree. A criterion's charges are those of the storage's bodies.
+template <class Traversal, class Space, class Real>
+void build_lists(Space const& space, PlanStorage<Space, Real>& s, double theta) {
+  if constexpr (is_dual_v<Traversal>) {
+    using Criterion = typename Traversal::criterion;
+    const std::int64_t cells = s.tree.cells.extent(0);
+    if constexpr (Criterion::uses_charges)
+      cell_charges(space, s.tree, s.bodies.view(s.size), s.traversal.charges.resize(cells),
+                   Tuning<Space, Real>::gather_team);
+    s.lists = dual_lists(space, s.traversal, s.tree, Criterion(theta),
+                         s.traversal.radii.view(Criterion::uses_radii ? cells : 0),
+                         s.traversal.charges.view(Criterion::uses_charges ? cells : 0));
+  } else {
+    s.lists = barnes_hut_lists(space, s.traversal, s.tree, theta);
+  }
+}
+
+/// Octree over the sorted bodies, the bodies in it, and radii if the criterion uses them.
+template <class Traversal, class Space, class Real, class Positions>
+void build_tree(Space const& space, PlanStorage<Space, Real>& s, Positions const& positions,
+                Array<std::uint64_t, Space> keys, SplitRule rule) {
+  using Shape = Tuning<Space, Real>;
+  s.tree = build_octree(space, s.octree, keys, rule, Shape::tile);
+  auto bodies = s.bodies.resize(s.size);
+  Kokkos::parallel_for(
+      "fmm::bodies",
+      TeamPolicy<Space>(space, int(s.tree.tiles.extent(0)), Shape::tile_team),
+      PlaceBodies<Space, Positions, Real>{positions, s.cube, s.tree.cells, s.tree.tiles, s.order,
+                                          bodies});
+  if constexpr (is_dual_v<Traversal>)
+    if constexpr (Traversal::criterion::uses_radii)
+      cell_radii(space, s.tree, bodies, s.traversal.radii.resize(s.tree.cells.extent(0)),
+                 Shape::gather_team);
+}
+
+/// The plan of (N,3) `positions`, but for the lists of a criterion that uses charges.
+template <class Traversal, class Space, class Real, class Positions>
+void build_plan(Space const& space, PlanStorage<Space, Real>& s, Positions const& positions,
+                Options const& options, Report* report) {
+  const std::int64_t n = std::int64_t(positions.extent(0));
+  s.size = n;
+  s.tree = {};
+  s.lists = {};
+  s.order = {};
+  if (n == 0) return;
+  stage(space, report, "bounds", [&] { s.cube = bounding_cube(space, positions); });
+  const SplitRule rule = split_rule(options, n);
+  stage(space, report, "keys", [&] {
+    auto keys = s.sort.keys.resize(n);
+    auto order = s.sort.order.resize(n);
+    Kokkos::parallel_for("fmm::keys", range(space, n),
+                         MakeKeys<Space, Positions>{positions, s.cube, keys, order});
+  });
+  Sorted<Space> sorted;
+  stage(space, report, "sort", [&] {
+    sorted = radix_sort(space, s.sort, n, 3 * (max_tree_depth - rule.depth));
+    s.order = sorted.order;
+  });
+  if constexpr (std::is_same_v<Traversal, AllPairs>) {
+    stage(space, report, "tree", [&] {
+      Kokkos::parallel_for("fmm::positions", range(space, n),
+                           CopyPositions<Space, Positions>{positions, s.order, s.positions.resize(n)});
+    });
+  } else {
+    stage(space, report, "tree",
+          [&] { build_tree<Traversal>(space, s, positions, sorted.keys, rule); });
+    if constexpr (!uses_charges_v<Traversal>)
+      stage(space, report, "lists", [&] { build_lists<Traversal>(space, s, *options.theta); });
+  }
+  if (report) {
+    for (char const* name : {"bounds", "keys", "sort"}) report->stage(name).count += n;
+    report->stage("tree").count += std::int64_t(s.tree.cells.extent(0));
+    for (auto const& list : {s.lists.m2l, s.lists.m2p, s.lists.p2p})
+      report->stage("lists").count += std::int64_t(list.entries.extent(0));
+  }
+}
+
+}  // namespace fmm::detail
