@@ -111,11 +111,11 @@ void direct_sum(ExecutionSpace const& space, Kernel const& kernel, Positions con
   Kernel scaled = kernel;
   double unit = detail::prefactor(kernel);
   if constexpr (detail::RescalableKernel<Kernel>) {
-    length = detail::bounding_cube(space, positions).edge;
+    length = detail::bounding_cube(space, positions).exact_unit();
     scaled = kernel.rescaled(length);
     unit *= kernel.potential_unit(length);
   }
-  detail::p2p_all<Want, double>(space, scaled, 1 / length, bodies, chosen, sums);
+  detail::p2p_chosen<Want>(space, scaled, 1 / length, bodies, chosen, sums);
   Kokkos::parallel_for(
       "fmm::direct_sum::results", detail::range(space, m),
       detail::GiveDirect<ExecutionSpace, Potential, Field>{sums, unit, unit / length, potential, field});

@@ -6,6 +6,7 @@
 #include "bodies.hpp"
 #include "detail/stage.hpp"
 #include "plan.hpp"
+#include "tree/blocks.hpp"
 #include "tuning.hpp"
 
 namespace fmm::detail {
@@ -81,6 +82,8 @@ void build_plan(Space const& space, PlanStorage<Space, Real>& s, Positions const
     stage(space, report, "tree", [&] {
       Kokkos::parallel_for("fmm::positions", range(space, n),
                            CopyPositions<Space, Positions>{positions, s.order, s.positions.resize(n)});
+      s.tree.tiles = block_tiles(space, sorted.keys, Tuning<Space, Real>::all_pairs.tile,
+                                 s.octree.tiles, s.octree.counts, s.octree.offsets);
     });
   } else {
     stage(space, report, "tree",

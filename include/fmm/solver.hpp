@@ -225,11 +225,12 @@ class Solver {
     double charge_unit = 1;
     detail::stage(space, report, "charges", [&] { charge_unit = take_charges(space, s, charges); });
     double length = 1;
-    if constexpr (detail::RescalableKernel<Kernel>) length = s.cube.edge;
+    if constexpr (detail::RescalableKernel<Kernel>)
+      length = all_pairs ? s.cube.exact_unit() : s.cube.edge;
     if constexpr (all_pairs) {
       detail::stage(space, report, "p2p", [&] {
-        detail::p2p_all<Want, Real>(space, kernel_in(length), 1 / length, s.positions.view(s.size),
-                                    {}, s.sums.view(s.size));
+        detail::p2p_all<Want>(space, kernel_in(length), 1 / length, s.positions.view(s.size),
+                              s.tree.tiles, s.sums.view(s.size));
       });
     } else {
       if constexpr (uses_charges)

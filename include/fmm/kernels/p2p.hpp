@@ -304,9 +304,9 @@ void p2p(Space const& space, Kernel const& kernel_of_cube, Array<Cell, Space> ce
                    NearField<Space, Kernel, Real>{cells, tiles, list, bodies, sums, kernel_of_cube});
 }
 
-/// All pairs of a range of targets with all bodies, from double coordinates. A tile's coordinates are
-/// counted from its first target, in `unit`, before they are rounded. Targets are bodies number
-/// `target(i)`, or number i where that view is empty.
+/// All pairs of bodies, or of chosen targets with all bodies, from double coordinates. In float a tile's
+/// coordinates are counted from its first target before they are rounded. `per_unit` is a power of two,
+/// so that scaling is exact.
 template <class Space, class Kernel, class Real_>
 struct AllSources {
   using real = Real_;
@@ -315,7 +315,7 @@ struct AllSources {
   using V = Lanes<Space, Real>;
   static constexpr P2PShape shape = Tuning<Space, Real>::all_pairs;
   struct Frame {
-    std::int64_t tile_begin;
+    std::int64_t tile_begin;  ///< in `targets`, or else in `bodies`
     double origin[3];
     int count;
     Kernel pair;
@@ -326,25 +326,32 @@ struct AllSources {
   };
 
   Array<Body<double>, Space> bodies;
-  Array<BodyIndex, Space> targets;
-  std::int64_t target_count;
+  Array<Tile, Space> tiles;            ///< of all bodies, if `contiguous`
+  Array<BodyIndex, Space> targets;     ///< the targets' bodies, if not
   Array<Sums<Real>, Space> sums;
   Kernel kernel_of_unit;
   double per_unit;
-  bool contiguous;  ///< target i is body i
+  bool contiguous;
 
   KOKKOS_FUNCTION BodyIndex body_of(Frame const& f, int i) const {
     return contiguous ? BodyIndex(f.tile_begin + i) : targets(f.tile_begin + i);
   }
   KOKKOS_FUNCTION Frame frame(int index) const {
     constexpr int tile = shape.tile;
-    Frame f{std::int64_t(index) * tile, {}, 0, kernel_of_unit, Real(1), Real(1)};
-    const std::int64_t left = target_count - f.tile_begin;
-    f.count = int(left < tile ? left : tile);
-    const Body<double> b = bodies(body_of(f, 0));
-    f.origin[0] = b.x;
-    f.origin[1] = b.y;
-    f.origin[2] = b.z;
+    Frame f{std::int64_t(index) * tile, {}, tile, kernel_of_unit, Real(1), Real(1)};
+    if (contiguous) {
+      f.tile_begin = tiles(index).first;
+      f.count = tiles(index).count;
+    } else {
+      const std::int64_t left = std::int64_t(targets.extent(0)) - f.tile_begin;
+      if (left < tile) f.count = int(left);
+    }
+    if constexpr (std::is_same_v<Real, float>) {  // double takes differences as they are
+      const Body<double> b = bodies(body_of(f, 0));
+      f.origin[0] = b.x;
+      f.origin[1] = b.y;
+      f.origin[2] = b.z;
+    }
     return f;
   }
   KOKKOS_FUNCTION void target(Frame const& f, int i, Real (&x)[3]) const {
@@ -395,18 +402,26 @@ struct AllSources {
 };
 
 
-/// sums(i) of `targets` (all bodies in order where that is empty) over all `bodies`, coordinates in the
-/// caller's unit; sums in the unit 1 / per_unit of length. Cost: targets x bodies pairs.
-template <class Want, class Real, class Space, class Kernel>
+/// sums(i) of body i for all bodies, whose `tiles` are at most Tuning::all_pairs.tile long; sums in the
+/// unit 1 / per_unit of length. Cost: N^2 pairs.
+template <class Want, class Space, class Kernel, class Real>
 void p2p_all(Space const& space, Kernel const& kernel_of_unit, double per_unit,
-             Array<Body<double>, Space> bodies, Array<BodyIndex, Space> targets,
+             Array<Body<double>, Space> bodies, Array<Tile, Space> tiles,
              Array<Sums<Real>, Space> sums) {
-  const bool contiguous = targets.extent(0) == 0;
-  const std::int64_t count = std::int64_t(contiguous ? bodies.extent(0) : targets.extent(0));
-  constexpr int tile = Tuning<Space, Real>::all_pairs.tile;
-  launch_p2p<Want>(space, (count + tile - 1) / tile,
-                   AllSources<Space, Kernel, Real>{bodies, targets, count, sums, kernel_of_unit,
-                                                   per_unit, contiguous});
+  launch_p2p<Want>(space, std::int64_t(tiles.extent(0)),
+                   AllSources<Space, Kernel, Real>{bodies, tiles, {}, sums, kernel_of_unit, per_unit,
+                                                   true});
+}
+
+/// sums(i) of body targets(i) over all bodies, in double. Cost: M N pairs.
+template <class Want, class Space, class Kernel>
+void p2p_chosen(Space const& space, Kernel const& kernel_of_unit, double per_unit,
+                Array<Body<double>, Space> bodies, Array<BodyIndex, Space> targets,
+                Array<Sums<double>, Space> sums) {
+  constexpr int tile = Tuning<Space, double>::all_pairs.tile;
+  launch_p2p<Want>(space, (std::int64_t(targets.extent(0)) + tile - 1) / tile,
+                   AllSources<Space, Kernel, double>{bodies, {}, targets, sums, kernel_of_unit,
+                                                     per_unit, false});
 }
 
 }  // namespace fmm::detail

@@ -16,6 +16,9 @@ namespace fmm::detail {
 struct Cube {
   double low[3] = {0, 0, 0};
   double edge = 1;
+
+  /// A power of two near the edge: lengths are counted in it without rounding.
+  double exact_unit() const { return std::ldexp(1.0, std::ilogb(edge)); }
 };
 
 /// Bits 0..20 of x at every third place.
@@ -116,10 +119,15 @@ Cube bounding_cube(Space const& space, Positions const& positions) {
   for (int d = 0; d < 3; ++d) extent = std::fmax(extent, high[d] - low[d]);
   if (!(extent < 1e150))  // squares of distances are to be finite, too
     throw InvalidArgument("positions' extent", extent, "less than 1e150");
-  // a hair larger, so that the largest coordinate is inside; 1 where all bodies are at one point
-  cube.edge = extent > 0 ? extent * (1 + 1e-12) : 1;
-  if (!(cube.edge > 1e-150)) cube.edge = 1e-150;
-  for (int d = 0; d < 3; ++d) cube.low[d] = 0.5 * (low[d] + high[d]) - 0.5 * cube.edge;
+  // The edge has ten bits, and the corner lies on a grid of 2^-32 of it: the centres of all cells are
+  // then exact in double, however far from the origin the bodies are.
+  int exponent = 0;
+  const double mantissa = std::frexp(std::fmax(extent, 1e-150), &exponent);
+  cube.edge = std::ldexp(std::ceil(std::ldexp(mantissa, 10)), exponent - 10);
+  if (!(extent > 0)) cube.edge = 1;  // all bodies at one point
+  const double grid = std::ldexp(1.0, std::ilogb(cube.edge) - 32);
+  for (int d = 0; d < 3; ++d)
+    cube.low[d] = std::floor((0.5 * (low[d] + high[d]) - 0.5 * cube.edge) / grid) * grid;
   return cube;
 }
 

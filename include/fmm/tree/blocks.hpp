@@ -1,0 +1,113 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// Tiles of targets for AllPairs: blocks of neighbours in Morton order, cut where a block jumps from one
+// clump of bodies to another that is far away for its size. A tile's coordinates are counted from its
+// first body, and stay exact enough for float.
+#pragma once
+
+#include "../detail/memory.hpp"
+#include "../detail/scan.hpp"
+#include "morton.hpp"
+
+namespace fmm::detail {
+
+/// Levels by which a part must be smaller than the block to be worth a tile of its own: 2^6 in length.
+inline constexpr int clump_levels = 6;
+
+template <class Space>
+struct CutBlock {
+  Array<std::uint64_t, Space> keys;
+  int block;
+
+  /// The level of the smallest cell that holds bodies i and j: leading octal digits that agree.
+  KOKKOS_FUNCTION int common_level(std::int64_t i, std::int64_t j) const {
+    std::uint64_t difference = keys(i) ^ keys(j);
+    int level = max_tree_depth;
+    for (; difference != 0; difference >>= 3) --level;
+    return level;
+  }
+
+  KOKKOS_FUNCTION bool is_clump(std::int64_t begin, std::int64_t end, int level) const {
+    return end - begin > 1 && common_level(begin, end - 1) >= level + clump_levels;
+  }
+
+  /// The first body in (begin, end) that is in another child of their common cell than the one before.
+  KOKKOS_FUNCTION std::int64_t next_jump(std::int64_t begin, std::int64_t end, int level) const {
+    std::int64_t k = begin + 1;
+    while (k < end && common_level(k - 1, k) > level) ++k;
+    return k;
+  }
+
+  /// Calls emit(begin, end) for the tiles of block number i.
+  template <class Emit>
+  KOKKOS_FUNCTION void cut(std::int64_t i, Emit const& emit) const {
+    const std::int64_t n = std::int64_t(keys.extent(0)), last = (i + 1) * block;
+    const std::int64_t block_end = last < n ? last : n;
+    for (std::int64_t begin = i * block; begin < block_end;) {
+      std::int64_t end = block_end;
+      while (end - begin > 1) {
+        const int level = common_level(begin, end - 1);
+        const std::int64_t jump = next_jump(begin, end, level);
+        if (jump == end) break;  // all at one point
+        if (!is_clump(begin, jump, level) && !is_clump(jump, next_jump(jump, end, level), level))
+          break;
+        end = jump;
+      }
+      emit(begin, end);
+      begin = end;
+    }
+  }
+};
+
+template <class Space>
+struct CountBlockTiles {
+  CutBlock<Space> blocks;
+  Array<int, Space> counts;
+
+  struct Counter {
+    int* count;
+    KOKKOS_FUNCTION void operator()(std::int64_t, std::int64_t) const { ++*count; }
+  };
+  KOKKOS_FUNCTION void operator()(std::int64_t i) const {
+    int count = 0;
+    blocks.cut(i, Counter{&count});
+    counts(i) = count;
+  }
+};
+
+template <class Space>
+struct WriteBlockTiles {
+  CutBlock<Space> blocks;
+  Array<Offset, Space> offsets;
+  Array<Tile, Space> tiles;
+
+  struct Writer {
+    Tile** to;
+    KOKKOS_FUNCTION void operator()(std::int64_t begin, std::int64_t end) const {
+      *(*to)++ = {-1, BodyIndex(begin), BodyIndex(end - begin)};
+    }
+  };
+  KOKKOS_FUNCTION void operator()(std::int64_t i) const {
+    Tile* to = tiles.data() + offsets(i);
+    blocks.cut(i, Writer{&to});
+  }
+};
+
+/// Tiles of at most `block` bodies over sorted `keys`. Cost: O(N); one host synchronisation.
+template <class Space>
+Array<Tile, Space> block_tiles(Space const& space, Array<std::uint64_t, Space> keys, int block,
+                               Buffer<Tile, Space>& tiles, Buffer<int, Space>& count_buffer,
+                               Buffer<Offset, Space>& offset_buffer) {
+  const std::int64_t blocks = (std::int64_t(keys.extent(0)) + block - 1) / block;
+  const CutBlock<Space> cut{keys, block};
+  const auto counts = count_buffer.resize(blocks);
+  const auto offsets = offset_buffer.resize(blocks + 1);
+  Kokkos::parallel_for("fmm::blocks::count", range(space, blocks),
+                       CountBlockTiles<Space>{cut, counts});
+  exclusive_scan(space, counts, offsets);
+  const auto result = tiles.resize(read_back(space, offsets.data() + blocks));
+  Kokkos::parallel_for("fmm::blocks::write", range(space, blocks),
+                       WriteBlockTiles<Space>{cut, offsets, result});
+  return result;
+}
+
+}  // namespace fmm::detail

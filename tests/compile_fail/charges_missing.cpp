@@ -1,0 +1,14 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// A build without charges under a criterion that uses them.
+// expect: build takes charges if, and only if, the acceptance criterion declares
+#include <fmm/fmm.hpp>
+
+struct ByCharge : fmm::RadiusCriterion {
+  static constexpr bool uses_charges = true;
+  using fmm::RadiusCriterion::RadiusCriterion;
+};
+
+void build(fmm::Solver<fmm::Laplace, 4, fmm::Rotation, fmm::DualTree<ByCharge>>& solver,
+           Kokkos::View<double* [3]> positions) {
+  solver.build(Kokkos::DefaultExecutionSpace(), positions);
+}

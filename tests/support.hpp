@@ -1,0 +1,209 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// What the tests share: the spaces and precisions they run over, models of bodies, and runs of a solver
+// with everything on the host at the end.
+#pragma once
+
+#include <gtest/gtest.h>
+
+#include <cmath>
+#include <fmm/fmm.hpp>
+#include <random>
+#include <string>
+#include <vector>
+
+namespace fmm_test {
+
+// ---- types ----------------------------------------------------------------------------------------
+
+template <class Space_, class Real_>
+struct Case {
+  using Space = Space_;
+  using Real = Real_;
+};
+
+/// Every execution space that is enabled.
+using Spaces = testing::Types<
+#ifdef KOKKOS_ENABLE_CUDA
+    Kokkos::Cuda,
+#endif
+#ifdef KOKKOS_ENABLE_OPENMP
+    Kokkos::OpenMP,
+#endif
+    Kokkos::Serial>;
+
+/// The default space and Serial, each in both precisions.
+using Cases = testing::Types<Case<Kokkos::DefaultExecutionSpace, float>,
+                             Case<Kokkos::DefaultExecutionSpace, double>,
+                             Case<Kokkos::Serial, double>>;
+
+// ---- bodies ---------------------------------------------------------------------------------------
+
+/// Positions and charges on the host.
+struct Bodies {
+  std::vector<double> x;  // 3 N
+  std::vector<double> q;
+  std::size_t size() const { return q.size(); }
+};
+
+enum class Model { cube, plummer, shell, disk, clusters, line, plane, point };
+
+inline const char* name_of(Model model) {
+  const char* names[] = {"cube", "plummer", "shell", "disk", "clusters", "line", "plane", "point"};
+  return names[int(model)];
+}
+
+inline constexpr Model all_models[] = {Model::cube,     Model::plummer, Model::shell, Model::disk,
+                                       Model::clusters, Model::line,    Model::plane, Model::point};
+
+/// `n` bodies of a model; total charge 1, or random signs with `mixed`. The same for the same seed.
+inline Bodies make_bodies(Model model, std::size_t n, bool mixed = false, unsigned seed = 1) {
+  std::mt19937_64 random(seed);
+  const auto uniform = [&](double a = 0, double b = 1) {
+    return a + (b - a) * double(random() >> 11) * 0x1p-53;
+  };
+  const auto direction = [&](double r, double* x) {
+    const double z = uniform(-1, 1), phi = uniform(0, 2 * std::acos(-1.0)), s = std::sqrt(1 - z * z);
+    x[0] = r * s * std::cos(phi), x[1] = r * s * std::sin(phi), x[2] = r * z;
+  };
+  Bodies bodies{std::vector<double>(3 * n), std::vector<double>(n)};
+  for (std::size_t i = 0; i < n; ++i) {
+    double* const x = &bodies.x[3 * i];
+    switch (model) {
+      case Model::cube:
+        for (int d = 0; d < 3; ++d) x[d] = uniform();
+        break;
+      case Model::plummer: {
+        double r;
+        do r = 1 / std::sqrt(std::pow(uniform(), -2.0 / 3) - 1);
+        while (!(r < 20));
+        direction(r, x);
+        break;
+      }
+      case Model::shell:
+        direction(1, x);
+        break;
+      case Model::disk: {
+        const double r = -std::log(uniform(1e-9, 1) * uniform(1e-9, 1)),
+                     phi = uniform(0, 2 * std::acos(-1.0));
+        x[0] = r * std::cos(phi), x[1] = r * std::sin(phi), x[2] = 0.1 * uniform(-1, 1);
+        break;
+      }
+      case Model::clusters:  // two small clusters, far apart, one of them far from the origin
+        direction(1e-3 * std::cbrt(uniform()), x);
+        if (i % 2) x[0] += 100, x[1] += 37;
+        break;
+      case Model::line:
+        x[0] = uniform(), x[1] = 0.5, x[2] = 0.25;
+        break;
+      case Model::plane:
+        x[0] = uniform(), x[1] = uniform(), x[2] = 0.25;
+        break;
+      case Model::point:
+        x[0] = 1, x[1] = 2, x[2] = 3;
+        break;
+    }
+    bodies.q[i] = (mixed && random() % 2 ? -1.0 : 1.0) / double(n);
+  }
+  return bodies;
+}
+
+/// The bodies in memory of a space.
+template <class Space>
+struct DeviceBodies {
+  Kokkos::View<double* [3], Space> x;
+  Kokkos::View<double*, Space> q;
+
+  explicit DeviceBodies(Bodies const& bodies)
+      : x("positions", bodies.size()), q("charges", bodies.size()) {
+    const auto hx = Kokkos::create_mirror_view(x);
+    const auto hq = Kokkos::create_mirror_view(q);
+    for (std::size_t i = 0; i < bodies.size(); ++i) {
+      for (int d = 0; d < 3; ++d) hx(i, d) = bodies.x[3 * i + d];
+      hq(i) = bodies.q[i];
+    }
+    Kokkos::deep_copy(x, hx);
+    Kokkos::deep_copy(q, hq);
+  }
+};
+
+// ---- sums -----------------------------------------------------------------------------------------
+
+/// Potentials (N) and fields (3 N) on the host.
+struct Results {
+  std::vector<double> potential, field;
+};
+
+template <class Potential, class Field>
+Results to_host(Potential const& potential, Field const& field) {
+  const auto hp = Kokkos::create_mirror_view_and_copy(Kokkos::HostSpace(), potential);
+  const auto hf = Kokkos::create_mirror_view_and_copy(Kokkos::HostSpace(), field);
+  Results r;
+  for (std::size_t i = 0; i < hp.extent(0); ++i) {
+    r.potential.push_back(hp(i));
+    for (int d = 0; d < 3; ++d) r.field.push_back(hf(i, d));
+  }
+  return r;
+}
+
+/// Build and evaluate on a space; results in double.
+template <class Solver>
+Results run(Solver& solver, Bodies const& bodies) {
+  using Space = typename Solver::execution_space;
+  const Space space;
+  const DeviceBodies<Space> device(bodies);
+  Kokkos::View<double*, Space> potential("potential", bodies.size());
+  Kokkos::View<double* [3], Space> field("field", bodies.size());
+  const auto plan = [&] {
+    if constexpr (requires { solver.build(space, device.x); })
+      return solver.build(space, device.x);
+  }();
+  solver.evaluate(space, plan, device.q, potential, field);
+  space.fence();
+  return to_host(potential, field);
+}
+
+/// The sums in long double, straight from the definition. G = 1; gravity's signs if `gravity`.
+inline Results direct_reference(Bodies const& bodies, bool gravity, double softening = 0) {
+  const std::size_t n = bodies.size();
+  Results r{std::vector<double>(n), std::vector<double>(3 * n)};
+  const long double sign = gravity ? -1 : 1;
+  for (std::size_t i = 0; i < n; ++i) {
+    long double p = 0, f[3] = {};
+    for (std::size_t j = 0; j < n; ++j) {
+      if (i == j) continue;
+      long double d[3], r2 = (long double)(softening)*softening;
+      for (int c = 0; c < 3; ++c) {
+        d[c] = (long double)(bodies.x[3 * i + c]) - bodies.x[3 * j + c];
+        r2 += d[c] * d[c];
+      }
+      if (r2 == 0) continue;
+      const long double u = 1 / std::sqrt(r2);
+      p += bodies.q[j] * u;
+      for (int c = 0; c < 3; ++c) f[c] += bodies.q[j] * u * u * u * d[c];
+    }
+    r.potential[i] = double(sign * p);
+    for (int c = 0; c < 3; ++c) r.field[3 * i + c] = double(sign * f[c]);
+  }
+  return r;
+}
+
+/// sqrt(sum |a - b|^2 / sum |b|^2).
+inline double relative_l2(std::vector<double> const& a, std::vector<double> const& b) {
+  EXPECT_EQ(a.size(), b.size());
+  double difference = 0, norm = 0;
+  for (std::size_t i = 0; i < b.size(); ++i) {
+    difference += (a[i] - b[i]) * (a[i] - b[i]);
+    norm += b[i] * b[i];
+  }
+  return difference == 0 ? 0 : std::sqrt(difference / norm);
+}
+
+/// The direct sum in double on the default execution space: fast, and itself tested against
+/// direct_reference.
+template <class Kernel>
+Results direct_sum(Bodies const& bodies, fmm::Options const& options = {}) {
+  fmm::Solver<Kernel, 0, fmm::NoTranslation, fmm::AllPairs, double> solver(options);
+  return run(solver, bodies);
+}
+
+}  // namespace fmm_test

@@ -1,0 +1,371 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// What users of Solver rely on: definitions, the caller's order, Views of every kind, reuse of plans,
+// choice of results, units, reports.
+#include "support.hpp"
+
+namespace fmm_test {
+namespace {
+
+using fmm::AllPairs;
+using fmm::BarnesHut;
+using fmm::Direct;
+using fmm::DualTree;
+using fmm::FmmList;
+using fmm::Laplace;
+using fmm::NoTranslation;
+using fmm::Rotation;
+using fmm::SoftenedGravity;
+
+template <class T>
+class SolverTest : public testing::Test {
+ public:
+  using Space = typename T::Space;
+  using Real = typename T::Real;
+  static constexpr double rounding = sizeof(Real) == 4 ? 3e-6 : 3e-13;
+  template <class Kernel>
+  using AllPairsSolver = fmm::Solver<Kernel, 0, NoTranslation, AllPairs, Real, Space>;
+  template <class Kernel, class Traversal = DualTree<>, class Translation = Rotation>
+  using TreeSolver = fmm::Solver<Kernel, 6, Translation, Traversal, Real, Space>;
+};
+TYPED_TEST_SUITE(SolverTest, Cases);
+
+TYPED_TEST(SolverTest, AllPairsSumsTheDefinition) {
+  for (const Model model : all_models)
+    for (const std::size_t n : {1, 2, 65, 1000}) {
+      const Bodies bodies = make_bodies(model, n, true);
+      typename TestFixture::template AllPairsSolver<Laplace> solver;
+      const Results r = run(solver, bodies), reference = direct_reference(bodies, false);
+      // in float, pairs far closer than the neighbours that are counted from one origin lose digits
+      const bool in_float = sizeof(typename TestFixture::Real) == 4;
+      const double bound = TestFixture::rounding * (in_float && model == Model::line ? 1000
+                                                    : in_float                       ? 30
+                                                                                     : 0.1);
+      EXPECT_LE(relative_l2(r.potential, reference.potential), bound) << name_of(model) << " " << n;
+      EXPECT_LE(relative_l2(r.field, reference.field), bound) << name_of(model) << " " << n;
+    }
+}
+
+TYPED_TEST(SolverTest, GravityHasItsSignSofteningAndConstant) {
+  const Bodies bodies = make_bodies(Model::plummer, 500);
+  typename TestFixture::template AllPairsSolver<SoftenedGravity> solver({.softening = 0.3, .G = 2.5});
+  Results reference = direct_reference(bodies, true, 0.3);
+  for (auto* values : {&reference.potential, &reference.field})
+    for (double& value : *values) value *= 2.5;
+  const Results r = run(solver, bodies);
+  EXPECT_LE(relative_l2(r.potential, reference.potential), TestFixture::rounding);
+  EXPECT_LE(relative_l2(r.field, reference.field), TestFixture::rounding);
+  for (const double p : r.potential) EXPECT_LT(p, 0);
+}
+
+template <class Solver>
+void check_solver(Solver solver, bool gravity, double potential_bound, double field_bound) {
+  for (const Model model : {Model::cube, Model::plummer, Model::shell, Model::disk}) {
+    const Bodies bodies = make_bodies(model, 3000);
+    const Results r = run(solver, bodies), reference = direct_reference(bodies, gravity);
+    EXPECT_LT(relative_l2(r.potential, reference.potential), potential_bound) << name_of(model);
+    EXPECT_LT(relative_l2(r.field, reference.field), field_bound) << name_of(model);
+  }
+}
+
+TYPED_TEST(SolverTest, EveryMethodMeetsTheDirectSum) {
+  using F = TestFixture;
+  check_solver(typename F::template TreeSolver<Laplace>(), false, 4e-5, 4e-4);
+  check_solver(typename F::template TreeSolver<SoftenedGravity, FmmList>(), true, 5e-5, 1e-3);
+  check_solver(typename F::template TreeSolver<Laplace, FmmList, Direct>(
+                   {.tree = fmm::TreeKind::uniform}),
+               false, 5e-5, 1e-3);
+  check_solver(typename F::template TreeSolver<SoftenedGravity, BarnesHut, NoTranslation>(), true,
+               2e-5, 2e-4);
+  check_solver(typename F::template TreeSolver<Laplace, FmmList, NoTranslation>(), false, 5e-5, 3e-4);
+}
+
+// ---- small and degenerate inputs ------------------------------------------------------------------
+
+TYPED_TEST(SolverTest, NoBodiesGiveNoResults) {
+  typename TestFixture::template TreeSolver<Laplace> solver;
+  EXPECT_TRUE(run(solver, Bodies()).potential.empty());
+  typename TestFixture::template AllPairsSolver<Laplace> direct;
+  EXPECT_TRUE(run(direct, Bodies()).potential.empty());
+}
+
+template <class Real, class Solver>
+void check_degenerate(Solver solver, double softening) {
+  for (const Model model : {Model::point, Model::line, Model::plane, Model::clusters})
+    for (const std::size_t n : {1, 2, 3, 300}) {
+      const Bodies bodies = make_bodies(model, n);
+      const Results r = run(solver, bodies), reference = direct_reference(bodies, true, softening);
+      // a leaf with few bodies of both clusters counts them from one centre: digits are lost in float
+      const bool wide = model == Model::clusters && sizeof(Real) == 4;
+      const double bound = wide ? 3e-2 : n < 4 ? 3e-6 : model == Model::line ? 5e-3 : 1e-3;
+      EXPECT_LE(relative_l2(r.potential, reference.potential), bound) << name_of(model) << " " << n;
+      if (model == Model::point)
+        for (const double f : r.field) EXPECT_EQ(f, 0);
+      else
+        EXPECT_LE(relative_l2(r.field, reference.field), bound) << name_of(model) << " " << n;
+    }
+}
+
+TYPED_TEST(SolverTest, DegenerateModelsAreRight) {
+  using F = TestFixture;
+  const fmm::Options small{.leaf_capacity = 8};
+  check_degenerate<typename F::Real>(typename F::template TreeSolver<SoftenedGravity>(small), 0);
+  check_degenerate<typename F::Real>(typename F::template TreeSolver<SoftenedGravity, FmmList>(small), 0);
+  check_degenerate<typename F::Real>(typename F::template TreeSolver<SoftenedGravity, BarnesHut>(small), 0);
+  check_degenerate<typename F::Real>(typename F::template AllPairsSolver<SoftenedGravity>(), 0);
+}
+
+TYPED_TEST(SolverTest, CoincidentBodiesCountInTheSoftenedPotentialOnly) {
+  using F = TestFixture;
+  const Bodies bodies = make_bodies(Model::point, 100);
+  for (const double softening : {0.0, 0.5}) {
+    typename F::template AllPairsSolver<SoftenedGravity> direct({.softening = softening});
+    typename F::template TreeSolver<SoftenedGravity> tree({.leaf_capacity = 8,
+                                                           .softening = softening});
+    for (const Results& r : {run(direct, bodies), run(tree, bodies)}) {
+      const double expected = softening == 0 ? 0 : -0.99 / softening;
+      for (const double p : r.potential) EXPECT_NEAR(p, expected, 1e-5);
+      for (const double f : r.field) EXPECT_EQ(f, 0);
+    }
+  }
+}
+
+// ---- units ----------------------------------------------------------------------------------------
+
+TYPED_TEST(SolverTest, AnyUnitOfLengthAndChargeWorks) {
+  using F = TestFixture;
+  const Bodies bodies = make_bodies(Model::plummer, 2000);
+  typename F::template TreeSolver<Laplace> solver;
+  const Results unit = run(solver, bodies);
+  for (const double length : {0x1p-99, 0x1p99})  // about 1e-30 and 1e+30
+    for (const double charge : {1.0, 0x1p-99, 0x1p99}) {
+      Bodies scaled = bodies;
+      for (double& x : scaled.x) x *= length;
+      for (double& q : scaled.q) q *= charge;
+      Results expected = unit;
+      for (double& p : expected.potential) p *= charge / length;
+      for (double& f : expected.field) f *= charge / length / length;
+      const Results r = run(solver, scaled);
+      EXPECT_LE(relative_l2(r.potential, expected.potential), F::rounding);
+      EXPECT_LE(relative_l2(r.field, expected.field), F::rounding);
+    }
+}
+
+/// Positions are rounded only after they were counted from their leaf: two clusters of size 1e-4 that
+/// lie 100 apart keep their digits in float.
+TYPED_TEST(SolverTest, ClustersFarApartKeepTheirDigits) {
+  using F = TestFixture;
+  const Bodies bodies = make_bodies(Model::clusters, 4000);
+  const Results reference = direct_sum<Laplace>(bodies);
+  fmm::Solver<Laplace, 12, Rotation, DualTree<>, typename F::Real, typename F::Space> tree(
+      {.theta = 0.4});
+  EXPECT_LT(relative_l2(run(tree, bodies).field, reference.field), 5e-6);
+  typename F::template AllPairsSolver<Laplace> direct;
+  EXPECT_LT(relative_l2(run(direct, bodies).field, reference.field), 5e-6);
+}
+
+TYPED_TEST(SolverTest, OffsetsLoseNothing) {
+  using F = TestFixture;
+  Bodies bodies = make_bodies(Model::cube, 2000);
+  for (double& x : bodies.x) x = std::round(x * 0x1p20) * 0x1p-20;  // exact after the shift
+  typename F::template TreeSolver<Laplace> solver;
+  const Results near = run(solver, bodies);
+  for (double& x : bodies.x) x += 0x1p20;
+  EXPECT_LT(relative_l2(run(solver, bodies).field, near.field), F::rounding);
+}
+
+// ---- Views ----------------------------------------------------------------------------------------
+
+/// Evaluates with the given Views and compares with plain ones.
+template <class Space, class Solver, class X, class Q, class P, class A>
+void check_views(Solver& solver, Results const& expected, X const& x, Q const& q, P const& p,
+                 A const& a, double bound) {
+  const Space space;
+  const auto plan = solver.build(space, x);
+  solver.evaluate(space, plan, q, p, a);
+  space.fence();
+  const std::size_t n = expected.potential.size();
+  Kokkos::View<double*, Space> potential("p", n);
+  Kokkos::View<double* [3], Space> field("a", n);
+  Kokkos::deep_copy(potential, p);
+  for (int d = 0; d < 3; ++d)
+    Kokkos::deep_copy(Kokkos::subview(field, Kokkos::ALL, d), Kokkos::subview(a, Kokkos::ALL, d));
+  const Results r = to_host(potential, field);
+  EXPECT_LE(relative_l2(r.potential, expected.potential), bound);
+  EXPECT_LE(relative_l2(r.field, expected.field), bound);
+}
+
+TYPED_TEST(SolverTest, ViewsOfEveryLayoutWork) {
+  using F = TestFixture;
+  using Space = typename F::Space;
+  const std::size_t n = 700;
+  const Bodies bodies = make_bodies(Model::disk, n);
+  const DeviceBodies<Space> device(bodies);
+  typename F::template TreeSolver<Laplace> solver({.leaf_capacity = 16});
+  const Results expected = run(solver, bodies);
+
+  Kokkos::View<double**, Kokkos::LayoutLeft, Space> x_left("x", n, 3), a_left("a", n, 3);
+  Kokkos::View<double**, Kokkos::LayoutRight, Space> x_right("x", n, 3), a_right("a", n, 3);
+  Kokkos::View<double**, Kokkos::LayoutRight, Space> wide("bodies", n, 8);
+  Kokkos::View<double*, Space> p("p", n);
+  for (int d = 0; d < 3; ++d) {
+    const auto column = Kokkos::subview(device.x, Kokkos::ALL, d);
+    Kokkos::deep_copy(Kokkos::subview(x_left, Kokkos::ALL, d), column);
+    Kokkos::deep_copy(Kokkos::subview(x_right, Kokkos::ALL, d), column);
+    Kokkos::deep_copy(Kokkos::subview(wide, Kokkos::ALL, d), column);
+  }
+  Kokkos::deep_copy(Kokkos::subview(wide, Kokkos::ALL, 3), device.q);
+  const Kokkos::View<double const**, Kokkos::LayoutLeft, Space> x_const = x_left;
+  const Kokkos::View<double const*, Space> q_const = device.q;
+  check_views<Space>(solver, expected, x_left, device.q, p, a_right, 0);
+  check_views<Space>(solver, expected, x_right, q_const, p, a_left, 0);
+  check_views<Space>(solver, expected, x_const, q_const, p, a_left, 0);
+  // strided: everything in the columns of one array
+  const auto columns = [&](int first, int last) {
+    return Kokkos::subview(wide, Kokkos::ALL, std::make_pair(first, last));
+  };
+  check_views<Space>(solver, expected, columns(0, 3), Kokkos::subview(wide, Kokkos::ALL, 3),
+                     Kokkos::subview(wide, Kokkos::ALL, 4), columns(5, 8), 0);
+}
+
+TYPED_TEST(SolverTest, FloatViewsWork) {
+  using F = TestFixture;
+  using Space = typename F::Space;
+  const std::size_t n = 700;
+  Bodies bodies = make_bodies(Model::disk, n);
+  for (auto* values : {&bodies.x, &bodies.q})
+    for (double& value : *values) value = float(value);
+  const DeviceBodies<Space> device(bodies);
+  typename F::template TreeSolver<Laplace> solver({.leaf_capacity = 16});
+  const Results expected = run(solver, bodies);
+  Kokkos::View<float* [3], Space> x("x", n), a("a", n);
+  Kokkos::View<float*, Space> q("q", n), p("p", n);
+  Kokkos::deep_copy(x, device.x);
+  Kokkos::deep_copy(q, device.q);
+  const Space space;
+  const auto plan = solver.build(space, x);
+  solver.evaluate(space, plan, q, p, a);
+  space.fence();
+  const Results r = to_host(p, a);
+  EXPECT_LE(relative_l2(r.potential, expected.potential), 1e-7);
+  EXPECT_LE(relative_l2(r.field, expected.field), 1e-7);
+}
+
+// ---- choices --------------------------------------------------------------------------------------
+
+TYPED_TEST(SolverTest, OneResultAloneIsTheSame) {
+  using F = TestFixture;
+  using Space = typename F::Space;
+  const Bodies bodies = make_bodies(Model::cube, 2000);
+  const DeviceBodies<Space> device(bodies);
+  const auto check = [&](auto solver) {
+    const Space space;
+    const Results both = run(solver, bodies);
+    Kokkos::View<double*, Space> p("p", bodies.size());
+    Kokkos::View<double* [3], Space> a("a", bodies.size());
+    const auto plan = solver.build(space, device.x);
+    solver.evaluate(space, plan, device.q, p, fmm::none);
+    solver.evaluate(space, plan, device.q, fmm::none, a);
+    space.fence();
+    const Results alone = to_host(p, a);
+    EXPECT_LE(relative_l2(alone.potential, both.potential), F::rounding);
+    EXPECT_LE(relative_l2(alone.field, both.field), F::rounding);
+  };
+  check(typename F::template TreeSolver<Laplace>());
+  check(typename F::template TreeSolver<Laplace, BarnesHut>());
+  check(typename F::template AllPairsSolver<Laplace>());
+}
+
+TYPED_TEST(SolverTest, APlanServesManyCharges) {
+  using F = TestFixture;
+  using Space = typename F::Space;
+  const Bodies bodies = make_bodies(Model::plummer, 2000), other = make_bodies(Model::cube, 500);
+  const DeviceBodies<Space> device(bodies);
+  typename F::template TreeSolver<Laplace> solver;
+  const Space space;
+  const auto plan = solver.build(space, device.x);
+  const Results before = run(solver, other);  // another plan in between
+  Kokkos::View<double*, Space> p("p", bodies.size());
+  Kokkos::View<double* [3], Space> a("a", bodies.size());
+  for (const double factor : {1.0, -3.0, 0.0}) {
+    Bodies changed = bodies;
+    for (std::size_t i = 0; i < bodies.size(); ++i) changed.q[i] *= i % 3 ? factor : 1;
+    const DeviceBodies<Space> charges(changed);
+    solver.evaluate(space, plan, charges.q, p, a);
+    space.fence();
+    typename F::template TreeSolver<Laplace> fresh;
+    const Results again = to_host(p, a), expected = run(fresh, changed);
+    EXPECT_EQ(again.potential, expected.potential);
+    EXPECT_EQ(again.field, expected.field);
+  }
+  EXPECT_EQ(run(solver, other).field, before.field);
+}
+
+TYPED_TEST(SolverTest, ReportsSayWhatWasDone) {
+  using F = TestFixture;
+  using Space = typename F::Space;
+  const std::int64_t n = 3000;
+  const Bodies bodies = make_bodies(Model::cube, n);
+  const DeviceBodies<Space> device(bodies);
+  Kokkos::View<double*, Space> p("p", n);
+  Kokkos::View<double* [3], Space> a("a", n);
+  const Space space;
+  {
+    typename F::template TreeSolver<Laplace> solver({.leaf_capacity = 32});
+    fmm::Report report;
+    const auto plan = solver.build(space, device.x, report);
+    solver.evaluate(space, plan, device.q, p, a, report);
+    for (const char* name : {"bounds", "keys", "sort", "tree", "lists", "charges", "p2m", "m2m",
+                             "m2l", "l2l", "l2p", "p2p", "results"}) {
+      ASSERT_TRUE(report.find(name)) << name;
+      EXPECT_GT(report.seconds(name), 0) << name;
+      EXPECT_GT(report.count(name), 0) << name;
+    }
+    EXPECT_EQ(report.m2l, plan.m2l_entries());
+    EXPECT_GT(report.p2p_pairs, n);
+    EXPECT_LT(report.p2p_pairs, n * (n - 1));
+    EXPECT_GT(report.flops(), 20.0 * double(report.p2p_pairs));
+    EXPECT_GE(report.memory_bytes, plan.memory_bytes());
+    double sum = 0;
+    for (auto const& stage : report.stages) sum += stage.seconds;
+    EXPECT_LE(sum, report.build_seconds + report.evaluate_seconds);
+  }
+  {
+    typename F::template AllPairsSolver<Laplace> solver;
+    fmm::Report report;
+    const auto plan = solver.build(space, device.x, report);
+    solver.evaluate(space, plan, device.q, p, a, report);
+    EXPECT_EQ(report.p2p_pairs, n * (n - 1));
+    EXPECT_EQ(report.flops(), 20.0 * double(n) * double(n - 1));
+  }
+  {
+    typename F::template TreeSolver<Laplace, BarnesHut> solver({.leaf_capacity = 32});
+    fmm::Report report;
+    const auto plan = solver.build(space, device.x, report);
+    solver.evaluate(space, plan, device.q, p, a, report);
+    EXPECT_GT(report.m2p, n);
+    EXPECT_EQ(report.m2l, 0);
+  }
+}
+
+/// Plummer's sphere, cut at r = 20: M(r) = r^3 (1 + r^2)^(-3/2), 0.9963 of the mass is kept.
+TYPED_TEST(SolverTest, PlummersPotentialIsTheAnalyticOne) {
+  using F = TestFixture;
+  const std::size_t n = 50000;
+  const Bodies bodies = make_bodies(Model::plummer, n, false, 17);
+  typename F::template TreeSolver<SoftenedGravity> solver;
+  const Results r = run(solver, bodies);
+  const double kept = std::pow(20.0, 3) * std::pow(401.0, -1.5);
+  EXPECT_NEAR(kept, 0.9963, 5e-5);
+  // inside the cut, the shells beyond it being gone: phi = -((1 + r^2)^(-1/2) - 401^(-3/2)) / kept
+  double error = 0;
+  for (std::size_t i = 0; i < n; ++i) {
+    const double* x = &bodies.x[3 * i];
+    const double r2 = x[0] * x[0] + x[1] * x[1] + x[2] * x[2];
+    const double phi = -(1 / std::sqrt(1 + r2) - std::pow(401.0, -1.5)) / kept;
+    error += std::pow(r.potential[i] / phi - 1, 2);
+  }
+  EXPECT_LT(std::sqrt(error / double(n)), 5e-3);
+}
+
+}  // namespace
+}  // namespace fmm_test
