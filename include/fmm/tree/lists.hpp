@@ -264,6 +264,8 @@ InteractionLists<Space> dual_lists(Space const& space, TraversalBuffers<Space>& 
     std::swap(buffers.open, buffers.next_open);
     parents = begin;
   }
+  // each buffer in its own place again, so that the next build finds it as large as it needs
+  if (tree.depth % 2 == 0) std::swap(buffers.open, buffers.next_open);
   return end_lists(buffers, cells);
 }
 

@@ -1,0 +1,46 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// What the program does when it is not told: the one place with its defaults. A value that is not
+// set here is the library's (tuned for the execution space, the precision and the order).
+#pragma once
+
+#include <cstdint>
+#include <optional>
+
+#include "names.hpp"
+
+namespace forces::defaults {
+
+inline constexpr std::int64_t n = 100000;
+inline constexpr std::uint64_t seed = 1;
+inline constexpr std::uint64_t check_seed = 2;
+inline constexpr int repeat = 3;
+inline constexpr double direct_limit = 60;  // seconds
+inline constexpr double long_direct = 10;   // seconds from which a direct sum is run only once
+
+inline constexpr auto kernel = KernelKind::gravity;
+inline constexpr auto precision = Precision::single_precision;
+inline constexpr auto tree = TreeKind::adaptive;
+inline constexpr auto translation = Translation::rotation;
+
+constexpr Traversal traversal(Method method) {
+  return method == Method::treecode ? Traversal::barnes_hut : Traversal::dual;
+}
+
+/// Highest degree of the expansions.
+constexpr int order(Method method, Precision precision) {
+  if (precision == Precision::double_precision) return method == Method::treecode ? 6 : 8;
+  return method == Method::treecode ? 4 : 5;
+}
+
+constexpr std::optional<double> theta(Method method, Traversal traversal, Backend) {
+  if (traversal == Traversal::lists) return std::nullopt;
+  return method == Method::treecode ? 0.6 : 0.6;
+}
+
+/// Bodies in a leaf.
+constexpr std::optional<int> leaf_capacity(Method, Traversal, Backend) { return std::nullopt; }
+
+/// Targets whose sums are compared with a direct sum in double precision.
+constexpr std::int64_t check(Backend backend) { return backend == Backend::cuda ? 4096 : 1000; }
+
+}  // namespace forces::defaults

@@ -1,0 +1,89 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// fmm_forces: potential and field of N bodies by direct sum, treecode and fast multipole method, with
+// times and errors. This file is the life of the program from its arguments to its exit code.
+#include <cstdio>
+#include <exception>
+#include <iostream>
+#include <limits>
+#include <new>
+#include <stdexcept>
+#include <vector>
+
+#include <fmm/errors.hpp>
+
+#include "bodies.hpp"
+#include "hdf5_handle.hpp"
+#include "kokkos_init.hpp"
+#include "output_file.hpp"
+#include "report.hpp"
+#include "session.hpp"
+#include "settings.hpp"
+#include "user_error.hpp"
+
+namespace {
+
+using namespace forces;
+
+enum ExitCode { done = 0, failed = 1, misused = 2 };
+
+void run(Settings const& settings, Build const& build) {
+  // Whether the results can be written is known before they are computed.
+  if (settings.output) OutputFile("--output", *settings.output);
+  if (settings.report) OutputFile("--report", *settings.report);
+
+  Progress progress;
+  progress.phase(settings.input ? "reading the bodies" : "making the bodies");
+  const Bodies bodies =
+      settings.input
+          ? read_bodies(*settings.input, settings.kernel)
+          : make_model(*settings.model, static_cast<std::size_t>(settings.n), settings.seed,
+                       settings.charges);
+  RunFacts facts{.n = static_cast<std::int64_t>(bodies.size()), .device = {}, .threads = {}};
+
+  const KokkosScope kokkos(settings.threads);
+  const auto session = open_session(settings.backend, bodies);
+  facts.device = session->device();
+  facts.threads = session->threads();
+  const RunRequest request{.repeats = settings.repeat.value_or(defaults::repeat),
+                           .direct_limit = settings.direct_limit,
+                           .long_direct = settings.repeat ? std::numeric_limits<double>::infinity()
+                                                          : defaults::long_direct,
+                           .check = settings.check,
+                           .check_seed = settings.check_seed,
+                           .wants_results = settings.output.has_value()};
+  std::vector<Measurement> measurements;
+  for (const Method method : settings.methods)
+    measurements.push_back(session->run(resolve(settings, method, build), request, progress));
+
+  progress.phase("writing");
+  if (settings.output) write_output(*settings.output, bodies, measurements.front().results);
+  if (settings.report)
+    write_file("--report", *settings.report, json_report(settings, facts, measurements));
+  progress.clear();
+  std::cout << table(facts, measurements) << std::flush;
+  if (!std::cout) throw std::runtime_error("the table cannot be written to stdout");
+}
+
+int report_failure(ExitCode code, char const* what) {
+  std::fprintf(stderr, "fmm_forces: %s\n", one_line(what).c_str());
+  return code;
+}
+
+}  // namespace
+
+int main(int argc, char** argv) {
+  try {
+    silence_hdf5();
+    const Build build = build_facts();
+    if (const auto settings = parse_command_line(argc, argv, build)) run(*settings, build);
+    return done;
+  } catch (UserError const& error) {
+    return report_failure(misused, error.what());
+  } catch (fmm::InvalidArgument const& error) {
+    return report_failure(misused, error.what());
+  } catch (std::bad_alloc const&) {
+    return report_failure(failed, "out of memory on the host");
+  } catch (std::exception const& error) {
+    return report_failure(failed, error.what());
+  }
+}

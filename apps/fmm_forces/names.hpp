@@ -1,0 +1,104 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// The words of the command line and the report for every choice that the program offers. One table
+// for each enumeration serves parsing, help and output.
+#pragma once
+
+#include <array>
+#include <cstddef>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <utility>
+
+#include <fmm/options.hpp>
+
+namespace forces {
+
+enum class Model { cube, plummer, shell, disk };
+enum class ChargeKind { equal, mixed };
+enum class KernelKind { laplace, gravity };
+enum class Method { direct, treecode, fmm };
+enum class Traversal { lists, barnes_hut, dual };
+enum class Translation { direct, rotation };
+enum class Precision { single_precision, double_precision };
+enum class Backend { serial, openmp, cuda };
+using fmm::TreeKind;
+
+template <class Choice, std::size_t Count>
+using NameTable = std::array<std::pair<std::string_view, Choice>, Count>;
+
+template <class Choice>
+struct Names;
+template <>
+struct Names<Model> {
+  static constexpr NameTable<Model, 4> table{{{"cube", Model::cube},
+                                              {"plummer", Model::plummer},
+                                              {"shell", Model::shell},
+                                              {"disk", Model::disk}}};
+};
+template <>
+struct Names<ChargeKind> {
+  static constexpr NameTable<ChargeKind, 2> table{
+      {{"equal", ChargeKind::equal}, {"mixed", ChargeKind::mixed}}};
+};
+template <>
+struct Names<KernelKind> {
+  static constexpr NameTable<KernelKind, 2> table{
+      {{"laplace", KernelKind::laplace}, {"gravity", KernelKind::gravity}}};
+};
+template <>
+struct Names<Method> {
+  static constexpr NameTable<Method, 3> table{
+      {{"direct", Method::direct}, {"treecode", Method::treecode}, {"fmm", Method::fmm}}};
+};
+template <>
+struct Names<TreeKind> {
+  static constexpr NameTable<TreeKind, 2> table{
+      {{"uniform", TreeKind::uniform}, {"adaptive", TreeKind::adaptive}}};
+};
+template <>
+struct Names<Traversal> {
+  static constexpr NameTable<Traversal, 3> table{{{"lists", Traversal::lists},
+                                                  {"barnes-hut", Traversal::barnes_hut},
+                                                  {"dual", Traversal::dual}}};
+};
+template <>
+struct Names<Translation> {
+  static constexpr NameTable<Translation, 2> table{
+      {{"direct", Translation::direct}, {"rotation", Translation::rotation}}};
+};
+template <>
+struct Names<Precision> {
+  static constexpr NameTable<Precision, 2> table{
+      {{"float", Precision::single_precision}, {"double", Precision::double_precision}}};
+};
+template <>
+struct Names<Backend> {
+  static constexpr NameTable<Backend, 3> table{
+      {{"serial", Backend::serial}, {"openmp", Backend::openmp}, {"cuda", Backend::cuda}}};
+};
+
+template <class Choice>
+std::string name_of(Choice choice) {
+  for (auto const& [name, value] : Names<Choice>::table)
+    if (value == choice) return std::string(name);
+  return "unknown";
+}
+
+template <class Choice>
+std::optional<Choice> choice_of(std::string_view text) {
+  for (auto const& [name, value] : Names<Choice>::table)
+    if (name == text) return value;
+  return std::nullopt;
+}
+
+/// "direct, treecode, fmm"
+template <class Choice>
+std::string all_names(std::string_view separator = ", ") {
+  std::string text;
+  for (auto const& [name, value] : Names<Choice>::table)
+    (text += text.empty() ? "" : separator) += name;
+  return text;
+}
+
+}  // namespace forces

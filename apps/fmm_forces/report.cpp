@@ -1,0 +1,112 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#include "report.hpp"
+
+#include <algorithm>
+#include <optional>
+#include <nlohmann/json.hpp>
+
+#include "versions.hpp"
+
+namespace forces {
+
+namespace {
+
+using Json = nlohmann::ordered_json;
+
+template <class T>
+Json json_of(std::optional<T> const& value) {
+  return value ? Json(*value) : Json(nullptr);
+}
+
+Json error_of(std::optional<ErrorStatistics> const& error) {
+  if (!error) return nullptr;
+  Json exponents = Json::array(), counts = Json::array();
+  for (auto const& [bin, count] : error->histogram) {
+    exponents.push_back(bin / 10.0);
+    counts.push_back(count);
+  }
+  return {{"force_l2", error->force_l2},
+          {"force_p99", error->force_p99},
+          {"force_max", error->force_max},
+          {"potential_l2", error->potential_l2},
+          {"samples", error->samples},
+          {"histogram", {{"log10_from", exponents}, {"log10_width", 0.1}, {"counts", counts}}}};
+}
+
+std::string traversal_name(MethodSettings const& settings) {
+  return settings.method == Method::direct ? "all-pairs" : name_of(settings.traversal);
+}
+
+Json entry(Settings const& settings, RunFacts const& facts, Measurement const& measurement) {
+  MethodSettings const& method = measurement.settings;
+  const bool tree = method.method != Method::direct, fmm = method.method == Method::fmm;
+  const auto only = [](bool applies, Json value) { return applies ? value : Json(nullptr); };
+
+  Json all_versions, stages;
+  for (auto const& [name, version] : versions()) all_versions[name] = version;
+  for (auto const& name : stage_names({measurement}))
+    stages[name] = measurement.report.seconds(name);
+
+  return {
+      {"method", name_of(method.method)},
+      {"traversal", traversal_name(method)},
+      {"translation", only(fmm, name_of(method.translation))},
+      {"kernel", name_of(method.kernel)},
+      {"softening", settings.softening},
+      {"G", settings.G},
+      {"order", only(tree, method.order)},
+      {"theta", only(tree, json_of(method.options.theta))},
+      {"leaf", only(tree, json_of(method.options.leaf_capacity))},
+      {"depth", only(tree, measurement.depth)},
+      {"tree", only(tree, name_of(method.options.tree))},
+      {"precision", name_of(method.precision)},
+      {"backend", name_of(method.backend)},
+      {"device", facts.device},
+      {"threads", json_of(facts.threads)},
+      {"input", settings.input ? settings.input->string() : name_of(*settings.model)},
+      {"charges", only(settings.model.has_value(), name_of(settings.charges))},
+      {"n", facts.n},
+      {"seed", only(settings.model.has_value(), settings.seed)},
+      {"versions", all_versions},
+      {"commit", commit()},
+      {"seconds",
+       {{"total", measurement.total},
+        {"all", measurement.totals},
+        {"build", measurement.build},
+        {"evaluate", measurement.evaluate},
+        {"stages", stages}}},
+      {"extrapolated", measurement.extrapolated_from.has_value()},
+      {"extrapolated_from", json_of(measurement.extrapolated_from)},
+      {"interactions",
+       {{"p2p_pairs", measurement.report.p2p_pairs},
+        {"m2l", measurement.report.m2l},
+        {"m2p", measurement.report.m2p}}},
+      {"flops", measurement.report.flops()},
+      {"memory_bytes", measurement.report.memory_bytes},
+      {"check_seed", only(measurement.error.has_value(), settings.check_seed)},
+      {"error", error_of(measurement.error)},
+  };
+}
+
+}  // namespace
+
+std::vector<std::string> stage_names(std::vector<Measurement> const& measurements) {
+  std::vector<std::string> names{"bounds", "keys", "sort", "tree", "lists", "charges", "p2m",
+                                 "m2m",    "m2l",  "m2p",  "l2l",  "l2p",   "p2p",     "results"};
+  for (auto const& measurement : measurements)
+    for (auto const& stage : measurement.report.stages)
+      if (std::find(names.begin(), names.end(), stage.name) == names.end())
+        names.push_back(stage.name);
+  return names;
+}
+
+std::string json_report(Settings const& settings, RunFacts const& facts,
+                        std::vector<Measurement> const& measurements) {
+  Json report = Json::array();
+  for (auto const& measurement : measurements)
+    report.push_back(entry(settings, facts, measurement));
+  // Names of files may be in any encoding: what is not UTF-8 is replaced.
+  return report.dump(2, ' ', false, Json::error_handler_t::replace) + "\n";
+}
+
+}  // namespace forces

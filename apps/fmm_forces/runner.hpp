@@ -1,0 +1,153 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// Bodies in the memory of an execution space, and the measurement of one solver on them. Included only
+// by the translation units that instantiate solvers.
+#pragma once
+
+#include <algorithm>
+#include <chrono>
+#include <stdexcept>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include <fmm/fmm.hpp>
+
+#include "session.hpp"
+
+namespace forces {
+
+template <class Space, class T>
+using Column = Kokkos::View<T*, typename Space::device_type>;
+template <class Space, class T>
+using Table3 = Kokkos::View<T* [3], Kokkos::LayoutRight, typename Space::device_type>;
+
+/// Everything a run reads, in memory of the space (on a CPU, that of `Bodies` itself).
+template <class Space>
+struct BodiesOn {
+  using Unmanaged = Kokkos::MemoryTraits<Kokkos::Unmanaged>;
+  using Device = typename Space::device_type;
+
+  Space space;
+  Kokkos::View<double const* [3], Kokkos::LayoutRight, Device, Unmanaged> positions;
+  Kokkos::View<double const*, Device, Unmanaged> charges;
+
+  void set(double const* x, double const* q, std::size_t n) {
+    positions = decltype(positions)(x, n);
+    charges = decltype(charges)(q, n);
+  }
+
+  std::int64_t size() const { return static_cast<std::int64_t>(charges.extent(0)); }
+
+  /// The first n of them.
+  BodiesOn first(std::int64_t n) const {
+    BodiesOn part;
+    part.space = space;
+    part.set(positions.data(), charges.data(), static_cast<std::size_t>(n));
+    return part;
+  }
+};
+
+/// An uninitialised View of n rows. Throws fmm::OutOfMemory.
+template <class View>
+View allocate(std::string const& what, std::size_t n) {
+  const std::size_t bytes = View::required_allocation_size(n);
+  if (Kokkos::SpaceAccessibility<Kokkos::HostSpace, typename View::memory_space>::accessible)
+    require_host_memory(what, bytes);
+  try {
+    return View(Kokkos::view_alloc(what, Kokkos::WithoutInitializing), n);
+  } catch (std::runtime_error const&) {
+    throw fmm::OutOfMemory(what, bytes);
+  }
+}
+
+/// Sums in memory of the space, in the working precision.
+template <class Space, class Real>
+struct ResultsOn {
+  Column<Space, Real> potential;
+  Table3<Space, Real> field;
+
+  explicit ResultsOn(std::int64_t n)
+      : potential(allocate<Column<Space, Real>>("the potential", static_cast<std::size_t>(n))),
+        field(allocate<Table3<Space, Real>>("the field", static_cast<std::size_t>(n))) {}
+
+  Results on_host() const {
+    const auto p = Kokkos::create_mirror_view(potential);
+    const auto f = Kokkos::create_mirror_view(field);
+    Kokkos::deep_copy(p, potential);
+    Kokkos::deep_copy(f, field);
+    Results results;
+    results.potential.assign(p.data(), p.data() + p.size());
+    results.field.assign(f.data(), f.data() + f.size());
+    return results;
+  }
+};
+
+inline double median(std::vector<double> values) {
+  std::sort(values.begin(), values.end());
+  const std::size_t half = values.size() / 2;
+  return values.size() % 2 == 1 ? values[half] : 0.5 * (values[half - 1] + values[half]);
+}
+
+/// Seconds since it was made or asked last; the space has finished its work by then.
+template <class Space>
+class Stopwatch {
+ public:
+  explicit Stopwatch(Space const& space) : space_(space) { lap(); }
+  double lap() {
+    space_.fence();
+    const auto now = std::chrono::steady_clock::now();
+    return std::chrono::duration<double>(now - std::exchange(last_, now)).count();
+  }
+
+ private:
+  Space space_;
+  std::chrono::steady_clock::time_point last_;
+};
+
+/// Times `solver` on the bodies: a warm-up, the repeats without stage timing, one run with it. With no
+/// repeats the last of these is the only run, and the total comes from it.
+template <class Solver, class Space, class Real>
+Measurement measure(Solver& solver, BodiesOn<Space> const& bodies,
+                    ResultsOn<Space, Real> const& results, MethodSettings const& settings,
+                    int repeats, Progress& progress) {
+  const Space& space = bodies.space;
+  const std::string name = name_of(settings.method) + ", " + std::to_string(bodies.size()) +
+                           " bodies: ";
+  Measurement measurement;
+  std::vector<double> builds, evaluations;
+  const auto run = [&](std::string const& what, auto&... report) {
+    progress.phase(name + what);
+    Stopwatch<Space> watch(space);
+    const auto plan = solver.build(space, bodies.positions, report...);
+    const double build = watch.lap();
+    solver.evaluate(space, plan, bodies.charges, results.potential, results.field, report...);
+    builds.push_back(build);
+    evaluations.push_back(watch.lap());
+    measurement.depth = plan.depth();
+  };
+  if (repeats > 0) run("warm-up");
+  builds.clear();
+  evaluations.clear();
+  for (int i = 1; i <= repeats; ++i)
+    run("run " + std::to_string(i) + " of " + std::to_string(repeats));
+  if (repeats == 0) run("the only run", measurement.report);
+
+  measurement.build = median(builds);
+  measurement.evaluate = median(evaluations);
+  for (std::size_t i = 0; i < builds.size(); ++i)
+    measurement.totals.push_back(builds[i] + evaluations[i]);
+  measurement.total = median(measurement.totals);
+
+  if (repeats > 0) run("stages", measurement.report);
+  measurement.settings = settings;
+  measurement.settings.options = solver.options();
+  return measurement;
+}
+
+/// Treecode or FMM of one order and precision, as the settings ask for; instantiated in a translation
+/// unit of its own for each order and precision.
+template <int Order, class Real, class Space>
+Measurement run_expansion(BodiesOn<Space> const& bodies, ResultsOn<Space, Real> const& results,
+                          MethodSettings const& settings, int repeats, Progress& progress);
+
+}  // namespace forces

@@ -1,0 +1,37 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// The choice of a solver at run time, from all that are compiled for one order and precision.
+#pragma once
+
+#include "shared_instances.hpp"
+
+namespace forces {
+
+template <class Kernel, int Order, class Real, class Space>
+Measurement run_kernel(BodiesOn<Space> const& bodies, ResultsOn<Space, Real> const& results,
+                       MethodSettings const& settings, int repeats, Progress& progress) {
+  const auto run = [&]<class Translation, class Traversal>(Translation, Traversal) {
+    fmm::Solver<Kernel, Order, Translation, Traversal, Real, Space> solver(settings.options);
+    return measure(solver, bodies, results, settings, repeats, progress);
+  };
+  const auto run_lists_or_dual = [&](auto translation) {
+    return settings.traversal == Traversal::lists ? run(translation, fmm::FmmList{})
+                                                  : run(translation, fmm::DualTree<>{});
+  };
+  if (settings.method == Method::treecode)
+    return settings.traversal == Traversal::barnes_hut
+               ? run(fmm::NoTranslation{}, fmm::BarnesHut{})
+               : run_lists_or_dual(fmm::NoTranslation{});
+  return settings.translation == Translation::direct ? run_lists_or_dual(fmm::Direct{})
+                                                     : run_lists_or_dual(fmm::Rotation{});
+}
+
+template <int Order, class Real, class Space>
+Measurement run_expansion(BodiesOn<Space> const& bodies, ResultsOn<Space, Real> const& results,
+                          MethodSettings const& settings, int repeats, Progress& progress) {
+  return settings.kernel == KernelKind::laplace
+             ? run_kernel<fmm::Laplace, Order>(bodies, results, settings, repeats, progress)
+             : run_kernel<fmm::SoftenedGravity, Order>(bodies, results, settings, repeats,
+                                                       progress);
+}
+
+}  // namespace forces

@@ -1,0 +1,76 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// The bodies in the memory of one backend, and the sums that are measured there. This header keeps
+// Kokkos and the library out of everything that only handles settings, files and reports.
+#pragma once
+
+#include <cstdint>
+#include <map>
+#include <memory>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include <fmm/report.hpp>
+
+#include "bodies.hpp"
+#include "progress.hpp"
+#include "results.hpp"
+#include "settings.hpp"
+
+namespace forces {
+
+/// How to measure, for all methods alike.
+struct RunRequest {
+  int repeats = 1;
+  double direct_limit = 0;      ///< seconds that a full direct sum may take
+  double long_direct = 0;       ///< seconds from which a full direct sum is run only once
+  std::int64_t check = 0;       ///< random targets whose sums are compared with a direct sum in double
+  std::uint64_t check_seed = 0;
+  bool wants_results = false;   ///< all results are wanted on the host (of a direct sum in full)
+};
+
+/// Errors against the direct sum in double.
+struct ErrorStatistics {
+  double force_l2 = 0;      ///< sqrt(sum |a - a_ref|^2 / sum |a_ref|^2)
+  double force_p99 = 0;     ///< 99th percentile of |a - a_ref| / |a_ref|
+  double force_max = 0;     ///< largest |a - a_ref| / |a_ref|
+  double potential_l2 = 0;  ///< as force_l2
+  std::int64_t samples = 0;
+
+  /// |a - a_ref| / |a_ref| counted in tenths of a decade: bin b holds 10^(b/10) to 10^((b+1)/10).
+  std::map<int, std::int64_t> histogram;
+};
+
+/// One method on one set of bodies. Seconds are medians of the repeats, without stage timing.
+struct Measurement {
+  MethodSettings settings{};   ///< options as the solver has them
+  int depth = 0;               ///< deepest level of the tree
+  std::vector<double> totals;  ///< from unsorted bodies to results in their order, each repeat
+  double total = 0;
+  double build = 0;
+  double evaluate = 0;
+  std::optional<std::int64_t> extrapolated_from;  ///< bodies of the direct sum that was run instead
+  fmm::Report report;  ///< stages and counts of one more run
+  std::optional<ErrorStatistics> error;
+  Results results;  ///< if the request wants them
+};
+
+class Session {
+ public:
+  virtual ~Session() = default;
+
+  /// Name of the device that computes.
+  virtual std::string device() const = 0;
+  /// Threads of the host that compute; nothing for a GPU.
+  virtual std::optional<int> threads() const = 0;
+  virtual Measurement run(MethodSettings const& settings, RunRequest const& request,
+                          Progress& progress) = 0;
+};
+
+/// The bodies must outlive the session. Kokkos must be initialised.
+std::unique_ptr<Session> open_session(Backend backend, Bodies const& bodies);
+
+/// Orders and backends compiled in.
+Build build_facts();
+
+}  // namespace forces

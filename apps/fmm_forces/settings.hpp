@@ -1,0 +1,79 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// The command line: what the user asked for, checked before any work is done, and what follows from
+// it for each method.
+#pragma once
+
+#include <cstdint>
+#include <filesystem>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include <fmm/options.hpp>
+
+#include "defaults.hpp"
+#include "names.hpp"
+
+namespace forces {
+
+/// As typed; what is not set has a default that depends on the method or the backend.
+struct Settings {
+  std::optional<std::filesystem::path> input;
+  std::optional<Model> model;
+  std::int64_t n = defaults::n;
+  std::uint64_t seed = defaults::seed;
+  ChargeKind charges = ChargeKind::equal;
+
+  KernelKind kernel = defaults::kernel;
+  double softening = 0;
+  double G = 1;
+
+  std::vector<Method> methods;  // in the order asked for, each once
+  std::optional<int> order;
+  std::optional<double> theta;
+  std::optional<int> leaf;
+  std::optional<int> depth;
+  TreeKind tree = defaults::tree;
+  std::optional<Traversal> traversal;
+  Translation translation = defaults::translation;
+
+  Precision precision = defaults::precision;
+  Backend backend{};  // "auto" is resolved
+  std::optional<int> threads;
+
+  std::int64_t check = 0;
+  std::uint64_t check_seed = defaults::check_seed;
+  std::optional<int> repeat;
+  double direct_limit = defaults::direct_limit;
+
+  std::optional<std::filesystem::path> output;
+  std::optional<std::filesystem::path> report;
+};
+
+/// One method with everything that it needs to know.
+struct MethodSettings {
+  Method method;
+  KernelKind kernel;
+  Traversal traversal;
+  Translation translation;
+  Precision precision;
+  Backend backend;
+  int order;
+  fmm::Options options;  // what is not set is the library's choice
+};
+
+/// What was compiled in.
+struct Build {
+  std::vector<int> orders;        // rising
+  std::vector<Backend> backends;  // of Kokkos
+  Backend default_backend;
+};
+
+/// The checked settings; nothing if help or the version was asked for and printed. Throws
+/// fmm::InvalidArgument or UserError.
+std::optional<Settings> parse_command_line(int argc, char const* const* argv, Build const& build);
+
+/// The settings of one method, defaults filled in. Throws fmm::InvalidArgument.
+MethodSettings resolve(Settings const& settings, Method method, Build const& build);
+
+}  // namespace forces

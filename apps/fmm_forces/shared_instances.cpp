@@ -1,0 +1,16 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// See shared_instances.hpp.
+#include "shared_instances.hpp"
+
+#ifdef KOKKOS_ENABLE_SERIAL
+FORCES_SHARED(, Kokkos::Serial, float)
+FORCES_SHARED(, Kokkos::Serial, double)
+#endif
+#ifdef KOKKOS_ENABLE_OPENMP
+FORCES_SHARED(, Kokkos::OpenMP, float)
+FORCES_SHARED(, Kokkos::OpenMP, double)
+#endif
+#ifdef KOKKOS_ENABLE_CUDA
+FORCES_SHARED(, Kokkos::Cuda, float)
+FORCES_SHARED(, Kokkos::Cuda, double)
+#endif

@@ -1,0 +1,86 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#include <algorithm>
+#include <cstdio>
+#include <string>
+#include <vector>
+
+#include "report.hpp"
+
+namespace forces {
+
+namespace {
+
+template <class... Values>
+std::string format(char const* pattern, Values... values) {
+  char text[64];
+  std::snprintf(text, sizeof text, pattern, values...);
+  return text;
+}
+
+/// Rows of cells, printed with columns as wide as their widest cell; the first one to the left.
+class TextTable {
+ public:
+  void add(std::vector<std::string> row) { rows_.push_back(std::move(row)); }
+
+  std::string text() const {
+    std::vector<std::size_t> widths(rows_.front().size());
+    for (auto const& row : rows_)
+      for (std::size_t c = 0; c < row.size(); ++c) widths[c] = std::max(widths[c], row[c].size());
+    std::string text;
+    for (auto const& row : rows_) {
+      for (std::size_t c = 0; c < row.size(); ++c) {
+        const std::string fill(widths[c] - row[c].size(), ' ');
+        text += (c == 0 ? row[c] + fill : "  " + fill + row[c]);
+      }
+      text += '\n';
+    }
+    return text;
+  }
+
+ private:
+  std::vector<std::vector<std::string>> rows_;
+};
+
+std::string seconds(double value) { return format(value < 100 ? "%.4f" : "%.1f", value); }
+
+}  // namespace
+
+std::string table(RunFacts const& facts, std::vector<Measurement> const& measurements) {
+  TextTable summary, stages;
+  summary.add({"method", "traversal", "order", "theta", "N", "total s", "build s", "evaluate s",
+               "force L2", "force p99", "potential L2"});
+  std::vector<std::string> header{"stage, s"};
+  std::string note;
+  for (auto const& m : measurements) {
+    auto const& s = m.settings;
+    const bool tree = s.method != Method::direct;
+    char const* const mark = m.extrapolated_from ? "*" : "";
+    const auto error = [&](double ErrorStatistics::*member) {
+      return m.error ? format("%.2e", (*m.error).*member) : std::string("-");
+    };
+    summary.add({name_of(s.method) + mark, tree ? name_of(s.traversal) : "-",
+                 tree ? std::to_string(s.order) : "-",
+                 tree && s.options.theta ? format("%.3g", *s.options.theta) : "-",
+                 std::to_string(facts.n), seconds(m.total) + mark, seconds(m.build),
+                 seconds(m.evaluate), error(&ErrorStatistics::force_l2),
+                 error(&ErrorStatistics::force_p99), error(&ErrorStatistics::potential_l2)});
+    header.push_back(name_of(s.method) + mark);
+    if (m.extrapolated_from)
+      note = "* not run in full: a sum of " + std::to_string(*m.extrapolated_from) +
+             " of the bodies, its time extrapolated with N^2, its errors as they are\n";
+  }
+  stages.add(header);
+  for (auto const& name : stage_names(measurements)) {
+    std::vector<std::string> row{name};
+    bool any = false;
+    for (auto const& m : measurements) {
+      auto const* const stage = m.report.find(name);
+      row.push_back(stage ? seconds(stage->seconds) : "-");
+      any = any || stage;
+    }
+    if (any) stages.add(row);
+  }
+  return summary.text() + note + '\n' + stages.text();
+}
+
+}  // namespace forces

@@ -1,0 +1,215 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// Helper of test_program.py, which has no HDF5 of its own:
+//   make_snapshot KIND FILE      writes a small snapshot; the kinds are in `edits` below
+//   make_snapshot --print FILE   prints Potential, Field and ParticleIDs of an output file as JSON
+#include <hdf5.h>
+
+#include <cmath>
+#include <cstdint>
+#include <cstdio>
+#include <cstdlib>
+#include <functional>
+#include <map>
+#include <string>
+#include <vector>
+
+namespace {
+
+/// What a snapshot holds; edited to make the kinds. The expected bodies are in test_program.py.
+struct Type {
+  std::vector<double> coordinates;
+  std::vector<double> masses;      // empty: no dataset
+  std::vector<std::int64_t> ids;   // empty: no dataset
+  std::vector<hsize_t> shape;      // of Coordinates
+  hid_t real = H5T_IEEE_F64LE;     // of Coordinates and Masses
+  hid_t id = H5T_STD_U64LE;        // of ParticleIDs
+  bool has_coordinates = true;
+};
+
+struct Snapshot {
+  std::map<int, Type> types;
+  std::vector<double> mass_table{0, 0, 0, 0, 0, 0};
+  std::vector<std::int64_t> counts;  // NumPart_ThisFile; empty: not written
+  std::int64_t files = 1;
+  bool has_header = true;
+};
+
+/// Type 0 has masses and IDs, type 4 a mass in the table and single precision.
+Snapshot gadget() {
+  Snapshot s;
+  s.types[0] = {{0, 0, 0, 1, 0, 0, 0, 2, 0}, {1, 2, 3}, {11, 12, 13}, {3, 3}};
+  s.types[4] = {{0, 0, 3, 1, 1, 1}, {}, {21, 20}, {2, 3}};
+  s.types[4].real = H5T_IEEE_F32LE;
+  s.types[4].id = H5T_STD_U32LE;
+  s.mass_table[4] = 0.5;
+  s.counts = {3, 0, 0, 0, 2, 0};
+  return s;
+}
+
+const std::map<std::string, std::function<void(Snapshot&)>> edits{
+    {"gadget", [](Snapshot&) {}},
+    {"swift",
+     [](Snapshot& s) {  // more types, signed IDs, no mass table, two black hole masses
+       for (auto& [number, type] : s.types) type.id = H5T_STD_I64LE;
+       s.types[4].masses = {0.5, 0.5};
+       s.mass_table.clear();
+       s.counts = {3, 0, 0, 0, 2, 0, 0};
+     }},
+    {"many_types",  // by number, not by name: 10 after 4
+     [](Snapshot& s) {
+       s.types[10] = s.types[4];
+       s.types[10].masses = {7, 8};
+       s.types[10].ids = {31, 30};
+       s.counts.clear();
+     }},
+    {"big_id", [](Snapshot& s) { s.types[0].ids[0] = -1; }},  // 2^64 - 1, unsigned
+    {"no_header",
+     [](Snapshot& s) {
+       s.has_header = false;
+       s.types.erase(4);
+     }},
+    {"no_ids", [](Snapshot& s) { s.types[0].ids = s.types[4].ids = {}; }},
+    {"some_ids", [](Snapshot& s) { s.types[0].ids = {}; }},
+    {"empty",
+     [](Snapshot& s) {
+       s.types.clear();
+       s.counts.assign(6, 0);
+     }},
+    {"empty_type",
+     [](Snapshot& s) {
+       s.types[4] = {{}, {}, {}, {0, 3}};
+       s.counts[4] = 0;
+     }},
+    {"no_masses", [](Snapshot& s) { s.mass_table[4] = 0; }},
+    {"no_coordinates", [](Snapshot& s) { s.types[0].has_coordinates = false; }},
+    {"flat_coordinates", [](Snapshot& s) { s.types[0].shape = {9}; }},
+    {"integer_coordinates", [](Snapshot& s) { s.types[0].real = H5T_STD_I32LE; }},
+    {"few_masses", [](Snapshot& s) { s.types[0].masses.pop_back(); }},
+    {"few_ids", [](Snapshot& s) { s.types[0].ids.pop_back(); }},
+    {"real_ids", [](Snapshot& s) { s.types[0].id = H5T_IEEE_F64LE; }},
+    {"wrong_count", [](Snapshot& s) { s.counts[0] = 4; }},
+    {"lost_types", [](Snapshot& s) { s.types.clear(); }},
+    {"no_types",
+     [](Snapshot& s) {
+       s.types.clear();
+       s.has_header = false;
+     }},
+    {"many_files", [](Snapshot& s) { s.files = 4; }},
+    {"nan_coordinate", [](Snapshot& s) { s.types[0].coordinates[5] = std::nan(""); }},
+    {"inf_mass", [](Snapshot& s) { s.types[0].masses[1] = HUGE_VAL; }},
+    {"negative_mass", [](Snapshot& s) { s.types[0].masses[2] = -3; }},
+    {"negative_table", [](Snapshot& s) { s.mass_table[4] = -0.5; }},
+};
+
+void require(bool condition, char const* what) {
+  if (condition) return;
+  std::fprintf(stderr, "make_snapshot: %s\n", what);
+  std::exit(1);
+}
+
+void write_dataset(hid_t group, char const* name, std::vector<hsize_t> const& shape, hid_t file_type,
+                   hid_t memory_type, void const* data) {
+  const hid_t space = H5Screate_simple(static_cast<int>(shape.size()), shape.data(), nullptr);
+  const hid_t set = H5Dcreate2(group, name, file_type, space, H5P_DEFAULT, H5P_DEFAULT, H5P_DEFAULT);
+  require(set >= 0, name);
+  if (shape[0] > 0)
+    require(H5Dwrite(set, memory_type, H5S_ALL, H5S_ALL, H5P_DEFAULT, data) >= 0, name);
+  H5Dclose(set);
+  H5Sclose(space);
+}
+
+void write_attribute(hid_t group, char const* name, hsize_t count, hid_t type, void const* data) {
+  const hid_t space = H5Screate_simple(1, &count, nullptr);
+  const hid_t attribute = H5Acreate2(group, name, type, space, H5P_DEFAULT, H5P_DEFAULT);
+  require(attribute >= 0 && H5Awrite(attribute, type, data) >= 0, name);
+  H5Aclose(attribute);
+  H5Sclose(space);
+}
+
+void write(Snapshot const& snapshot, char const* file_name) {
+  const hid_t file = H5Fcreate(file_name, H5F_ACC_TRUNC, H5P_DEFAULT, H5P_DEFAULT);
+  require(file >= 0, file_name);
+  if (snapshot.has_header) {
+    const hid_t header = H5Gcreate2(file, "Header", H5P_DEFAULT, H5P_DEFAULT, H5P_DEFAULT);
+    if (!snapshot.mass_table.empty())
+      write_attribute(header, "MassTable", snapshot.mass_table.size(), H5T_NATIVE_DOUBLE,
+                      snapshot.mass_table.data());
+    if (!snapshot.counts.empty())
+      write_attribute(header, "NumPart_ThisFile", snapshot.counts.size(), H5T_NATIVE_INT64,
+                      snapshot.counts.data());
+    write_attribute(header, "NumFilesPerSnapshot", 1, H5T_NATIVE_INT64, &snapshot.files);
+    H5Gclose(header);
+  }
+  for (auto const& [number, type] : snapshot.types) {
+    const std::string name = "PartType" + std::to_string(number);
+    const hid_t group = H5Gcreate2(file, name.c_str(), H5P_DEFAULT, H5P_DEFAULT, H5P_DEFAULT);
+    if (type.has_coordinates)
+      write_dataset(group, "Coordinates", type.shape, type.real, H5T_NATIVE_DOUBLE,
+                    type.coordinates.data());
+    if (!type.masses.empty())
+      write_dataset(group, "Masses", {type.masses.size()}, H5T_IEEE_F64LE, H5T_NATIVE_DOUBLE,
+                    type.masses.data());
+    if (!type.ids.empty()) {
+      const bool is_signed = H5Tget_class(type.id) == H5T_INTEGER && H5Tget_sign(type.id) == H5T_SGN_2;
+      const bool real = H5Tget_class(type.id) == H5T_FLOAT;
+      write_dataset(group, "ParticleIDs", {type.ids.size()}, type.id,
+                    is_signed || real ? H5T_NATIVE_INT64 : H5T_NATIVE_UINT64, type.ids.data());
+    }
+    H5Gclose(group);
+  }
+  require(H5Fclose(file) >= 0, file_name);
+}
+
+/// "NAME": [...], flat
+template <class T>
+void print_dataset(hid_t file, char const* name, hid_t memory_type, char const* format) {
+  const hid_t set = H5Dopen2(file, name, H5P_DEFAULT), space = H5Dget_space(set);
+  const hid_t type = H5Dget_type(set);
+  std::vector<T> values(static_cast<std::size_t>(H5Sget_simple_extent_npoints(space)));
+  require(values.empty() ||
+              H5Dread(set, memory_type, H5S_ALL, H5S_ALL, H5P_DEFAULT, values.data()) >= 0,
+          name);
+  hsize_t shape[2] = {0, 0};
+  H5Sget_simple_extent_dims(space, shape, nullptr);
+  std::printf("\"%s\": {\"shape\": [%llu", name, static_cast<unsigned long long>(shape[0]));
+  if (H5Sget_simple_extent_ndims(space) == 2)
+    std::printf(", %llu", static_cast<unsigned long long>(shape[1]));
+  std::printf("], \"signed\": %s, \"values\": [",
+              H5Tget_class(type) != H5T_INTEGER || H5Tget_sign(type) == H5T_SGN_2 ? "true" : "false");
+  for (std::size_t i = 0; i < values.size(); ++i) {
+    if (i > 0) std::printf(", ");
+    std::printf(format, values[i]);
+  }
+  std::printf("]}");
+  H5Tclose(type);
+  H5Sclose(space);
+  H5Dclose(set);
+}
+
+void print(char const* file_name) {
+  const hid_t file = H5Fopen(file_name, H5F_ACC_RDONLY, H5P_DEFAULT);
+  require(file >= 0, file_name);
+  std::printf("{");
+  print_dataset<double>(file, "Potential", H5T_NATIVE_DOUBLE, "%.17g");
+  std::printf(", ");
+  print_dataset<double>(file, "Field", H5T_NATIVE_DOUBLE, "%.17g");
+  std::printf(", ");
+  print_dataset<unsigned long long>(file, "ParticleIDs", H5T_NATIVE_ULLONG, "%llu");
+  std::printf("}\n");
+  H5Fclose(file);
+}
+
+}  // namespace
+
+int main(int argc, char** argv) {
+  require(argc == 3, "KIND FILE or --print FILE");
+  if (std::string(argv[1]) == "--print") {
+    print(argv[2]);
+    return 0;
+  }
+  const auto edit = edits.find(argv[1]);
+  require(edit != edits.end(), "unknown kind");
+  Snapshot snapshot = gadget();
+  edit->second(snapshot);
+  write(snapshot, argv[2]);
+}

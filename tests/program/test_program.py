@@ -1,0 +1,625 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: BSD-3-Clause
+"""Runs fmm_forces on good and bad input and checks exit code, stderr, and what it writes.
+
+The environment variable FMM_FORCES names the program and MAKE_SNAPSHOT the helper that writes and
+prints HDF5 files. Arguments: as of unittest (names of the classes below).
+"""
+import json
+import math
+import os
+import resource
+import subprocess
+import tempfile
+import unittest
+
+PROGRAM = os.environ["FMM_FORCES"]
+MAKE_SNAPSHOT = os.environ["MAKE_SNAPSHOT"]
+
+
+def direct_sum(bodies, kernel="gravity", softening=0.0, g=1.0):
+    """Rows (potential, field_x, field_y, field_z) of bodies (x, y, z, q)."""
+    factor = -g if kernel == "gravity" else 1.0
+    rows = []
+    for i, (x, y, z, _) in enumerate(bodies):
+        row = [0.0] * 4
+        for j, (u, v, w, q) in enumerate(bodies):
+            d = (x - u, y - v, z - w)
+            r = math.sqrt(math.hypot(*d) ** 2 + softening**2)
+            if i == j or r == 0:
+                continue
+            row[0] += q / r
+            for k in range(3):
+                row[k + 1] += q / r * (d[k] / r) / r
+        rows.append([factor * value for value in row])
+    return rows
+
+
+def grid_bodies(n=60):
+    """Bodies of different masses, well spread, in no order."""
+    return [((i * 37 % 61) / 7, (i * 17 % 59) / 5 - 3, (i * 29 % 53) / 11, 0.1 + (i % 7)) for i in range(n)]
+
+
+class Case(unittest.TestCase):
+    """A folder of its own for each test, and the ways to run the program."""
+
+    def setUp(self):
+        folder = tempfile.TemporaryDirectory()
+        self.addCleanup(folder.cleanup)
+        self.folder = folder.name
+
+    def path(self, name):
+        return os.path.join(self.folder, name)
+
+    def write(self, text, name="bodies.txt"):
+        with open(self.path(name), "wb") as file:
+            file.write(text if isinstance(text, bytes) else text.encode())
+        return self.path(name)
+
+    def write_bodies(self, bodies, name="bodies.txt"):
+        return self.write("".join("%.17g %.17g %.17g %.17g\n" % row for row in bodies), name)
+
+    def snapshot(self, kind, name="snapshot.hdf5"):
+        subprocess.run([MAKE_SNAPSHOT, kind, self.path(name)], check=True)
+        return self.path(name)
+
+    def start(self, *arguments, **options):
+        return subprocess.run([PROGRAM, *map(str, arguments)], stdin=subprocess.DEVNULL,
+                              capture_output=True, text=True, errors="replace", **options)
+
+    def run_ok(self, *arguments):
+        result = self.start(*arguments)
+        self.assertEqual((result.returncode, result.stderr), (0, ""), arguments)
+        return result.stdout
+
+    def run_bad(self, *arguments, says=(), code=2, **options):
+        """The program refuses: its exit code, one line on stderr that has the words, no output."""
+        result = self.start(*arguments, **options)
+        self.assertEqual(result.returncode, code, (arguments, result.stderr))
+        self.assertTrue(result.stderr.startswith("fmm_forces: "), result.stderr)
+        self.assertTrue(result.stderr.endswith("\n"), result.stderr)
+        self.assertEqual(len(result.stderr.splitlines()), 1, result.stderr)
+        self.assertEqual(result.stdout, "", arguments)
+        for word in [says] if isinstance(says, str) else says:
+            self.assertIn(word, result.stderr)
+        self.assertEqual([name for name in os.listdir(self.folder) if name.startswith(".")], [])
+        return result.stderr
+
+    def sums(self, *arguments):
+        """The rows of the CSV file that the program writes."""
+        self.run_ok(*arguments, "--check", 0, "--repeat", 1, "--output", self.path("sums.csv"))
+        with open(self.path("sums.csv")) as file:
+            header, *lines = file.read().split("\n")
+        self.assertEqual(header, "potential,field_x,field_y,field_z")
+        self.assertEqual(lines.pop(), "")
+        return [[float(number) for number in line.split(",")] for line in lines]
+
+    def report(self, *arguments):
+        self.run_ok(*arguments, "--report", self.path("report.json"))
+        with open(self.path("report.json")) as file:
+            return json.load(file)
+
+    def assert_sums(self, rows, expected, tolerance):
+        """Relative to the largest potential and the largest field."""
+        self.assertEqual(len(rows), len(expected))
+        largest = max((abs(row[0]) for row in expected), default=0)
+        largest_field = max((math.hypot(*row[1:]) for row in expected), default=0)
+        for row, reference in zip(rows, expected):
+            self.assertLessEqual(abs(row[0] - reference[0]), tolerance * largest)
+            self.assertLessEqual(math.dist(row[1:], reference[1:]), tolerance * largest_field)
+
+
+class CommandLine(Case):
+    def test_help_names_every_option(self):
+        text = self.run_ok("--help")
+        for option in ("input model n seed kernel softening G method order theta leaf depth tree traversal "
+                       "translation precision backend threads check check-seed repeat charges output "
+                       "report direct-limit").split():
+            self.assertIn(f"--{option} ", text)
+
+    def test_version(self):
+        text = self.run_ok("--version")
+        for word in ("fmm ", "kokkos ", "hdf5 ", "compiler ", "commit "):
+            self.assertIn(word, text)
+
+    def test_help_wins_over_nothing_else(self):
+        self.run_bad(says=("--input", "--model"))
+
+    def test_source(self):
+        file = self.write_bodies(grid_bodies())
+        self.run_bad("--model", "cube", "--input", file, says=("--input", "--model", "exactly one"))
+        self.run_bad("--input", file, "--n", 10, says=("--n", "--input"))
+        self.run_bad("--input", file, "--seed", 10, says=("--seed", "--input"))
+        self.run_bad("--input", file, "--charges", "equal", says=("--charges", "--input"))
+
+    def test_unknown_arguments(self):
+        self.run_bad("--model", "cube", "--bogus", says="--bogus")
+        self.run_bad("--model", "cube", "extra", says="extra")
+        self.run_bad("--model", "cube", "a\nb", says="a b")
+        self.run_bad("--model", says="--model")
+        self.run_bad("--model", "cube", "--order", 4, "--order", 4, says="--order")
+
+    def test_choices_are_named(self):
+        for flag, names in (("--model", "cube, plummer, shell, disk"), ("--kernel", "laplace, gravity"),
+                            ("--method", "direct, treecode, fmm"), ("--tree", "uniform, adaptive"),
+                            ("--traversal", "lists, barnes-hut, dual"), ("--charges", "equal, mixed"),
+                            ("--translation", "direct, rotation"), ("--precision", "float, double"),
+                            ("--backend", "auto or one of serial")):
+            self.run_bad("--model", "cube", flag, "wrong", says=(flag, "wrong", names)) if flag != "--model" \
+                else self.run_bad(flag, "wrong", says=(flag, "wrong", names))
+            self.run_bad(flag, says=flag)
+
+    def test_numbers_are_checked(self):
+        for flag, wrong, allowed in (
+                ("--n", ("-1", "1.5", "abc", "", "1e10", "99999999999999999999", "nan", "0x10", "5 6"), "0 to 2147483647"),
+                ("--seed", ("-1", "x"), "0 or more"),
+                ("--softening", ("-1", "nan", "inf", "x", "1e999"), ">= 0"),
+                ("--G", ("nan", "inf", "-inf", "x"), "finite"),
+                ("--order", ("-1", "x", "2.5"), "integer"),
+                ("--theta", ("0", "-0.5", "1.5", "nan", "x"), "0 < theta <= 1"),
+                ("--leaf", ("0", "-3", "x", "1e12"), "1 to 2147483647"),
+                ("--depth", ("-1", "22", "x"), "0 to 21"),
+                ("--threads", ("0", "-1", "513", "x"), "1 to 512"),
+                ("--check", ("-1", "x", "1.5"), "0 or more"),
+                ("--check-seed", ("-1", "x"), "0 or more"),
+                ("--repeat", ("0", "-1", "x"), "1 to"),
+                ("--direct-limit", ("-1", "nan", "x"), ">= 0")):
+            for value in wrong:
+                self.run_bad("--model", "cube", flag, value, says=(f"{flag} = {value} is not allowed", allowed))
+
+    def test_orders_compiled_in_are_listed(self):
+        listed = self.run_bad("--model", "cube", "--order", 999, says=("--order = 999", "one of"))
+        orders = [int(word) for word in listed.split("one of ")[1].split(" (")[0].split(", ")]
+        for order in orders:
+            self.run_ok("--model", "cube", "--n", 200, "--order", order, "--repeat", 1)
+        self.run_bad("--model", "cube", "--order", 999, "--method", "direct", says="--order = 999")
+
+    def test_contradictions(self):
+        model = ("--model", "cube", "--n", 100)
+        self.run_bad(*model, "--kernel", "laplace", "--softening", 0.1, says=("--softening", "laplace"))
+        self.run_bad(*model, "--kernel", "laplace", "--G", 2, says=("--G", "laplace"))
+        self.run_bad(*model, "--charges", "mixed", says=("--charges", "laplace"))
+        self.run_bad(*model, "--method", "fmm", "--traversal", "barnes-hut", says=("--traversal", "lists or dual"))
+        self.run_bad(*model, "--method", "fmm", "--theta", 1, says=("--theta", "theta < 1"))
+        self.run_bad(*model, "--traversal", "lists", "--theta", 0.5, says=("--theta", "2/3"))
+        self.run_bad(*model, "--backend", "serial", "--threads", 2, says=("--threads", "serial"))
+        self.run_ok(*model, "--method", "treecode", "--theta", 1)
+        self.run_ok(*model, "--kernel", "laplace", "--softening", 0, "--G", 1)
+
+    def test_a_method_is_run_once(self):
+        entries = self.report("--model", "cube", "--n", 50, "--method", "fmm", "--method", "direct",
+                              "--method", "fmm")
+        self.assertEqual([entry["method"] for entry in entries], ["fmm", "direct"])
+
+    def test_numbers_may_have_an_exponent(self):
+        self.assertEqual(self.report("--model", "cube", "--n", "1e2")[0]["n"], 100)
+
+    def test_backends(self):
+        available = self.run_bad("--model", "cube", "--backend", "wrong").split("one of ")[1].split(" (")[0].split(", ")
+        for backend in ("serial", "openmp", "cuda"):
+            if backend in available:
+                entry = self.report("--model", "cube", "--n", 50, "--method", "fmm", "--backend", backend)[0]
+                self.assertEqual(entry["backend"], backend)
+            else:
+                self.run_bad("--model", "cube", "--backend", backend, says=("--backend", *available))
+
+    def test_memory_that_is_not_there(self):
+        def limit():
+            resource.setrlimit(resource.RLIMIT_AS, (2**31, 2**31))
+        bytes_asked = 3 * 8 * 10**9
+        self.run_bad("--model", "cube", "--n", 10**9, code=1, says=("out of memory", str(bytes_asked)),
+                     preexec_fn=limit)
+
+
+class TextInput(Case):
+    def test_formats(self):
+        bodies = grid_bodies(5)
+        expected = direct_sum(bodies)
+        lines = ["%.17g %.17g %.17g %.17g" % row for row in bodies]
+        texts = {
+            "blanks": "\n".join(lines) + "\n",
+            "no newline at the end": "\n".join(lines),
+            "commas": "\n".join(lines).replace(" ", ","),
+            "commas and blanks": "\n".join(lines).replace(" ", " ,\t "),
+            "windows": "\r\n".join(lines) + "\r\n",
+            "header": "x y z q\n" + "\n".join(lines),
+            "other header": "x,y,z,mass\n" + "\n".join(lines),
+            "quoted header": '"X","Y","Z","M"\n' + "\n".join(lines),
+            "comments": "# x y z q\n\n  # more\n" + " # a body\n\n".join(lines) + "\n#end",
+            "comment and header": "# of\nx y z q # names\n" + "\n".join(lines),
+            "mark of UTF-8": "\ufeff" + "\n".join(lines),
+            "blanks around": "\n".join(f"  {line}\t " for line in lines),
+            "signs": "\n".join(" ".join(f if f[0] == "-" else "+" + f for f in line.split()) for line in lines),
+        }
+        for name, text in texts.items():
+            with self.subTest(name):
+                rows = self.sums("--input", self.write(text), "--method", "direct", "--precision", "double")
+                self.assert_sums(rows, expected, 1e-13)
+
+    def test_nothing(self):
+        for text in ("", "\n\n", "# nothing\n", "x y z q\n"):
+            self.assertEqual(self.sums("--input", self.write(text), "--method", "fmm"), [])
+
+    def test_wrong_lines_are_named(self):
+        good = "0 0 0 1\n"
+        for text, says in (
+                (good + "1 2 3\n", ("line 2", "3 columns")),
+                (good + "1 2 3 4 5\n", ("line 2", "5 columns")),
+                (good + "1 2 3 4,\n", ("line 2", "5 columns")),
+                (good + "1,,3,4\n", ("line 2", "y = ''")),
+                (good + "1 2 3,\n", ("line 2", "q = ''")),
+                (good + "\n# c\n1 two 3 4\n", ("line 4", "y = 'two'", "finite")),
+                (good + "1 2 3 4x\n", ("line 2", "q = '4x'")),
+                (good + "1 2 nan 4\n", ("line 2", "z = nan", "finite")),
+                (good + "inf 2 3 4\n", ("line 2", "x = inf")),
+                (good + "1 -1e999 3 4\n", ("line 2", "y = -inf")),
+                (good + "1 2 3 -4\n", ("line 2", "q = -4", ">= 0")),
+                ("nan nan nan nan\n", ("line 1", "x = nan")),
+                (good + "x y z q\n", ("line 2", "x = 'x'")),
+                ("1 2 three 4\n", ("line 1", "z = 'three'")),
+                ("x y z\n" + good, ("line 1", "header", "3 columns")),
+                ("q x y z\n" + good, ("line 1", "'x'", "x y z q")),
+                ("x,y,z,q,id\n" + good, ("line 1", "5 columns")),
+                ("a" * 500 + " 1 2 3\n", ("line 1", "aaa...'")),
+                (b"\x89\x00\x01\x02 1 2 3\n", ("line 1", "x = ")),
+        ):
+            with self.subTest(text):
+                file = self.write(text)
+                self.run_bad("--input", file, says=(file, *says))
+
+    def test_negative_charges_for_laplace(self):
+        bodies = [(0, 0, 0, 1), (1, 0, 0, -2), (0, 2, 0, 3)]
+        rows = self.sums("--input", self.write_bodies(bodies), "--kernel", "laplace", "--method", "direct",
+                         "--precision", "double")
+        self.assert_sums(rows, direct_sum(bodies, "laplace"), 1e-14)
+
+    def test_files_that_cannot_be_read(self):
+        self.run_bad("--input", self.path("absent"), says=(self.path("absent"), "does not exist"))
+        self.run_bad("--input", self.folder, says=(self.folder, "folder"))
+        if os.geteuid() != 0:
+            file = self.write("0 0 0 1\n")
+            os.chmod(file, 0)
+            self.run_bad("--input", file, says=(file, "opened"))
+
+
+class Hdf5Input(Case):
+    BODIES = [(0, 0, 0, 1), (1, 0, 0, 2), (0, 2, 0, 3), (0, 0, 3, 0.5), (1, 1, 1, 0.5)]
+
+    def read_back(self, kind, *arguments):
+        """Potential, Field and ParticleIDs of the direct sum for a kind of snapshot."""
+        output = self.path("out.hdf5")
+        self.run_ok("--input", self.snapshot(kind), "--method", "direct", "--precision", "double",
+                    "--output", output, *arguments)
+        text = subprocess.run([MAKE_SNAPSHOT, "--print", output], check=True, capture_output=True, text=True)
+        return json.loads(text.stdout)
+
+    def check(self, kind, bodies, ids, signed=False):
+        data = self.read_back(kind)
+        n = len(bodies)
+        self.assertEqual(data["Potential"]["shape"], [n])
+        self.assertEqual(data["Field"]["shape"], [n, 3])
+        self.assertEqual(data["ParticleIDs"]["shape"], [n])
+        self.assertEqual(data["ParticleIDs"]["values"], ids)
+        self.assertEqual(data["ParticleIDs"]["signed"], signed)
+        field = data["Field"]["values"]
+        rows = [[p, *field[3 * i:3 * i + 3]] for i, p in enumerate(data["Potential"]["values"])]
+        self.assert_sums(rows, direct_sum(bodies), 1e-14)
+
+    def test_snapshots(self):
+        ids = [11, 12, 13, 21, 20]
+        self.check("gadget", self.BODIES, ids)
+        self.check("swift", self.BODIES, ids, signed=True)
+        self.check("no_header", self.BODIES[:3], ids[:3])
+        self.check("no_ids", self.BODIES, [0, 1, 2, 3, 4])
+        self.check("some_ids", self.BODIES, [0, 1, 2, 21, 20])
+        self.check("big_id", self.BODIES, [2**64 - 1, *ids[1:]])
+        self.check("empty_type", self.BODIES[:3], ids[:3])
+        self.check("empty", [], [])
+
+    def test_types_are_ordered_by_number(self):
+        bodies = self.BODIES + [(0, 0, 3, 7), (1, 1, 1, 8)]
+        self.check("many_types", bodies, [11, 12, 13, 21, 20, 31, 30])
+
+    def test_ids_of_text_are_counted(self):
+        output = self.path("out.h5")
+        self.run_ok("--input", self.write_bodies(self.BODIES), "--method", "fmm", "--output", output)
+        text = subprocess.run([MAKE_SNAPSHOT, "--print", output], check=True, capture_output=True, text=True)
+        self.assertEqual(json.loads(text.stdout)["ParticleIDs"]["values"], [0, 1, 2, 3, 4])
+
+    def test_the_name_does_not_matter(self):
+        file = self.path("snapshot.txt")
+        os.rename(self.snapshot("gadget"), file)
+        self.assertEqual(len(self.sums("--input", file, "--method", "direct")), 5)
+
+    def test_wrong_snapshots(self):
+        for kind, *says in (
+                ("no_masses", "PartType4", "Masses", "MassTable"),
+                ("no_coordinates", "PartType0/Coordinates", "missing"),
+                ("flat_coordinates", "PartType0/Coordinates", "(N,3)"),
+                ("integer_coordinates", "PartType0/Coordinates", "floating point"),
+                ("few_masses", "PartType0/Masses", "2 rows, not 3"),
+                ("few_ids", "PartType0/ParticleIDs", "2 rows, not 3"),
+                ("real_ids", "PartType0/ParticleIDs", "integer"),
+                ("wrong_count", "PartType0/Coordinates", "3 rows, not 4"),
+                ("lost_types", "PartType"),
+                ("no_types", "PartType"),
+                ("many_files", "4 files"),
+                ("nan_coordinate", "PartType0/Coordinates[1,2] = nan", "finite"),
+                ("inf_mass", "PartType0/Masses[1] = inf", "finite"),
+                ("negative_mass", "PartType0/Masses[2] = -3", ">= 0"),
+                ("negative_table", "MassTable[4] = -0.5", ">= 0")):
+            with self.subTest(kind):
+                file = self.snapshot(kind)
+                self.run_bad("--input", file, says=(file, *says))
+
+    def test_negative_masses_are_charges_for_laplace(self):
+        self.assertEqual(len(self.sums("--input", self.snapshot("negative_mass"), "--method", "fmm",
+                                       "--kernel", "laplace")), 5)
+
+    def test_truncated_files(self):
+        with open(self.snapshot("gadget"), "rb") as file:
+            content = file.read()
+        for size in (0, 4, 8, 100, 800, len(content) // 2, len(content) - 1):
+            with self.subTest(size):
+                file = self.write(content[:size], "cut.hdf5")
+                self.run_bad("--input", file, says=file)
+
+    def test_damaged_files(self):
+        """No content may end the program in another way than by its own message."""
+        with open(self.snapshot("gadget"), "rb") as file:
+            content = bytearray(file.read())
+        for at in range(8, len(content), len(content) // 40):
+            damaged = bytes(b ^ 0xff if at <= i < at + 16 else b for i, b in enumerate(content))
+            result = self.start("--input", self.write(damaged, "damaged.hdf5"), "--method", "direct")
+            self.assertIn(result.returncode, (0, 2), result.stderr)
+            self.assertEqual(len(result.stderr.splitlines()), 0 if result.returncode == 0 else 1)
+
+    def test_text_is_not_hdf5(self):
+        file = self.write("0 0 0 1\n", "text.hdf5")
+        self.run_bad("--input", file, says=(file, "not an HDF5 file"))
+
+
+class Output(Case):
+    RUN = ("--model", "cube", "--n", 100, "--method", "fmm")
+
+    def test_numbers_are_complete(self):
+        """17 digits give the double itself."""
+        bodies = [(0, 0, 0, 1), (3, 0, 0, 1)]
+        rows = self.sums("--input", self.write_bodies(bodies), "--method", "direct", "--precision", "double")
+        self.assertEqual([row[0] for row in rows], [-1 / 3, -1 / 3])
+        with open(self.path("sums.csv")) as file:
+            self.assertIn("-0.33333333333333331", file.read())
+
+    def test_needs_one_method(self):
+        output = self.path("out.csv")
+        self.run_bad("--model", "cube", "--output", output, says=("--output", "one --method"))
+        self.run_bad(*self.RUN, "--method", "direct", "--output", output, says=("--output", "one --method"))
+        self.assertFalse(os.path.exists(output))
+
+    def test_format_follows_the_extension(self):
+        for name in ("out", "out.txt", "out.CSV", "out.csv.gz", ".csv"):
+            self.run_bad(*self.RUN, "--output", self.path(name), says=("--output", ".csv"))
+
+    def test_places_that_cannot_be_written(self):
+        os.mkdir(self.path("folder.csv"))
+        for flag in ("--output", "--report"):
+            for place in (self.path("absent/out.csv"), self.path("folder.csv"), "/dev/null/out.csv", "/proc/out.csv"):
+                self.run_bad(*self.RUN, flag, place, says=(flag, place))
+        if os.geteuid() != 0:
+            os.chmod(self.folder, 0o500)
+            self.run_bad(*self.RUN, "--report", self.path("report.json"), says="--report")
+            os.chmod(self.folder, 0o700)
+
+    def test_a_full_device(self):
+        self.run_bad(*self.RUN, "--report", "/dev/full", says=("--report", "/dev/full"))
+
+    def test_a_failure_keeps_the_old_file(self):
+        old = self.write("precious", "out.csv")
+        bad = self.write("1 2 3\n")
+        self.run_bad("--input", bad, "--method", "fmm", "--output", old, says="line 1")
+        with open(old) as file:
+            self.assertEqual(file.read(), "precious")
+        self.assertEqual(sorted(os.listdir(self.folder)), ["bodies.txt", "out.csv"])
+
+    def test_an_old_file_is_replaced(self):
+        old = self.write("old", "out.csv")
+        os.chmod(old, 0o640)
+        self.run_ok(*self.RUN, "--output", old)
+        with open(old) as file:
+            self.assertEqual(len(file.readlines()), 101)
+        self.assertEqual(os.stat(old).st_mode & 0o777, 0o640)
+        self.assertEqual(os.listdir(self.folder), ["out.csv"])
+
+    def test_a_link_stays_one(self):
+        target = self.write("old", "target.csv")
+        os.symlink(target, self.path("out.csv"))
+        self.run_ok(*self.RUN, "--output", self.path("out.csv"))
+        self.assertTrue(os.path.islink(self.path("out.csv")))
+        with open(target) as file:
+            self.assertEqual(len(file.readlines()), 101)
+
+    def test_files_that_collide(self):
+        file = self.write_bodies(grid_bodies(), "bodies.csv")
+        self.run_bad("--input", file, "--method", "fmm", "--output", file, says=("--output", "--input"))
+        self.run_bad("--input", file, "--report", file, says=("--report", "--input"))
+        same = os.path.join(self.folder, ".", "out.csv")
+        self.run_bad(*self.RUN, "--output", self.path("out.csv"), "--report", same, says=("--output", "--report"))
+
+    def test_a_closed_terminal(self):
+        with open("/dev/full", "w") as full:
+            result = subprocess.run([PROGRAM, "--model", "cube", "--n", "10"], stdout=full,
+                                    stderr=subprocess.PIPE, text=True)
+        self.assertEqual(result.returncode, 1)
+        self.assertEqual(len(result.stderr.splitlines()), 1)
+
+
+class Report(Case):
+    KEYS = {"method", "traversal", "translation", "kernel", "softening", "order", "theta", "leaf", "depth",
+            "tree", "precision", "backend", "device", "threads", "n", "seed", "versions", "commit", "seconds",
+            "interactions", "flops", "memory_bytes", "error"}
+
+    def test_fields(self):
+        n = 3000
+        entries = self.report("--model", "plummer", "--n", n, "--seed", 5, "--softening", 0.01, "--repeat", 4,
+                              "--check", 300, "--threads", 1)
+        self.assertEqual([entry["method"] for entry in entries], ["direct", "treecode", "fmm"])
+        for entry in entries:
+            self.assertLessEqual(self.KEYS, entry.keys())
+            self.assertEqual((entry["n"], entry["seed"], entry["softening"]), (n, 5, 0.01))
+            self.assertEqual((entry["kernel"], entry["precision"]), ("gravity", "float"))
+            self.assertIn(entry["threads"], (1, None))
+            self.assertLessEqual({"fmm", "kokkos", "compiler", "hdf5"}, entry["versions"].keys())
+            seconds = entry["seconds"]
+            self.assertEqual(len(seconds["all"]), 4)
+            self.assertLessEqual(min(seconds["all"]), seconds["total"])
+            self.assertLessEqual(seconds["total"], max(seconds["all"]))
+            self.assertGreater(seconds["build"], 0)
+            self.assertGreater(seconds["evaluate"], 0)
+            for stage in ("sort", "tree", "lists", "p2m", "m2l", "m2m", "m2p", "l2l", "l2p", "p2p"):
+                self.assertGreaterEqual(seconds["stages"][stage], 0)
+            self.assertGreater(entry["flops"], 0)
+            self.assertGreater(entry["memory_bytes"], 0)
+            error = entry["error"]
+            self.assertEqual(error["samples"], 300)
+            self.assertLess(error["force_l2"], 3e-3)
+            self.assertLess(error["potential_l2"], 1e-3)
+            self.assertLessEqual(error["force_p99"], error["force_max"])
+            self.assertLessEqual(sum(error["histogram"]["counts"]), 300)
+            self.assertEqual(len(error["histogram"]["counts"]), len(error["histogram"]["log10_from"]))
+        direct, treecode, fmm = entries
+        self.assertEqual(direct["interactions"], {"p2p_pairs": n * (n - 1), "m2l": 0, "m2p": 0})
+        self.assertEqual([direct[key] for key in ("order", "theta", "leaf", "tree", "translation")], [None] * 5)
+        self.assertGreater(treecode["interactions"]["m2p"], 0)
+        self.assertEqual((treecode["traversal"], treecode["translation"]), ("barnes-hut", None))
+        self.assertGreater(fmm["interactions"]["m2l"], 0)
+        self.assertEqual((fmm["traversal"], fmm["translation"], fmm["tree"]), ("dual", "rotation", "adaptive"))
+
+    def test_what_was_asked_for(self):
+        entry, = self.report("--model", "cube", "--n", 3000, "--kernel", "laplace", "--charges", "mixed",
+                             "--method", "fmm", "--tree", "uniform", "--traversal", "lists", "--depth", 3,
+                             "--translation", "direct", "--precision", "double", "--leaf", 7)
+        self.assertEqual([entry[key] for key in ("kernel", "tree", "traversal", "depth", "translation",
+                                                 "precision", "leaf")],
+                         ["laplace", "uniform", "lists", 3, "direct", "double", 7])
+        self.assertAlmostEqual(entry["theta"], 2 / 3)
+
+    def test_check(self):
+        run = ("--model", "cube", "--n", 200, "--method", "fmm")
+        self.assertIsNone(self.report(*run, "--check", 0)[0]["error"])
+        self.assertEqual(self.report(*run, "--check", 200)[0]["error"]["samples"], 200)
+        self.assertEqual(self.report(*run, "--check", 10**9)[0]["error"]["samples"], 200)
+
+    def test_extrapolation_is_said(self):
+        run = ("--model", "cube", "--n", 2000000, "--method", "direct", "--direct-limit", 1e-3, "--check", 100)
+        table = self.run_ok(*run, "--report", self.path("report.json"))
+        self.assertIn("extrapolated", table)
+        with open(self.path("report.json")) as file:
+            entry, = json.load(file)
+        self.assertTrue(entry["extrapolated"])
+        self.assertLess(entry["extrapolated_from"], entry["n"])
+        self.assertEqual(entry["interactions"]["p2p_pairs"], 2000000 * 1999999)
+        self.assertGreater(entry["seconds"]["total"], 1e-3)
+        entry, = self.report("--model", "cube", "--n", 2000, "--method", "direct")
+        self.assertFalse(entry["extrapolated"])
+
+    def test_input_files(self):
+        entry = self.report("--input", self.write_bodies(grid_bodies()))[0]
+        self.assertEqual((entry["n"], entry["seed"]), (60, None))
+
+    def test_the_table(self):
+        table = self.run_ok("--model", "cube", "--n", 1000)
+        for word in ("method", "direct", "treecode", "fmm", "force L2", "force p99", "potential L2", "p2p", "m2l"):
+            self.assertIn(word, table)
+
+
+class Results(Case):
+    """All ways through the program give the direct sum, in the input's order."""
+
+    def test_every_combination(self):
+        bodies = grid_bodies(400)
+        file = self.write_bodies(bodies)
+        expected = {kernel: direct_sum(bodies, kernel) for kernel in ("gravity", "laplace")}
+        theta = {"lists": (), "dual": ("--theta", 0.4), "barnes-hut": ("--theta", 0.4)}
+        ways = [("treecode", traversal, ()) for traversal in theta]
+        ways += [("fmm", traversal, ("--translation", translation)) for traversal in ("lists", "dual")
+                 for translation in ("direct", "rotation")]
+        for kernel in expected:
+            for precision in ("float", "double"):
+                rows = self.sums("--input", file, "--method", "direct", "--precision", precision,
+                                 "--kernel", kernel)
+                self.assert_sums(rows, expected[kernel], 1e-13 if precision == "double" else 2e-6)
+                for tree in ("uniform", "adaptive"):
+                    for method, traversal, translation in ways:
+                        with self.subTest((kernel, precision, tree, method, traversal, translation)):
+                            rows = self.sums("--input", file, "--method", method, "--traversal", traversal,
+                                             "--tree", tree, "--precision", precision, "--kernel", kernel,
+                                             "--leaf", 4, *theta[traversal], *translation)
+                            self.assert_sums(rows, expected[kernel], 5e-3)
+
+    def test_constants(self):
+        bodies = grid_bodies(50)
+        rows = self.sums("--input", self.write_bodies(bodies), "--method", "direct", "--precision", "double",
+                         "--softening", 0.5, "--G", 6.5)
+        self.assert_sums(rows, direct_sum(bodies, softening=0.5, g=6.5), 1e-13)
+
+    def test_threads_do_not_change_a_bit(self):
+        outputs = set()
+        for threads in (1, 2, 3):
+            for method in ("fmm",):
+                self.run_ok("--model", "disk", "--n", 5000, "--method", method, "--threads", threads,
+                            "--output", self.path("out.csv"))
+                with open(self.path("out.csv")) as file:
+                    outputs.add(file.read())
+        self.assertEqual(len(outputs), 1)
+
+    def test_the_seed_makes_the_bodies(self):
+        run = ("--model", "plummer", "--n", 100, "--method", "direct")
+        self.assertEqual(self.sums(*run, "--seed", 7), self.sums(*run, "--seed", 7))
+        self.assertNotEqual(self.sums(*run, "--seed", 7), self.sums(*run, "--seed", 8))
+
+
+class EdgeCases(Case):
+    METHODS = ("direct", "treecode", "fmm")
+
+    def check(self, bodies, tolerance=1e-3, **physics):
+        file = self.write_bodies(bodies)
+        expected = direct_sum(bodies, **physics)
+        options = [str(word) for key, value in physics.items() for word in (f"--{key}", value)]
+        for method in self.METHODS:
+            rows = self.sums("--input", file, "--method", method, "--precision", "double", *options)
+            self.assert_sums(rows, expected, 1e-13 if method == "direct" else tolerance)
+
+    def test_no_bodies(self):
+        for method in self.METHODS:
+            self.assertEqual(self.sums("--model", "cube", "--n", 0, "--method", method), [])
+        for entry in self.report("--model", "cube", "--n", 0):
+            self.assertEqual((entry["n"], entry["error"]), (0, None))
+
+    def test_one_body(self):
+        self.check([(1, 2, 3, 4)])
+        for entry in self.report("--model", "plummer", "--n", 1):
+            self.assertEqual(entry["error"]["force_l2"], 0)
+
+    def test_all_at_one_point(self):
+        bodies = [(0.1, 0.2, 0.3, 1 + i) for i in range(300)]
+        self.check(bodies)
+        self.check(bodies, softening=0.5)
+
+    def test_on_a_line_and_a_plane(self):
+        self.check([(i * 0.01, 0, 0, 1) for i in range(300)])
+        self.check([(i % 17, i // 17, 5, 1) for i in range(300)])
+
+    def test_more_duplicates_than_a_leaf_holds(self):
+        self.check([(i % 3, 0, 0, 1) for i in range(400)], tolerance=5e-3)
+
+    def test_units(self):
+        for scale in (1e-30, 1e30):
+            self.check([(x * scale, y * scale, z * scale, q) for x, y, z, q in grid_bodies(300)])
+
+    def test_massless_bodies(self):
+        self.check([(i, i * i % 7, 0, 0 if i % 2 else 1) for i in range(40)])
+        self.check([(i, 0, 0, 0) for i in range(10)])
+
+
+if __name__ == "__main__":
+    unittest.main()

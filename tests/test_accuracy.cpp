@@ -1,0 +1,96 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// The reference itself: direct sums at chosen targets and the errors measured against them.
+#include "support.hpp"
+
+namespace fmm_test {
+namespace {
+
+template <class T>
+class Accuracy : public testing::Test {};
+TYPED_TEST_SUITE(Accuracy, Spaces);
+
+TYPED_TEST(Accuracy, DirectSumsAreTheDefinitionAtChosenTargets) {
+  using Space = TypeParam;
+  const Space space;
+  for (const double softening : {0.0, 0.2})
+    for (const Model model : {Model::plummer, Model::clusters, Model::point}) {
+      const Bodies bodies = make_bodies(model, 777);
+      const DeviceBodies<Space> device(bodies);
+      const Results reference = direct_reference(bodies, true, softening);
+      const int chosen[] = {776, 0, 5, 300, 301};
+      Kokkos::View<int*, Space> targets("targets", 5);
+      Kokkos::View<double*, Space> potential("p", 5);
+      Kokkos::View<double* [3], Space> field("a", 5);
+      Kokkos::deep_copy(targets, Kokkos::View<int const*, Kokkos::HostSpace,
+                                              Kokkos::MemoryTraits<Kokkos::Unmanaged>>(chosen, 5));
+      fmm::direct_sum(space, fmm::SoftenedGravity{softening, 1}, device.x, device.q, targets,
+                      potential, field);
+      const Results r = to_host(potential, field);
+      for (int i = 0; i < 5; ++i) {
+        EXPECT_NEAR(r.potential[i], reference.potential[chosen[i]],
+                    1e-13 * std::fabs(reference.potential[chosen[i]]));
+        double scale = 0;
+        for (int d = 0; d < 3; ++d) scale += std::fabs(reference.field[3 * chosen[i] + d]);
+        for (int d = 0; d < 3; ++d)
+          EXPECT_NEAR(r.field[3 * i + d], reference.field[3 * chosen[i] + d], 1e-12 * scale);
+      }
+    }
+}
+
+TYPED_TEST(Accuracy, ErrorsAreWhatTheyAreDefinedAs) {
+  using Space = TypeParam;
+  const Space space;
+  const std::size_t n = 500;
+  const Bodies bodies = make_bodies(Model::plummer, n);
+  const DeviceBodies<Space> device(bodies);
+  Results wrong = direct_reference(bodies, false);
+  const Results reference = wrong;
+  double difference = 0, norm = 0, potential_difference = 0, potential_norm = 0;
+  std::vector<double> each;
+  for (std::size_t i = 0; i < n; ++i) {
+    const double relative = 1e-4 * double(i + 1);
+    double d2 = 0, a2 = 0;
+    for (int d = 0; d < 3; ++d) {
+      wrong.field[3 * i + d] *= 1 + relative;
+      a2 += std::pow(reference.field[3 * i + d], 2);
+      d2 += std::pow(wrong.field[3 * i + d] - reference.field[3 * i + d], 2);
+    }
+    wrong.potential[i] *= 1 - relative;
+    potential_difference += std::pow(wrong.potential[i] - reference.potential[i], 2);
+    potential_norm += std::pow(reference.potential[i], 2);
+    difference += d2;
+    norm += a2;
+  }
+  Kokkos::View<double*, Space> potential("p", n);
+  Kokkos::View<double* [3], Space> field("a", n);
+  const auto hp = Kokkos::create_mirror_view(potential);
+  const auto hf = Kokkos::create_mirror_view(field);
+  for (std::size_t i = 0; i < n; ++i) {
+    hp(i) = wrong.potential[i];
+    for (int d = 0; d < 3; ++d) hf(i, d) = wrong.field[3 * i + d];
+  }
+  Kokkos::deep_copy(potential, hp);
+  Kokkos::deep_copy(field, hf);
+  const auto error = fmm::measure_error(space, fmm::Laplace(), device.x, device.q, potential, field, n);
+  EXPECT_EQ(error.samples, n);
+  EXPECT_NEAR(error.force_l2, std::sqrt(difference / norm), 1e-10);
+  EXPECT_NEAR(error.potential_l2, std::sqrt(potential_difference / potential_norm), 1e-10);
+  EXPECT_NEAR(error.force_max, 1e-4 * double(n), 1e-10);
+  EXPECT_NEAR(error.force_p99, 0.99 * 1e-4 * double(n), 2e-4);
+
+  const auto sampled =
+      fmm::measure_error(space, fmm::Laplace(), device.x, device.q, potential, field, 100, 3);
+  EXPECT_EQ(sampled.samples, 100u);
+  EXPECT_NEAR(sampled.force_l2, error.force_l2, 0.5 * error.force_l2);
+  const auto again =
+      fmm::measure_error(space, fmm::Laplace(), device.x, device.q, potential, field, 100, 3);
+  EXPECT_EQ(sampled.force_l2, again.force_l2);
+  const auto field_only =
+      fmm::measure_error(space, fmm::Laplace(), device.x, device.q, fmm::none, field, n);
+  EXPECT_EQ(field_only.force_l2, error.force_l2);
+  EXPECT_EQ(fmm::measure_error(space, fmm::Laplace(), device.x, device.q, potential, field, 0).samples,
+            0u);
+}
+
+}  // namespace
+}  // namespace fmm_test

@@ -1,0 +1,185 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// Every wrong argument is refused before any work, with a message that names it, its value and what is
+// allowed.
+#include <limits>
+
+#include "support.hpp"
+
+namespace fmm_test {
+namespace {
+
+using Space = Kokkos::DefaultExecutionSpace;
+using fmm::AllPairs;
+using fmm::BarnesHut;
+using fmm::DualTree;
+using fmm::FmmList;
+using fmm::InvalidArgument;
+using fmm::Laplace;
+using fmm::NoTranslation;
+using fmm::Rotation;
+using fmm::SoftenedGravity;
+
+constexpr double nan = std::numeric_limits<double>::quiet_NaN();
+constexpr double infinity = std::numeric_limits<double>::infinity();
+
+template <class F>
+void expect_refused(F const& f, std::string const& argument, std::string const& value,
+                    std::string const& allowed) {
+  try {
+    f();
+    ADD_FAILURE() << argument << " = " << value << " was accepted";
+  } catch (InvalidArgument const& error) {
+    EXPECT_EQ(error.argument(), argument);
+    EXPECT_EQ(error.value(), value);
+    EXPECT_NE(error.allowed().find(allowed), std::string::npos) << error.allowed();
+    EXPECT_EQ(std::string(error.what()), error.argument() + " = " + error.value() +
+                                             " is not allowed: " + error.allowed());
+  }
+}
+
+template <class Solver>
+void expect_option_refused(fmm::Options const& options, std::string const& argument,
+                           std::string const& value, std::string const& allowed) {
+  expect_refused([&] { Solver solver(options); }, argument, value, allowed);
+}
+
+using Dual = fmm::Solver<Laplace, 2, Rotation, DualTree<>, double>;
+using Lists = fmm::Solver<Laplace, 2, Rotation, FmmList, double>;
+using Tree = fmm::Solver<Laplace, 2, NoTranslation, BarnesHut, double>;
+using Direct = fmm::Solver<Laplace, 0, NoTranslation, AllPairs, double>;
+using Gravity = fmm::Solver<SoftenedGravity, 2, Rotation, DualTree<>, double>;
+
+TEST(Options, ThetaIsChecked) {
+  expect_option_refused<Dual>({.theta = 1}, "theta", "1", "0 < theta < 1");
+  expect_option_refused<Dual>({.theta = 0}, "theta", "0", "0 < theta < 1");
+  expect_option_refused<Dual>({.theta = nan}, "theta", "nan", "0 < theta < 1");
+  expect_option_refused<Tree>({.theta = 1.5}, "theta", "1.5", "0 < theta <= 1");
+  expect_option_refused<Tree>({.theta = -0.5}, "theta", "-0.5", "0 < theta <= 1");
+  expect_option_refused<Lists>({.theta = 0.5}, "theta", "0.5", "2/3");
+  expect_option_refused<Direct>({.theta = 0.5}, "theta", "0.5", "not set");
+  EXPECT_NO_THROW(Tree({.theta = 1}));
+  EXPECT_NO_THROW(Lists({.theta = 2.0 / 3}));
+}
+
+TEST(Options, CapacityAndDepthAreChecked) {
+  expect_option_refused<Dual>({.leaf_capacity = 0}, "leaf_capacity", "0", ">= 1");
+  expect_option_refused<Dual>({.leaf_capacity = -5}, "leaf_capacity", "-5", ">= 1");
+  expect_option_refused<Dual>({.depth = 22}, "depth", "22", "0 <= depth <= 21");
+  expect_option_refused<Dual>({.depth = -1}, "depth", "-1", "0 <= depth <= 21");
+}
+
+TEST(Options, SofteningAndConstantAreChecked) {
+  expect_option_refused<Gravity>({.softening = -1}, "softening", "-1", ">= 0");
+  expect_option_refused<Gravity>({.softening = nan}, "softening", "nan", ">= 0");
+  expect_option_refused<Gravity>({.softening = infinity}, "softening", "inf", ">= 0");
+  expect_option_refused<Gravity>({.G = infinity}, "G", "inf", "finite");
+  expect_option_refused<Dual>({.softening = 0.1}, "softening", "0.10000000000000001", "0");
+  expect_option_refused<Dual>({.G = 2}, "G", "2", "1");
+}
+
+TEST(Options, DefaultsAreFilledIn) {
+  const Dual dual;
+  EXPECT_EQ(*dual.options().theta, fmm::default_theta<DualTree<>>());
+  EXPECT_GE(*dual.options().leaf_capacity, 1);
+  EXPECT_EQ(*dual.options().depth, 21);
+  EXPECT_FALSE(Direct().options().theta);
+}
+
+class Input : public testing::Test {
+ protected:
+  static constexpr int n = 100;
+  Bodies bodies = make_bodies(Model::cube, n);
+  Space space;
+  Kokkos::View<double*, Space> potential{"potential", n};
+  Kokkos::View<double* [3], Space> field{"field", n};
+
+  template <class Solver>
+  void expect_refused_by(std::string const& argument, std::string const& value,
+                         std::string const& allowed) {
+    const DeviceBodies<Space> device(bodies);
+    Kokkos::deep_copy(potential, 42.0);
+    Kokkos::deep_copy(field, 42.0);
+    expect_refused(
+        [&] {
+          Solver solver;
+          const auto plan = solver.build(space, device.x);
+          solver.evaluate(space, plan, device.q, potential, field);
+        },
+        argument, value, allowed);
+    space.fence();
+    const Results untouched = to_host(potential, field);
+    for (const double p : untouched.potential) EXPECT_EQ(p, 42);
+    for (const double f : untouched.field) EXPECT_EQ(f, 42);
+  }
+};
+
+TEST_F(Input, PositionsMustBeFinite) {
+  for (const double bad : {nan, infinity, -infinity}) {
+    bodies = make_bodies(Model::cube, n);
+    bodies.x[3 * 17 + 2] = bodies.x[3 * 63] = bad;
+    const std::string text = bad != bad ? "nan" : bad > 0 ? "inf" : "-inf";
+    expect_refused_by<Dual>("positions(17, 2)", text, "finite");
+    expect_refused_by<Direct>("positions(17, 2)", text, "finite");
+  }
+  bodies = make_bodies(Model::cube, n);
+  bodies.x[5] = 1e200;
+  expect_refused_by<Tree>("positions' extent", "9.9999999999999997e+199", "1e150");
+}
+
+TEST_F(Input, ChargesMustBeFinite) {
+  bodies.q[31] = bodies.q[77] = nan;
+  expect_refused_by<Dual>("charges(31)", "nan", "finite");
+  expect_refused_by<Direct>("charges(31)", "nan", "finite");
+  bodies.q[31] = -infinity;
+  expect_refused_by<Gravity>("charges(31)", "-inf", "finite and >= 0");
+}
+
+TEST_F(Input, MassesMustNotBeNegative) {
+  bodies.q[5] = -0.25;
+  expect_refused_by<Gravity>("charges(5)", "-0.25", "finite and >= 0");
+  const DeviceBodies<Space> device(bodies);
+  Dual laplace;
+  const auto plan = laplace.build(space, device.x);
+  EXPECT_NO_THROW(laplace.evaluate(space, plan, device.q, potential, field));
+}
+
+TEST_F(Input, ExtentsMustMatch) {
+  const DeviceBodies<Space> device(bodies);
+  Dual solver;
+  const auto plan = solver.build(space, device.x);
+  const Kokkos::View<double*, Space> short_charges("q", n - 1), short_potential("p", n + 1);
+  const Kokkos::View<double* [3], Space> short_field("a", 1);
+  const Kokkos::View<double**, Space> flat("x", n, 2);
+  expect_refused([&] { solver.evaluate(space, plan, short_charges, potential, field); },
+                 "charges.extent(0)", "99", "100");
+  expect_refused([&] { solver.evaluate(space, plan, device.q, short_potential, field); },
+                 "potential.extent(0)", "101", "100");
+  expect_refused([&] { solver.evaluate(space, plan, device.q, potential, short_field); },
+                 "field.extent(0)", "1", "100");
+  expect_refused([&] { solver.evaluate(space, plan, device.q, potential, flat); },
+                 "field.extent(1)", "2", "3");
+  expect_refused([&] { solver.build(space, flat); }, "positions.extent(1)", "2", "3");
+  const Kokkos::View<double* [3], Space, Kokkos::MemoryTraits<Kokkos::Unmanaged>> too_many(
+      device.x.data(), std::size_t(1) << 31);
+  expect_refused([&] { solver.build(space, too_many); }, "positions.extent(0)", "2147483648",
+                 "2147483647");
+}
+
+TEST(Memory, RunningOutNamesTheBytes) {
+  for (const std::size_t count :
+       {std::size_t(1) << 46, std::numeric_limits<std::size_t>::max() / 2}) {
+    try {
+      fmm::detail::allocate<double, Space>("too much", count);
+      ADD_FAILURE() << "allocated " << count;
+    } catch (fmm::OutOfMemory const& error) {
+      EXPECT_NE(std::string(error.what()).find(std::to_string(error.bytes())), std::string::npos);
+      EXPECT_NE(std::string(error.what()).find("too much"), std::string::npos);
+      if (count == std::size_t(1) << 46) {
+        EXPECT_EQ(error.bytes(), count * sizeof(double));
+      }
+    }
+  }
+}
+
+}  // namespace
+}  // namespace fmm_test

@@ -1,0 +1,69 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// The same call gives the same bits: twice, and with 1, 2 or 3 threads.
+#include "support.hpp"
+
+#if defined(KOKKOS_ENABLE_OPENMP)
+#include <omp.h>
+#endif
+
+namespace fmm_test {
+namespace {
+
+using fmm::AllPairs;
+using fmm::BarnesHut;
+using fmm::Direct;
+using fmm::DualTree;
+using fmm::FmmList;
+using fmm::Laplace;
+using fmm::NoTranslation;
+using fmm::Rotation;
+
+template <class F>
+void for_each_solver(F const& f) {
+  const fmm::Options options{.leaf_capacity = 20};
+  using Space = Kokkos::DefaultExecutionSpace;
+  f(fmm::Solver<Laplace, 4, Rotation, DualTree<>, float, Space>(options));
+  f(fmm::Solver<Laplace, 4, Direct, FmmList, double, Space>(options));
+  f(fmm::Solver<Laplace, 4, NoTranslation, BarnesHut, float, Space>(options));
+  f(fmm::Solver<Laplace, 0, NoTranslation, AllPairs, float, Space>(options));
+}
+
+TEST(Determinism, TheSameCallTwiceGivesTheSameBits) {
+  for (const Model model : {Model::plummer, Model::clusters, Model::line}) {
+    const Bodies bodies = make_bodies(model, 5000, true);
+    for_each_solver([&](auto solver) {
+      auto fresh = solver;
+      const Results first = run(solver, bodies), second = run(solver, bodies),
+                    third = run(fresh, bodies);
+      EXPECT_EQ(first.potential, second.potential) << name_of(model);
+      EXPECT_EQ(first.field, second.field) << name_of(model);
+      EXPECT_EQ(first.potential, third.potential) << name_of(model);
+      EXPECT_EQ(first.field, third.field) << name_of(model);
+    });
+  }
+}
+
+#if defined(KOKKOS_ENABLE_OPENMP)
+/// Serial is one thread; OpenMP runs with as many as the process was started with, and ctest starts this
+/// test with 1, 2 and 3 (see CMakeLists.txt). Equal to Serial is equal to each other.
+TEST(Determinism, ThreadsDoNotMatter) {
+  for (const Model model : {Model::plummer, Model::point}) {
+    const Bodies bodies = make_bodies(model, 3000, true);
+    const auto check = [&]<class Traversal, class Translation, class Real>(Traversal, Translation,
+                                                                           Real) {
+      const fmm::Options options{.leaf_capacity = 20};
+      fmm::Solver<Laplace, 4, Translation, Traversal, Real, Kokkos::OpenMP> threads(options);
+      fmm::Solver<Laplace, 4, Translation, Traversal, Real, Kokkos::Serial> serial(options);
+      const Results a = run(threads, bodies), b = run(serial, bodies);
+      EXPECT_EQ(a.potential, b.potential) << name_of(model);
+      EXPECT_EQ(a.field, b.field) << name_of(model);
+    };
+    check(DualTree<>(), Rotation(), float());
+    check(FmmList(), Direct(), double());
+    check(BarnesHut(), NoTranslation(), float());
+  }
+}
+#endif
+
+}  // namespace
+}  // namespace fmm_test

@@ -1,0 +1,133 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// Everything runs in the execution space. Watched through Kokkos's tool callbacks: the bytes that are
+// copied and the kernels that are launched do not grow with N at a fixed depth, no kernel runs on the
+// host's side over bodies or cells, and a second build of the same size allocates nothing.
+#include <map>
+
+#include "support.hpp"
+
+namespace fmm_test {
+namespace {
+
+using Space = Kokkos::DefaultExecutionSpace;
+
+struct Counts {
+  std::map<std::string, int> kernels;
+  std::uint64_t copied_bytes = 0;
+  int allocations = 0;
+  std::vector<std::string> regions;
+  int total() const {
+    int sum = 0;
+    for (auto const& kernel : kernels) sum += kernel.second;
+    return sum;
+  }
+};
+Counts* counts = nullptr;
+
+void begin_kernel(const char* name, std::uint32_t, std::uint64_t*) {
+  if (counts) ++counts->kernels[name];
+}
+void begin_copy(Kokkos::Tools::SpaceHandle, const char*, const void*, Kokkos::Tools::SpaceHandle,
+                const char*, const void*, std::uint64_t bytes) {
+  if (counts) counts->copied_bytes += bytes;
+}
+void allocate(Kokkos::Tools::SpaceHandle, const char*, const void*, std::uint64_t) {
+  if (counts) ++counts->allocations;
+}
+void push_region(const char* name) {
+  if (counts) counts->regions.push_back(name);
+}
+
+class HostWork : public testing::Test {
+ protected:
+  void SetUp() override {
+    using namespace Kokkos::Tools::Experimental;
+    set_begin_parallel_for_callback(begin_kernel);
+    set_begin_parallel_reduce_callback(begin_kernel);
+    set_begin_parallel_scan_callback(begin_kernel);
+    set_begin_deep_copy_callback(begin_copy);
+    set_allocate_data_callback(allocate);
+    set_push_region_callback(push_region);
+  }
+  void TearDown() override {
+    counts = nullptr;
+    using namespace Kokkos::Tools::Experimental;
+    set_begin_parallel_for_callback(nullptr);
+    set_begin_parallel_reduce_callback(nullptr);
+    set_begin_parallel_scan_callback(nullptr);
+    set_begin_deep_copy_callback(nullptr);
+    set_allocate_data_callback(nullptr);
+    set_push_region_callback(nullptr);
+  }
+};
+
+template <class Solver>
+Counts count(Solver& solver, Bodies const& bodies) {
+  const Space space;
+  const DeviceBodies<Space> device(bodies);
+  Kokkos::View<double*, Space> potential("potential", bodies.size());
+  Kokkos::View<double* [3], Space> field("field", bodies.size());
+  Counts result;
+  counts = &result;
+  {
+    const auto plan = solver.build(space, device.x);
+    solver.evaluate(space, plan, device.q, potential, field);
+  }
+  space.fence();
+  counts = nullptr;
+  return result;
+}
+
+template <class Solver>
+void check_growth(fmm::Options const& options) {
+  Solver small_solver(options), large_solver(options);
+  // the first run of each lets its buffers grow
+  const Bodies few = make_bodies(Model::cube, 20000), many = make_bodies(Model::cube, 80000);
+  count(small_solver, few);
+  count(large_solver, many);
+  const Counts small = count(small_solver, few), large = count(large_solver, many);
+  EXPECT_EQ(small.kernels, large.kernels);
+  EXPECT_EQ(small.copied_bytes, large.copied_bytes);
+  EXPECT_LT(large.copied_bytes, 4096u);
+  EXPECT_GT(large.total(), 10);
+  for (auto const& kernel : large.kernels)
+    EXPECT_EQ(kernel.first.rfind("fmm::", 0), 0u) << "[" << kernel.first << "] is not labelled";
+}
+
+TEST_F(HostWork, DoesNotGrowWithTheNumberOfBodies) {
+  using namespace fmm;
+  const Options uniform{.depth = 3, .tree = TreeKind::uniform};
+  check_growth<Solver<Laplace, 3, Rotation, FmmList, float>>(uniform);
+  check_growth<Solver<Laplace, 3, fmm::Direct, DualTree<>, double>>(uniform);
+  check_growth<Solver<Laplace, 3, NoTranslation, BarnesHut, float>>(uniform);
+  check_growth<Solver<Laplace, 0, NoTranslation, AllPairs, float>>({});
+}
+
+TEST_F(HostWork, ASecondBuildOfTheSameSizeAllocatesNothing) {
+  using namespace fmm;
+  const auto check = [](auto solver) {
+    const Bodies bodies = make_bodies(Model::plummer, 20000);
+    EXPECT_GT(count(solver, bodies).allocations, 0);
+    for (auto const& kernel : {1, 2}) {
+      (void)kernel;
+      EXPECT_EQ(count(solver, bodies).allocations, 0);
+    }
+  };
+  check(Solver<Laplace, 3, Rotation, DualTree<>, float>());
+  check(Solver<Laplace, 3, fmm::Direct, FmmList, double>());
+  check(Solver<Laplace, 3, NoTranslation, BarnesHut, float>());
+  check(Solver<Laplace, 0, NoTranslation, AllPairs, float>());
+}
+
+TEST_F(HostWork, RegionsHaveTheNamesOfTheStages) {
+  fmm::Solver<fmm::Laplace, 3> solver;
+  const Counts result = count(solver, make_bodies(Model::cube, 5000));
+  const std::vector<std::string> expected = {
+      "fmm::build", "fmm::bounds",   "fmm::keys",    "fmm::sort", "fmm::tree", "fmm::lists",
+      "fmm::evaluate", "fmm::charges", "fmm::p2m", "fmm::m2m",  "fmm::m2l",  "fmm::l2l",
+      "fmm::l2p",   "fmm::p2p",      "fmm::results"};
+  EXPECT_EQ(result.regions, expected);
+}
+
+}  // namespace
+}  // namespace fmm_test
