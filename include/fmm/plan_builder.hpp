@@ -94,8 +94,8 @@ void build_plan(Space const& space, PlanStorage<Space, Real>& s, Positions const
   if (report) {
     for (char const* name : {"bounds", "keys", "sort"}) report->stage(name).count += n;
     report->stage("tree").count += std::int64_t(s.tree.cells.extent(0));
-    for (auto const& list : {s.lists.m2l, s.lists.m2p, s.lists.p2p})
-      report->stage("lists").count += std::int64_t(list.entries.extent(0));
+    for (auto const* list : {&s.lists.m2l, &s.lists.m2p, &s.lists.p2p})
+      report->stage("lists").count += std::int64_t(list->entries.extent(0));
   }
 }
 

@@ -27,7 +27,7 @@
 namespace fmm {
 
 /// Coefficients of an expansion with degrees 0..order.
-constexpr int coefficient_count(int order) { return (order + 1) * (order + 1); }
+KOKKOS_INLINE_FUNCTION constexpr int coefficient_count(int order) { return (order + 1) * (order + 1); }
 
 namespace detail {
 
@@ -37,7 +37,7 @@ KOKKOS_INLINE_FUNCTION constexpr int index_re(int n, int m) {
 KOKKOS_INLINE_FUNCTION constexpr int index_im(int n, int m) { return n * n + 2 * m; }
 
 /// Square root in a constant expression (Newton's iteration from above).
-constexpr double constexpr_sqrt(double x) {
+KOKKOS_INLINE_FUNCTION constexpr double constexpr_sqrt(double x) {
   if (x == 0) return 0;
   double scale = 1;
   while (x > 4) x /= 4, scale *= 2;
@@ -47,21 +47,21 @@ constexpr double constexpr_sqrt(double x) {
   return scale * y;
 }
 
-constexpr double factorial(int n) {
+KOKKOS_INLINE_FUNCTION constexpr double factorial(int n) {
   double product = 1;
   for (int i = 2; i <= n; ++i) product *= i;
   return product;
 }
 
 /// sqrt(n!), without the overflow of (2p)! at high order.
-constexpr double sqrt_factorial(int n) {
+KOKKOS_INLINE_FUNCTION constexpr double sqrt_factorial(int n) {
   double product = 1;
   for (int i = 2; i <= n; ++i) product *= constexpr_sqrt(i);
   return product;
 }
 
 /// N_n^m / sqrt(2 - delta_m0) = sqrt((n-m)! (n+m)!) = 1/|A_n^m|.
-constexpr double norm(int n, int m) { return sqrt_factorial(n - m) * sqrt_factorial(n + m); }
+KOKKOS_INLINE_FUNCTION constexpr double norm(int n, int m) { return sqrt_factorial(n - m) * sqrt_factorial(n + m); }
 
 /// Constants of one order, indexed like the coefficients.
 template <int Order, class Real>
@@ -70,7 +70,7 @@ struct NormTable {
   Real inverse[coefficient_count(Order)];  ///< 1 / regular: from a multipole to sum q U
   Real dual[coefficient_count(Order)];     ///< from a local expansion sum L e to sum conj(U) l
 
-  static constexpr NormTable make() {
+  KOKKOS_FUNCTION static constexpr NormTable make() {
     NormTable table{};
     for (int n = 0; n <= Order; ++n)
       for (int m = 0; m <= n; ++m) {
@@ -90,7 +90,7 @@ template <int Order, class Real>
 struct RecurrenceTable {
   Real inverse[(Order + 1) * (Order + 2) / 2];
 
-  static constexpr RecurrenceTable make() {
+  KOKKOS_FUNCTION static constexpr RecurrenceTable make() {
     RecurrenceTable table{};
     for (int n = 0; n <= Order; ++n)
       for (int m = 0; m <= n; ++m)
@@ -103,7 +103,7 @@ struct RecurrenceTable {
 /// Loops over degrees and orders are unrolled in device code up to this order: registers hold the
 /// coefficients then; above it they are in local memory anyhow.
 constexpr int unroll_limit = 8;
-constexpr int unroll_count(int order) { return order <= unroll_limit ? 64 : 1; }
+KOKKOS_INLINE_FUNCTION constexpr int unroll_count(int order) { return order <= unroll_limit ? 64 : 1; }
 
 /// U_n^m(x, y, z), 0 <= m <= n <= Order, into u[coefficient_count(Order)].
 /// (n+m)(n-m) U_n^m = (2n-1) z U_(n-1)^m - r^2 U_(n-2)^m. Cost: about 4 (Order+1)^2 flops.

@@ -76,11 +76,11 @@ struct M2LStaged {
   static constexpr int sums = (Order + 1) * (Order + 2) / 2;  ///< target coefficients, m >= 0
 
   /// Groups of W sources that are staged at a time.
-  static constexpr int chunk() {
+  KOKKOS_FUNCTION static constexpr int chunk() {
     const int fit = Tuning<Space, Real>::m2l_scratch / int((size + harmonics) * sizeof(V));
     return fit < 1 ? 1 : fit > 32 ? 32 : fit;
   }
-  static constexpr std::size_t scratch_bytes() {
+  KOKKOS_FUNCTION static constexpr std::size_t scratch_bytes() {
     return (chunk() * (size + harmonics) + size + chunk()) * sizeof(V) + 4 * scratch_alignment;
   }
 

@@ -283,7 +283,7 @@ struct NearField {
     }
     return take;
   }
-  KOKKOS_FUNCTION void store(Frame const& f, int i, Sums<Real> value) const {
+  KOKKOS_FUNCTION void store(Frame const& f, int i, Sums<Real> const& value) const {
     Sums<Real>& s = sums(f.leaf.body_begin + f.first + i);
     Sums<Real> old = s;
     old.potential += value.potential;
@@ -386,7 +386,7 @@ struct AllSources {
     copy(team, f, BodyIndex(contiguous ? f.tile_begin + begin : begin), take, chunk);
     return take;
   }
-  KOKKOS_FUNCTION void store(Frame const& f, int i, Sums<Real> value) const {
+  KOKKOS_FUNCTION void store(Frame const& f, int i, Sums<Real> const& value) const {
     sums(f.tile_begin + i) = value;
   }
 

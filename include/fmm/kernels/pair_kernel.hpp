@@ -110,21 +110,21 @@ namespace detail {
 
 // The optional flags of a kernel, false where it says nothing.
 template <class Kernel>
-constexpr bool is_harmonic() {
+KOKKOS_INLINE_FUNCTION constexpr bool is_harmonic() {
   if constexpr (requires { Kernel::harmonic; })
     return Kernel::harmonic;
   else
     return false;
 }
 template <class Kernel>
-constexpr bool is_vectorised() {
+KOKKOS_INLINE_FUNCTION constexpr bool is_vectorised() {
   if constexpr (requires { Kernel::vectorised; })
     return Kernel::vectorised;
   else
     return false;
 }
 template <class Kernel>
-constexpr bool is_positive() {
+KOKKOS_INLINE_FUNCTION constexpr bool is_positive() {
   if constexpr (requires { Kernel::positive; })
     return Kernel::positive;
   else

@@ -30,7 +30,7 @@ struct SwapTable {
   /// U_n^m(z, y, x) = sum_l b_n^(m,l) U_n^l(x, y, z). Differentiating by z and by x gives
   /// b_n^(m,l) = (b_(n-1)^(m-1,l) - b_(n-1)^(m+1,l)) / 2 for |l| < n, and
   /// b_n^(m,l+1) = b_n^(m,l-1) + 2 b_(n-1)^(m,l) for the two columns l = n and l = -n.
-  static constexpr SwapTable make() {
+  KOKKOS_FUNCTION static constexpr SwapTable make() {
     constexpr int w = 2 * Order + 3, c = Order + 1;  // one ring of zeros around the largest matrix
     double previous[w][w] = {}, b[w][w] = {};
     double norms[Order + 1] = {};
@@ -171,7 +171,7 @@ struct AxialTable {
     return size - w * (w + 1) * (2 * w + 1) / 6 + (j - m) * w + (n - m);
   }
 
-  static constexpr AxialTable make() {
+  KOKKOS_FUNCTION static constexpr AxialTable make() {
     AxialTable table{};
     for (int m = 0; m <= Order; ++m)
       for (int j = m; j <= Order; ++j)

@@ -1,0 +1,267 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// Each operator as it is launched, on the cells of a tree, against its definition on the host.
+#include <map>
+
+#include "support.hpp"
+
+namespace fmm_test {
+namespace {
+
+using namespace fmm::detail;
+
+template <class T, class Space>
+std::vector<T> host(Array<T, Space> const& array) {
+  std::vector<T> values(array.extent(0));
+  Kokkos::deep_copy(Kokkos::View<T*, Kokkos::HostSpace, Kokkos::MemoryTraits<Kokkos::Unmanaged>>(
+                        values.data(), values.size()),
+                    array);
+  return values;
+}
+
+template <class T>
+class Operators : public testing::Test {
+ public:
+  using Space = typename T::Space;
+  using Real = typename T::Real;
+  static constexpr int order = 5;
+  static constexpr int size = fmm::coefficient_count(order);
+  static constexpr double rounding = sizeof(Real) == 4 ? 2e-6 : 1e-14;
+
+  Space space;
+  Bodies bodies = make_bodies(Model::plummer, 3000, true);
+  DeviceBodies<Space> device{bodies};
+  PlanStorage<Space, Real> s;
+  std::vector<Cell> cells;
+  std::vector<Body<Real>> placed;
+
+  /// Tree and lists, charges in tree order, sums zero.
+  template <class Traversal>
+  void build(fmm::Options options) {
+    options =
+        fmm::Solver<fmm::Laplace, order, fmm::Rotation, Traversal, Real, Space>(options).options();
+    const Kokkos::View<double const* [3], Space> positions = device.x;
+    const Kokkos::View<double const*, Space> charges = device.q;
+    build_plan<Traversal>(space, s, positions, options, nullptr);
+    take_charges<false>(space, charges, s.order, s.bodies.view(s.size), s.sums.resize(s.size));
+    s.multipoles.resize(s.tree.cells.extent(0) * size);
+    s.locals.resize(s.tree.cells.extent(0) * size);
+    space.fence();
+    cells = host<Cell, Space>(s.tree.cells);
+    placed = host<Body<Real>, Space>(s.bodies.view(s.size));
+  }
+
+  Array<Real, Space> multipoles() { return s.multipoles.view(cells.size() * size); }
+  Array<Real, Space> locals() { return s.locals.view(cells.size() * size); }
+
+  template <class Expansion>
+  void upward() {
+    p2m<Expansion>(space, s.tree.cells, s.tree.leaves, s.bodies.view(s.size), multipoles());
+    for (int level = s.tree.depth - 1; level >= 0; --level) {
+      const auto begin = s.tree.parent_begin[level], end = s.tree.parent_begin[level + 1];
+      m2m<Expansion>(space, s.tree.cells,
+                     Array<CellIndex, Space>(s.tree.parents.data() + begin, end - begin),
+                     multipoles());
+    }
+    space.fence();
+  }
+
+  /// A body's position from the centre of `cell`, in that cell's edges.
+  void relative(Cell const& leaf, Body<Real> const& body, Cell const& cell, double (&x)[3]) const {
+    const double ratio = double(leaf.edge()) / cell.edge();
+    const double from_leaf[3] = {body.x, body.y, body.z};
+    for (int d = 0; d < 3; ++d)
+      x[d] = from_leaf[d] * ratio + double(leaf.centre[d] - cell.centre[d]) / cell.edge();
+  }
+
+  Cell const& leaf_of(int body) const {
+    CellIndex c = 0;
+    while (!cells[c].is_leaf()) {
+      CellIndex child = cells[c].child_begin;
+      while (body >= cells[child].body_begin + cells[child].body_count) ++child;
+      c = child;
+    }
+    return cells[c];
+  }
+
+  double largest(std::vector<double> const& values) const {
+    double m = 0;
+    for (const double v : values) m = std::max(m, std::fabs(v));
+    return m;
+  }
+};
+TYPED_TEST_SUITE(Operators, Cases);
+
+TYPED_TEST(Operators, MultipolesOfAllCellsAreTheirDefinition) {
+  using F = TestFixture;
+  this->template build<fmm::FmmList>({.leaf_capacity = 40});
+  const auto check = [&]<class Translation>(Translation) {
+    using Expansion = fmm::SphericalExpansion<F::order, typename F::Real, Translation>;
+    this->template upward<Expansion>();
+    const auto M = host<typename F::Real, typename F::Space>(this->multipoles());
+    for (std::size_t c = 0; c < this->cells.size(); ++c) {
+      Cell const& cell = this->cells[c];
+      std::vector<double> expected(F::size, 0.0), absolute(F::size, 0.0);
+      for (int i = cell.body_begin; i < cell.body_begin + cell.body_count; ++i) {
+        double x[3];
+        this->relative(this->leaf_of(i), this->placed[i], cell, x);
+        std::vector<double> one(F::size, 0.0);
+        fmm::SphericalBasis<F::order, double>::p2m(x[0], x[1], x[2], double(this->placed[i].q),
+                                                   one.data());
+        for (int k = 0; k < F::size; ++k) {
+          expected[k] += one[k];
+          absolute[k] += std::fabs(one[k]);
+        }
+      }
+      const double scale = this->largest(absolute);
+      for (int k = 0; k < F::size; ++k)
+        ASSERT_NEAR(M[c * F::size + k], expected[k], 10 * F::rounding * scale) << c << " " << k;
+    }
+  };
+  check(fmm::Rotation());
+  check(fmm::Direct());
+}
+
+TYPED_TEST(Operators, LocalsOfAllCellsAreTheSumsOverTheirLists) {
+  using F = TestFixture;
+  using Real = typename F::Real;
+  const auto check = [&]<class Translation>(Translation) {
+    using Expansion = fmm::SphericalExpansion<F::order, Real, Translation>;
+    this->template upward<Expansion>();
+    m2l<Expansion>(this->space, this->s.tree.cells, this->s.lists.m2l, this->multipoles(),
+                   this->locals());
+    this->space.fence();
+    const auto M = host<Real, typename F::Space>(this->multipoles());
+    const auto L = host<Real, typename F::Space>(this->locals());
+    const auto offsets = host<Offset, typename F::Space>(this->s.lists.m2l.offsets);
+    const auto entries = host<CellIndex, typename F::Space>(this->s.lists.m2l.entries);
+    for (std::size_t c = 0; c < this->cells.size(); c += 3) {
+      std::vector<double> expected(F::size, 0.0), absolute(F::size, 0.0);
+      for (Offset e = offsets[c]; e < offsets[c + 1]; ++e) {
+        Cell const &target = this->cells[c], &source = this->cells[entries[e]];
+        std::vector<double> a(M.begin() + entries[e] * F::size, M.begin() + (entries[e] + 1) * F::size);
+        const double unit = 1.0 / (1 << grid_bits);
+        fmm::Direct::m2l<F::order>((target.centre[0] - source.centre[0]) * unit,
+                                   (target.centre[1] - source.centre[1]) * unit,
+                                   (target.centre[2] - source.centre[2]) * unit,
+                                   source.edge() * unit, target.edge() * unit, a.data());
+        for (int k = 0; k < F::size; ++k) {
+          expected[k] += a[k];
+          absolute[k] += std::fabs(a[k]);
+        }
+      }
+      const double scale = this->largest(absolute);
+      for (int k = 0; k < F::size; ++k)
+        ASSERT_NEAR(L[c * F::size + k], expected[k], 10 * F::rounding * scale) << c << " " << k;
+    }
+  };
+  this->template build<fmm::FmmList>({.depth = 3, .tree = fmm::TreeKind::uniform});
+  check(fmm::Rotation());
+  check(fmm::Direct());
+  this->template build<fmm::DualTree<>>({.theta = 0.6, .leaf_capacity = 20});  // unequal cells
+  check(fmm::Rotation());
+  check(fmm::Direct());
+}
+
+/// L2L adds to a child what its parent's expansion is there: both give the same potential at a body.
+TYPED_TEST(Operators, LocalsOfChildrenGiveTheParentsPotential) {
+  using F = TestFixture;
+  using Real = typename F::Real;
+  using Expansion = fmm::SphericalExpansion<F::order, Real, fmm::Rotation>;
+  this->template build<fmm::FmmList>({.leaf_capacity = 40});
+  const auto locals = this->locals();
+  std::vector<Real> L(locals.extent(0), Real(0));
+  std::mt19937_64 random(1);
+  for (int k = 0; k < F::size; ++k) L[k] = Real(double(random() >> 11) * 0x1p-53 - 0.5);  // root
+  Kokkos::deep_copy(locals, Kokkos::View<Real*, Kokkos::HostSpace, Kokkos::MemoryTraits<Kokkos::Unmanaged>>(
+                                L.data(), L.size()));
+  for (int level = 1; level <= this->s.tree.depth; ++level)
+    l2l<Expansion>(this->space, this->s.tree.cells, this->s.tree.level_begin[level],
+                   this->s.tree.level_begin[level + 1], locals);
+  l2p<Expansion, Wanted<true, true>>(this->space, this->s.tree.cells, this->s.tree.tiles,
+                                     this->s.bodies.view(this->s.size), locals,
+                                     this->s.sums.view(this->s.size));
+  this->space.fence();
+  const auto sums = host<Sums<Real>, typename F::Space>(this->s.sums.view(this->s.size));
+  using Reference = fmm::SphericalBasis<F::order, double>;
+  std::vector<double> staged(F::size);
+  for (int k = 0; k < F::size; ++k) staged[k] = Reference::stage_local(k, double(L[k]));
+  for (int i = 0; i < this->s.size; i += 7) {
+    double x[3];
+    this->relative(this->leaf_of(i), this->placed[i], this->cells[0], x);
+    const auto value = Reference::template l2p<true, true>(x[0], x[1], x[2], staged.data());
+    ASSERT_NEAR(sums[i].potential, value.potential, 100 * F::rounding);
+    ASSERT_NEAR(sums[i].x, -value.x, 300 * F::rounding);
+    ASSERT_NEAR(sums[i].y, -value.y, 300 * F::rounding);
+    ASSERT_NEAR(sums[i].z, -value.z, 300 * F::rounding);
+  }
+}
+
+/// M2P adds the rows of the leaf and, of the far list, those of its ancestors.
+TYPED_TEST(Operators, MultipolesAtBodiesAreTheirDefinition) {
+  using F = TestFixture;
+  using Real = typename F::Real;
+  using Expansion = fmm::SphericalExpansion<F::order, Real, fmm::Rotation>;
+  this->template build<fmm::FmmList>({.leaf_capacity = 40});
+  this->template upward<Expansion>();
+  m2p<Expansion, Wanted<true, true>>(this->space, this->s.tree.cells, this->s.tree.tiles,
+                                     this->s.lists.m2p, this->s.lists.m2l,
+                                     this->s.bodies.view(this->s.size), this->multipoles(),
+                                     this->s.sums.view(this->s.size));
+  this->space.fence();
+  const auto sums = host<Sums<Real>, typename F::Space>(this->s.sums.view(this->s.size));
+  const auto M = host<Real, typename F::Space>(this->multipoles());
+  using Reference = fmm::SphericalBasis<F::order, double>;
+  for (int i = 0; i < this->s.size; i += 11) {
+    double potential = 0, field[3] = {}, absolute = 0, absolute_field = 0;
+    const auto add = [&](Csr<typename F::Space> const& list, CellIndex row) {
+      static std::map<void const*, std::pair<std::vector<Offset>, std::vector<CellIndex>>> copies;
+      auto& copy = copies[list.offsets.data()];
+      if (i == 0) copy = {host<Offset, typename F::Space>(list.offsets), host<CellIndex, typename F::Space>(list.entries)};
+      for (Offset e = copy.first[row]; e < copy.first[row + 1]; ++e) {
+        const CellIndex source = copy.second[e];
+        double x[3], staged[F::size];
+        this->relative(this->leaf_of(i), this->placed[i], this->cells[source], x);
+        for (int k = 0; k < F::size; ++k)
+          staged[k] = Reference::stage_multipole(k, double(M[source * F::size + k]));
+        const auto value = Reference::template m2p<true, true>(x[0], x[1], x[2], staged);
+        const double unit = 1 << this->cells[source].level;
+        potential += value.potential * unit;
+        absolute += std::fabs(value.potential * unit);
+        const double gradient[3] = {value.x, value.y, value.z};
+        for (int d = 0; d < 3; ++d) {
+          field[d] -= gradient[d] * unit * unit;
+          absolute_field += std::fabs(gradient[d] * unit * unit);
+        }
+      }
+    };
+    Cell const& leaf = this->leaf_of(i);
+    CellIndex c = CellIndex(&leaf - this->cells.data());
+    add(this->s.lists.m2p, c);
+    for (; c >= 0; c = this->cells[c].parent) add(this->s.lists.m2l, c);
+    ASSERT_NEAR(sums[i].potential, potential, 10 * F::rounding * absolute);
+    const double computed[3] = {double(sums[i].x), double(sums[i].y), double(sums[i].z)};
+    for (int d = 0; d < 3; ++d)
+      ASSERT_NEAR(computed[d], field[d], 10 * F::rounding * absolute_field);
+  }
+}
+
+/// One leaf that is larger than a team, a tile and a chunk; sizes around their edges.
+TYPED_TEST(Operators, PairsOfLargeLeavesAreComplete) {
+  using F = TestFixture;
+  using Shape = fmm::Tuning<typename F::Space, typename F::Real>;
+  const int tile = Shape::near_field.tile, chunk = Shape::near_field.chunk;
+  for (const int n : {1, tile - 1, tile, tile + 1, chunk - 1, chunk, chunk + 1, 2 * chunk + tile + 1}) {
+    const Bodies bodies = make_bodies(Model::cube, n, true);
+    const Results reference = direct_reference(bodies, false);
+    for (const int depth : {0, 1}) {  // all in the own leaf, or spread over its neighbours too
+      fmm::Solver<fmm::Laplace, 2, fmm::Rotation, fmm::FmmList, typename F::Real, typename F::Space>
+          solver({.depth = depth, .tree = fmm::TreeKind::uniform});
+      const Results r = run(solver, bodies);
+      EXPECT_LE(relative_l2(r.potential, reference.potential), 20 * F::rounding) << n;
+      EXPECT_LE(relative_l2(r.field, reference.field), 20 * F::rounding) << n;
+    }
+  }
+}
+
+}  // namespace
+}  // namespace fmm_test

@@ -1,0 +1,297 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// Every pair of bodies is summed exactly once, by every traversal, on every tree and model: a counting
+// kernel adds integer charges, exactly in double. And the lists are what they are said to be.
+#include <set>
+
+#include "support.hpp"
+
+namespace fmm_test {
+namespace {
+
+/// u = 1, w = 0: the potential is the sum of all other charges. Its expansion is one number.
+struct CountingKernel {
+  template <int Order, class Real, class Translation>
+  struct Expansion {
+    static constexpr int size = 1;
+    template <class V>
+    KOKKOS_FUNCTION static void p2m(V, V, V, V q, V* M) {
+      M[0] += q;
+    }
+    template <class V>
+    KOKKOS_FUNCTION static void m2m(V, V, V, V*) {}
+    template <class V>
+    KOKKOS_FUNCTION static void m2l(V, V, V, V, V, V*) {}
+    template <class V>
+    KOKKOS_FUNCTION static void l2l(V, V, V, V*) {}
+    KOKKOS_FUNCTION static Real stage_multipole(int, Real a) { return a; }
+    KOKKOS_FUNCTION static Real stage_local(int, Real a) { return a; }
+    template <bool P, bool F, class V>
+    KOKKOS_FUNCTION static fmm::detail::PotentialGradient<V> l2p(V, V, V, Real const* L) {
+      return {V(L[0]), V(Real(0)), V(Real(0)), V(Real(0))};
+    }
+    /// M2P multiplies by 1 / edge, as 1/r asks; an edge is a power of two, and x tells which.
+    template <bool P, bool F, class V>
+    KOKKOS_FUNCTION static fmm::detail::PotentialGradient<V> m2p(V, V, V, Real const* M) {
+      // the staged source's 1 / edge lies behind its coefficients and four numbers of geometry
+      return {V(M[0] / M[size + 4]), V(Real(0)), V(Real(0)), V(Real(0))};
+    }
+  };
+
+  template <class Real>
+  KOKKOS_FUNCTION fmm::PairTerm<Real> operator()(Real) const {
+    return {Real(1), Real(0)};
+  }
+  KOKKOS_FUNCTION CountingKernel rescaled(double) const { return *this; }
+  KOKKOS_FUNCTION double potential_unit(double) const { return 1; }
+};
+
+using Space = Kokkos::DefaultExecutionSpace;
+template <class Traversal, class Translation = fmm::Rotation>
+using Counter = fmm::Solver<CountingKernel, 0, Translation, Traversal, double, Space>;
+
+template <class Solver>
+void count_pairs(std::string const& name, fmm::Options const& options, Bodies const& bodies) {
+  Solver solver(options);
+  const Results r = run(solver, bodies);
+  double all = 0;
+  for (const double q : bodies.q) all += q;
+  std::size_t wrong = 0;
+  for (std::size_t i = 0; i < bodies.size(); ++i) wrong += r.potential[i] != all - bodies.q[i];
+  EXPECT_EQ(wrong, 0u) << name << ", " << bodies.size() << " bodies";
+}
+
+TEST(Counting, EveryPairIsSummedExactlyOnce) {
+  for (const Model model : all_models)
+    for (const std::size_t n : {1, 2, 3, 9, 100, 3000}) {
+      Bodies bodies = make_bodies(model, n);
+      std::mt19937_64 random(n);
+      for (double& q : bodies.q) q = double(random() >> 34);  // sums stay exact in double
+      for (const int capacity : {1, 7, 64}) {
+        if (capacity == 1 && n > 100) continue;
+        fmm::Options adaptive{.leaf_capacity = capacity}, uniform = adaptive, shallow = adaptive;
+        uniform.tree = fmm::TreeKind::uniform;
+        shallow.depth = 2;
+        for (auto const& options : {adaptive, uniform, shallow}) {
+          const std::string name = std::string(name_of(model)) + ", capacity " +
+                                   std::to_string(capacity) +
+                                   (options.tree == fmm::TreeKind::uniform ? ", uniform" : "");
+          count_pairs<Counter<fmm::FmmList>>("lists, " + name, options, bodies);
+          count_pairs<Counter<fmm::FmmList, fmm::NoTranslation>>("lists, M2P, " + name, options,
+                                                                 bodies);
+          count_pairs<Counter<fmm::DualTree<>>>("dual, " + name, options, bodies);
+          count_pairs<Counter<fmm::DualTree<>, fmm::NoTranslation>>("dual, M2P, " + name, options,
+                                                                    bodies);
+          count_pairs<Counter<fmm::BarnesHut>>("treecode, " + name, options, bodies);
+        }
+      }
+      count_pairs<Counter<fmm::AllPairs>>("all pairs", {}, bodies);
+    }
+}
+
+TEST(Counting, ALostPairShows) {
+  Bodies bodies = make_bodies(Model::cube, 100);
+  for (double& q : bodies.q) q = 1;
+  Counter<fmm::DualTree<>> solver({.leaf_capacity = 4});
+  const Results r = run(solver, bodies);
+  for (const double p : r.potential) EXPECT_EQ(p, 99);
+}
+
+// ---- the lists themselves -------------------------------------------------------------------------
+
+using namespace fmm::detail;
+
+struct HostLists {
+  std::vector<Cell> cells;
+  int depth;
+  std::vector<std::vector<CellIndex>> m2l, m2p, p2p;
+};
+
+template <class T>
+std::vector<T> host(Array<T, Space> const& array) {
+  std::vector<T> values(array.extent(0));
+  Kokkos::deep_copy(Kokkos::View<T*, Kokkos::HostSpace, Kokkos::MemoryTraits<Kokkos::Unmanaged>>(
+                        values.data(), values.size()),
+                    array);
+  return values;
+}
+
+std::vector<std::vector<CellIndex>> host(Csr<Space> const& list) {
+  const auto offsets = host(list.offsets);
+  const auto entries = host(list.entries);
+  std::vector<std::vector<CellIndex>> rows(offsets.size() - 1);
+  for (std::size_t i = 0; i < rows.size(); ++i)
+    rows[i].assign(entries.begin() + offsets[i], entries.begin() + offsets[i + 1]);
+  return rows;
+}
+
+template <class Traversal>
+HostLists make_lists(Bodies const& bodies, fmm::Options options) {
+  const Space space;
+  const DeviceBodies<Space> device(bodies);
+  PlanStorage<Space, double> storage;
+  options = fmm::Solver<fmm::Laplace, 2, fmm::Rotation, Traversal, double, Space>(options).options();
+  const Kokkos::View<double const* [3], Space> positions = device.x;
+  build_plan<Traversal>(space, storage, positions, options, nullptr);
+  space.fence();
+  return {host(storage.tree.cells), storage.tree.depth, host(storage.lists.m2l),
+          host(storage.lists.m2p), host(storage.lists.p2p)};
+}
+
+int distance(Cell const& a, Cell const& b) {  // of centres, in cells of one level
+  int largest = 0;
+  for (int d = 0; d < 3; ++d)
+    largest = std::max(largest, std::abs(a.centre[d] - b.centre[d]) / a.edge());
+  return largest;
+}
+
+TEST(ClassicLists, Have27NeighboursAnd189Cells) {
+  const HostLists lists = make_lists<fmm::FmmList>(
+      make_bodies(Model::cube, 40000), {.depth = 3, .tree = fmm::TreeKind::uniform});
+  ASSERT_EQ(lists.cells.size(), 1u + 8 + 64 + 512);
+  std::size_t largest = 0, neighbours = 0;
+  bool equality = false;
+  for (std::size_t i = 0; i < lists.cells.size(); ++i) {
+    largest = std::max(largest, lists.m2l[i].size());
+    neighbours = std::max(neighbours, lists.p2p[i].size());
+    for (const CellIndex j : lists.m2l[i]) {
+      EXPECT_EQ(lists.cells[i].level, lists.cells[j].level);
+      EXPECT_GE(distance(lists.cells[i], lists.cells[j]), 2);
+      EXPECT_LE(distance(lists.cells[i], lists.cells[j]), 3);
+      // theta = 2/3: edge / distance from the source's centre to the nearest point of the target's cube
+      double d2 = 0;
+      for (int d = 0; d < 3; ++d) {
+        const double gap = std::abs(lists.cells[i].centre[d] - lists.cells[j].centre[d]) -
+                           0.5 * lists.cells[i].edge();
+        if (gap > 0) d2 += gap * gap;
+      }
+      const double theta = lists.cells[i].edge() / std::sqrt(d2);
+      EXPECT_LE(theta, 2.0 / 3 + 1e-12);
+      equality |= std::fabs(theta - 2.0 / 3) < 1e-12;
+    }
+    for (const CellIndex j : lists.p2p[i]) EXPECT_LE(distance(lists.cells[i], lists.cells[j]), 1);
+    EXPECT_TRUE(lists.m2p[i].empty());
+  }
+  EXPECT_EQ(largest, 189u);
+  EXPECT_EQ(neighbours, 27u);
+  EXPECT_TRUE(equality);
+}
+
+TEST(ClassicLists, OfAdaptiveTreesAreUVWAndX) {
+  const HostLists lists =
+      make_lists<fmm::FmmList>(make_bodies(Model::plummer, 5000), {.leaf_capacity = 16});
+  std::size_t w = 0, x = 0;
+  for (std::size_t i = 0; i < lists.cells.size(); ++i) {
+    const Cell& target = lists.cells[i];
+    for (const CellIndex j : lists.m2p[i]) {  // W: smaller, not touching, the parent touches
+      const Cell &source = lists.cells[j], &parent = lists.cells[source.parent];
+      EXPECT_TRUE(target.is_leaf());
+      EXPECT_GT(source.level, target.level);
+      const auto touch = [&](Cell const& a) {
+        bool result = true;
+        for (int d = 0; d < 3; ++d)
+          result &= 2 * std::abs(a.centre[d] - target.centre[d]) <= a.edge() + target.edge();
+        return result;
+      };
+      EXPECT_FALSE(touch(source));
+      EXPECT_TRUE(touch(parent));
+      ++w;
+    }
+    for (const CellIndex j : lists.p2p[i]) {
+      EXPECT_TRUE(target.is_leaf() && lists.cells[j].is_leaf());
+      x += lists.cells[j].level < target.level;
+    }
+    for (const CellIndex j : lists.m2l[i]) EXPECT_EQ(target.level, lists.cells[j].level);
+  }
+  EXPECT_GT(w, 0u);
+  EXPECT_GT(x, 0u);
+}
+
+TEST(DualTraversal, AcceptsOnlyConvergingPairs) {
+  const double theta = 0.7;
+  const Space space;
+  const DeviceBodies<Space> device(make_bodies(Model::plummer, 5000));
+  PlanStorage<Space, double> s;
+  const Kokkos::View<double const* [3], Space> positions = device.x;
+  build_plan<fmm::DualTree<>>(space, s, positions, {.theta = theta, .leaf_capacity = 16, .depth = 21},
+                              nullptr);
+  const auto cells = host(s.tree.cells);
+  const auto radii = host(s.traversal.radii.view(cells.size()));
+  const auto rows = host(s.lists.m2l);
+  std::size_t unequal = 0, entries = 0;
+  for (std::size_t i = 0; i < cells.size(); ++i)
+    for (const CellIndex j : rows[i]) {
+      double r2 = 0;
+      for (int d = 0; d < 3; ++d) r2 += std::pow(double(cells[i].centre[d] - cells[j].centre[d]), 2);
+      const double sum = double(radii[i]) * cells[i].edge() + double(radii[j]) * cells[j].edge();
+      EXPECT_LT(sum, theta * std::sqrt(r2) * (1 + 1e-5));
+      unequal += cells[i].level != cells[j].level;
+      ++entries;
+    }
+  EXPECT_GT(unequal, entries / 100);
+}
+
+TEST(BarnesHut, OpensACellUnlessItIsFarForItsSize) {
+  const double theta = 0.5;
+  const HostLists lists = make_lists<fmm::BarnesHut>(make_bodies(Model::plummer, 5000),
+                                                     {.theta = theta, .leaf_capacity = 16});
+  const auto ratio = [&](Cell const& target, Cell const& source) {
+    double d2 = 0;
+    for (int d = 0; d < 3; ++d) {
+      const double gap = std::abs(source.centre[d] - target.centre[d]) - 0.5 * target.edge();
+      if (gap > 0) d2 += gap * gap;
+    }
+    return source.edge() / std::sqrt(d2);
+  };
+  std::size_t entries = 0;
+  for (std::size_t i = 0; i < lists.cells.size(); ++i) {
+    for (const CellIndex j : lists.m2p[i]) {
+      EXPECT_LT(ratio(lists.cells[i], lists.cells[j]), theta * (1 + 1e-6));
+      EXPECT_GE(ratio(lists.cells[i], lists.cells[lists.cells[j].parent]), theta * (1 - 1e-6));
+      ++entries;
+    }
+    for (const CellIndex j : lists.p2p[i])
+      EXPECT_GE(ratio(lists.cells[i], lists.cells[j]), theta * (1 - 1e-6));
+  }
+  EXPECT_GT(entries, 1000u);
+}
+
+// ---- criteria that use charges --------------------------------------------------------------------
+
+/// Accepts converging pairs whose source has little charge for the whole.
+struct LightSources {
+  static constexpr bool uses_theta = true, uses_radii = true, uses_charges = true;
+  static constexpr double default_theta = 0.7;
+  fmm::RadiusCriterion radius;
+  explicit LightSources(double theta) : radius(theta) {}
+  KOKKOS_FUNCTION fmm::Acceptance operator()(fmm::CellView const& target,
+                                             fmm::CellView const& source) const {
+    return source.charge < 40 ? radius(target, source) : fmm::Acceptance::no;
+  }
+};
+
+TEST(ChargeCriterion, NewChargesRedoListsOnly) {
+  using Solver = fmm::Solver<fmm::Laplace, 4, fmm::Rotation, fmm::DualTree<LightSources>, double, Space>;
+  Bodies bodies = make_bodies(Model::cube, 3000, true);
+  Solver solver({.leaf_capacity = 16});
+  const Space space;
+  const DeviceBodies<Space> device(bodies);
+  Kokkos::View<double*, Space> potential("p", bodies.size());
+  Kokkos::View<double* [3], Space> field("a", bodies.size());
+  fmm::Report first, second;
+  const auto plan = solver.build(space, device.x, device.q, first);
+  EXPECT_GT(first.seconds("sort"), 0);
+  EXPECT_GT(first.seconds("lists"), 0);
+  const auto before = plan.m2l_entries();
+  for (std::size_t i = 0; i < bodies.size(); ++i) bodies.q[i] *= i % 2 ? 1 : 1e-6;
+  const DeviceBodies<Space> other(bodies);
+  solver.evaluate(space, plan, other.q, potential, field, second);
+  space.fence();
+  EXPECT_EQ(second.find("sort"), nullptr);
+  EXPECT_EQ(second.find("tree"), nullptr);
+  EXPECT_GT(second.seconds("lists"), 0);
+  EXPECT_NE(plan.m2l_entries(), before);
+  EXPECT_LT(relative_l2(to_host(potential, field).field, direct_sum<fmm::Laplace>(bodies).field), 2e-3);
+}
+
+}  // namespace
+}  // namespace fmm_test

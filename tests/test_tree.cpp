@@ -1,0 +1,211 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// Keys, sort and octree: the invariants that the headers state.
+#include <algorithm>
+#include <numeric>
+
+#include "support.hpp"
+
+namespace fmm_test {
+namespace {
+
+using namespace fmm::detail;
+
+template <class T>
+class TreeTest : public testing::Test {};
+TYPED_TEST_SUITE(TreeTest, Spaces);
+
+template <class T, class Space>
+std::vector<T> host(Array<T, Space> const& array) {
+  std::vector<T> values(array.extent(0));
+  Kokkos::deep_copy(Kokkos::View<T*, Kokkos::HostSpace, Kokkos::MemoryTraits<Kokkos::Unmanaged>>(
+                        values.data(), values.size()),
+                    array);
+  return values;
+}
+
+TEST(Morton, KeysInterleaveTheirCoordinates) {
+  std::mt19937_64 random(1);
+  for (int i = 0; i < 1000; ++i) {
+    const std::uint32_t x = random() >> 43, y = random() >> 43, z = random() >> 43;
+    std::uint64_t expected = 0;
+    for (int bit = 0; bit < 21; ++bit)
+      expected |= std::uint64_t(x >> bit & 1) << (3 * bit + 2) |
+                  std::uint64_t(y >> bit & 1) << (3 * bit + 1) |
+                  std::uint64_t(z >> bit & 1) << (3 * bit);
+    EXPECT_EQ(morton_key(x, y, z), expected);
+    EXPECT_EQ(gather_bits(expected >> 2), x);
+    EXPECT_EQ(gather_bits(expected >> 1), y);
+    EXPECT_EQ(gather_bits(expected), z);
+  }
+  EXPECT_EQ(grid_coordinate(-1, 0, 1), 0u);
+  EXPECT_EQ(grid_coordinate(1, 0, 1), (1u << 21) - 1);
+  EXPECT_EQ(grid_coordinate(0.5, 0, 1), 1u << 20);
+}
+
+TYPED_TEST(TreeTest, SortIsStableAndComplete) {
+  using Space = TypeParam;
+  const Space space;
+  SortBuffers<Space> buffers;
+  for (const std::size_t n : {1, 2, 255, 4097, 100000})
+    for (const int first_bit : {0, 3, 42, 60})
+      for (const std::uint64_t mask : {~std::uint64_t(0), std::uint64_t(7) << 60}) {
+        std::mt19937_64 random(n);
+        std::vector<std::uint64_t> keys(n);
+        for (auto& key : keys) key = random() >> 1 & mask;
+        std::vector<BodyIndex> order(n);
+        std::iota(order.begin(), order.end(), 0);
+        using Host = Kokkos::MemoryTraits<Kokkos::Unmanaged>;
+        Kokkos::deep_copy(buffers.keys.resize(n),
+                          Kokkos::View<std::uint64_t*, Kokkos::HostSpace, Host>(keys.data(), n));
+        Kokkos::deep_copy(buffers.order.resize(n),
+                          Kokkos::View<BodyIndex*, Kokkos::HostSpace, Host>(order.data(), n));
+        const auto sorted = radix_sort(space, buffers, n, first_bit);
+        space.fence();
+        std::stable_sort(order.begin(), order.end(), [&](BodyIndex a, BodyIndex b) {
+          return keys[a] >> first_bit < keys[b] >> first_bit;
+        });
+        EXPECT_EQ((host<BodyIndex, Space>(sorted.order)), order) << n << " " << first_bit;
+        std::vector<std::uint64_t> expected;
+        for (const BodyIndex i : order) expected.push_back(keys[i]);
+        EXPECT_EQ((host<std::uint64_t, Space>(sorted.keys)), expected);
+      }
+}
+
+template <class Space>
+void check_tree(Bodies const& bodies, fmm::Options options) {
+  const Space space;
+  const DeviceBodies<Space> device(bodies);
+  PlanStorage<Space, double> s;
+  options = fmm::Solver<fmm::Laplace, 2, fmm::Rotation, fmm::DualTree<>, double, Space>(options).options();
+  const Kokkos::View<double const* [3], Space> positions = device.x;
+  build_plan<fmm::DualTree<>>(space, s, positions, options, nullptr);
+  space.fence();
+  const auto cells = host<Cell, Space>(s.tree.cells);
+  const auto order = host<BodyIndex, Space>(s.order);
+  const auto placed = host<Body<double>, Space>(s.bodies.view(bodies.size()));
+  const auto radii = host<float, Space>(s.traversal.radii.view(cells.size()));
+  const int n = int(bodies.size());
+
+  // the order is a permutation
+  std::vector<BodyIndex> seen = order;
+  std::sort(seen.begin(), seen.end());
+  for (int i = 0; i < n; ++i) ASSERT_EQ(seen[i], i);
+
+  // levels are contiguous and in Morton order, cells not empty
+  EXPECT_EQ(cells[0].body_count, n);
+  EXPECT_EQ(cells[0].parent, -1);
+  for (int level = 0; level <= s.tree.depth; ++level) {
+    int next = 0;
+    for (int c = s.tree.level_begin[level]; c < s.tree.level_begin[level + 1]; ++c) {
+      EXPECT_EQ(cells[c].level, level);
+      EXPECT_GT(cells[c].body_count, 0);
+      EXPECT_GE(cells[c].body_begin, next);
+      next = cells[c].body_begin + cells[c].body_count;
+    }
+  }
+  EXPECT_EQ(s.tree.level_begin[s.tree.depth + 1], int(cells.size()));
+
+  const bool uniform = options.tree == fmm::TreeKind::uniform;
+  int leaves = 0, parents = 0;
+  for (int c = 0; c < int(cells.size()); ++c) {
+    const Cell& cell = cells[c];
+    EXPECT_GE(radii[c], 0);
+    EXPECT_LE(radii[c], 0.867f);
+    double largest = 0;
+    for (int i = cell.body_begin; i < cell.body_begin + cell.body_count; ++i) {
+      double r2 = 0;
+      for (int d = 0; d < 3; ++d) {
+        const double unit = s.cube.edge / double(1 << grid_bits);
+        const double x = (bodies.x[3 * order[i] + d] - (s.cube.low[d] + unit * cell.centre[d])) /
+                         (unit * cell.edge());
+        EXPECT_LE(std::fabs(x), 0.5 + 1e-6) << "a body is outside its cell";
+        r2 += x * x;
+        if (cell.is_leaf()) {
+          const double stored[3] = {placed[i].x, placed[i].y, placed[i].z};
+          EXPECT_NEAR(stored[d], x, 1e-9);
+        }
+      }
+      largest = std::max(largest, r2);
+    }
+    EXPECT_LE(std::sqrt(largest), radii[c] * 1.00001 + 1e-9);
+    if (cell.is_leaf()) {
+      ++leaves;
+      if (uniform) {
+        EXPECT_EQ(cell.level, s.tree.depth);
+      } else if (cell.level < *options.depth) {
+        EXPECT_LE(cell.body_count, *options.leaf_capacity);
+      }
+    } else {
+      ++parents;
+      if (!uniform) {
+        EXPECT_GT(cell.body_count, *options.leaf_capacity);
+      }
+      int next = cell.body_begin;
+      for (int k = 0; k < cell.child_count; ++k) {
+        const Cell& child = cells[cell.child_begin + k];
+        EXPECT_EQ(child.parent, c);
+        EXPECT_EQ(child.level, cell.level + 1);
+        EXPECT_EQ(child.body_begin, next);
+        next += child.body_count;
+        for (int d = 0; d < 3; ++d)
+          EXPECT_EQ(std::abs(child.centre[d] - cell.centre[d]), cell.edge() / 4);
+      }
+      EXPECT_EQ(next, cell.body_begin + cell.body_count);
+    }
+  }
+  EXPECT_EQ(int(s.tree.leaves.extent(0)), leaves);
+  EXPECT_EQ(int(s.tree.parents.extent(0)), parents);
+
+  // tiles cover the bodies once, none longer than a team takes
+  std::vector<int> covered(n, 0);
+  for (const Tile& tile : host<Tile, Space>(s.tree.tiles)) {
+    EXPECT_LE(tile.count, (fmm::Tuning<Space, double>::tile));
+    EXPECT_GE(tile.first, cells[tile.cell].body_begin);
+    EXPECT_LE(tile.first + tile.count, cells[tile.cell].body_begin + cells[tile.cell].body_count);
+    for (int i = 0; i < tile.count; ++i) ++covered[tile.first + i];
+  }
+  for (const int count : covered) EXPECT_EQ(count, 1);
+}
+
+TYPED_TEST(TreeTest, OctreesKeepTheirInvariants) {
+  for (const Model model : all_models)
+    for (const std::size_t n : {1, 2, 65, 2000}) {
+      const Bodies bodies = make_bodies(model, n);
+      check_tree<TypeParam>(bodies, {.leaf_capacity = 10});
+      check_tree<TypeParam>(bodies, {.leaf_capacity = 100});
+      check_tree<TypeParam>(bodies, {.leaf_capacity = 1, .depth = 5});
+      check_tree<TypeParam>(bodies, {.depth = 3, .tree = fmm::TreeKind::uniform});
+      check_tree<TypeParam>(bodies, {.leaf_capacity = 20, .tree = fmm::TreeKind::uniform});
+    }
+}
+
+TYPED_TEST(TreeTest, DuplicatesStopAtTheDepthLimit) {
+  using Space = TypeParam;
+  const Space space;
+  const DeviceBodies<Space> device(make_bodies(Model::point, 500));
+  for (const int depth : {0, 4, 21}) {
+    fmm::Solver<fmm::Laplace, 2, fmm::Rotation, fmm::DualTree<>, double, Space> solver(
+        {.leaf_capacity = 8, .depth = depth});
+    const auto plan = solver.build(space, device.x);
+    EXPECT_EQ(plan.depth(), depth);
+    EXPECT_EQ(plan.cells(), depth + 1);
+    EXPECT_EQ(plan.leaves(), 1);
+  }
+}
+
+/// Centres of cells are exact in double: shifting all bodies by a multiple of a large power of two shifts
+/// the cube by just that.
+TYPED_TEST(TreeTest, CubesMoveWithTheirBodies) {
+  using Space = TypeParam;
+  const Space space;
+  Bodies bodies = make_bodies(Model::cube, 1000);
+  for (double& x : bodies.x) x = std::round(x * 0x1p20) * 0x1p-20;
+  const Cube cube = bounding_cube(space, DeviceBodies<Space>(bodies).x);
+  for (double& x : bodies.x) x += 0x1p20;
+  const Cube moved = bounding_cube(space, DeviceBodies<Space>(bodies).x);
+  EXPECT_EQ(moved.edge, cube.edge);
+  for (int d = 0; d < 3; ++d) EXPECT_EQ(moved.low[d] - 0x1p20, cube.low[d]);
+}
+
+}  // namespace
+}  // namespace fmm_test
