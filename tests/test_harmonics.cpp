@@ -42,8 +42,9 @@ TEST(Harmonics, AreTheirClosedForms) {
         const long double p = legendre(n, m, c, s);
         const long double U = std::pow(r, (long double)n) / std::tgamma((long double)(n + m + 1)) * p;
         const long double V = std::tgamma((long double)(n - m + 1)) / std::pow(r, (long double)(n + 1)) * p;
-        const double scale_u = double(std::pow(r, (long double)n) / norm(n, m)),
-                     scale_v = double(norm(n, m) / std::pow(r, (long double)(n + 1)));
+        const double norm = std::sqrt(std::tgamma(n - m + 1) * std::tgamma(n + m + 1)),
+                     scale_u = double(std::pow(r, (long double)n) / norm),
+                     scale_v = double(norm / std::pow(r, (long double)(n + 1)));
         EXPECT_NEAR(u[index_re(n, m)], double(U * std::cos(m * phi)), 1e-13 * scale_u) << n << m;
         EXPECT_NEAR(v[index_re(n, m)], double(V * std::cos(m * phi)), 1e-13 * scale_v) << n << m;
         if (m > 0) {

@@ -6,21 +6,20 @@
 #include <cstddef>
 #include <cstdint>
 #include <filesystem>
+#include <fmm/errors.hpp>
 #include <new>
 #include <string>
 #include <vector>
-
-#include <fmm/errors.hpp>
 
 #include "names.hpp"
 
 namespace forces {
 
 struct Bodies {
-  std::vector<double> positions;       ///< (N,3), row after row
-  std::vector<double> charges;         ///< (N): masses or charges
-  std::vector<std::uint64_t> ids;      ///< (N), or empty: 0..N-1
-  bool signed_ids = false;             ///< the file's IDs are signed integers
+  std::vector<double> positions;   ///< (N,3), row after row
+  std::vector<double> charges;     ///< (N): masses or charges
+  std::vector<std::uint64_t> ids;  ///< (N), or empty: 0..N-1
+  bool signed_ids = false;         ///< the file's IDs are signed integers
 
   std::size_t size() const { return charges.size(); }
 };
@@ -41,18 +40,20 @@ inline bool takes_both_signs(KernelKind kernel) { return kernel == KernelKind::l
 Bodies make_model(Model model, std::size_t n, std::uint64_t seed, ChargeKind charges);
 
 /// Reads a file, whose content tells its format. Throws UserError or fmm::InvalidArgument, with the
-/// file's name and the line or the dataset, for a file that cannot be read or whose content is wrong.
+/// file's name and the line or the dataset, for a file that cannot be read or whose content is
+/// wrong.
 Bodies read_bodies(std::filesystem::path const& file, KernelKind kernel);
 
-/// Text: columns x y z q separated by blanks or commas; a header line and `#` comments may be there.
+/// Text: columns x y z q separated by blanks or commas; a header line and `#` comments may be
+/// there.
 Bodies read_text(std::filesystem::path const& file, KernelKind kernel);
 
 /// A snapshot in the way of GADGET and SWIFT: PartType*/Coordinates, Masses or Header/MassTable,
 /// ParticleIDs. All types one after the other, by the type's number.
 Bodies read_hdf5(std::filesystem::path const& file, KernelKind kernel);
 
-/// Throws fmm::OutOfMemory if the host has less memory available than that: the system would hand out
-/// the addresses and end the program when it uses them.
+/// Throws fmm::OutOfMemory if the host has less memory available than that: the system would hand
+/// out the addresses and end the program when it uses them.
 void require_host_memory(std::string const& what, std::size_t bytes);
 
 /// vector.resize(count), or fmm::OutOfMemory that names what and how many bytes.

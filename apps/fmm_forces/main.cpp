@@ -1,15 +1,14 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// fmm_forces: potential and field of N bodies by direct sum, treecode and fast multipole method, with
-// times and errors. This file is the life of the program from its arguments to its exit code.
+// fmm_forces: potential and field of N bodies by direct sum, treecode and fast multipole method,
+// with times and errors. This file is the life of the program from its arguments to its exit code.
 #include <cstdio>
 #include <exception>
+#include <fmm/errors.hpp>
 #include <iostream>
 #include <limits>
 #include <new>
 #include <stdexcept>
 #include <vector>
-
-#include <fmm/errors.hpp>
 
 #include "bodies.hpp"
 #include "hdf5_handle.hpp"
@@ -33,11 +32,10 @@ void run(Settings const& settings, Build const& build) {
 
   Progress progress;
   progress.phase(settings.input ? "reading the bodies" : "making the bodies");
-  const Bodies bodies =
-      settings.input
-          ? read_bodies(*settings.input, settings.kernel)
-          : make_model(*settings.model, static_cast<std::size_t>(settings.n), settings.seed,
-                       settings.charges);
+  const Bodies bodies = settings.input
+                            ? read_bodies(*settings.input, settings.kernel)
+                            : make_model(*settings.model, static_cast<std::size_t>(settings.n),
+                                         settings.seed, settings.charges);
   RunFacts facts{.n = static_cast<std::int64_t>(bodies.size()), .device = {}, .threads = {}};
 
   const KokkosScope kokkos(settings.threads);

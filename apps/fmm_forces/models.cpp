@@ -2,10 +2,10 @@
 // The models. Random numbers are SplitMix64 (Steele, Lea & Flood 2014), one stream a body; only
 // + - * / and square roots follow, which IEEE arithmetic rounds in one way (this file is compiled
 // without contraction to fused multiply-add).
-#include "bodies.hpp"
-
 #include <bit>
 #include <cmath>
+
+#include "bodies.hpp"
 
 namespace forces {
 
@@ -97,10 +97,14 @@ Point cube(RandomStream& random) {
 
 Point point_of(Model model, RandomStream& random) {
   switch (model) {
-    case Model::cube: return cube(random);
-    case Model::plummer: return plummer(random);
-    case Model::shell: return on_sphere(random);
-    case Model::disk: return disk(random);
+    case Model::cube:
+      return cube(random);
+    case Model::plummer:
+      return plummer(random);
+    case Model::shell:
+      return on_sphere(random);
+    case Model::disk:
+      return disk(random);
   }
   return {};
 }

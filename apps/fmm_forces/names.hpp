@@ -5,12 +5,11 @@
 
 #include <array>
 #include <cstddef>
+#include <fmm/options.hpp>
 #include <optional>
 #include <string>
 #include <string_view>
 #include <utility>
-
-#include <fmm/options.hpp>
 
 namespace forces {
 

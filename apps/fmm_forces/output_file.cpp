@@ -37,8 +37,8 @@ OutputFile::OutputFile(std::string_view argument, fs::path const& place)
   if (descriptor < 0) fail(std::strerror(errno));
   const mode_t mask = ::umask(0);
   ::umask(mask);
-  const mode_t mode = fs::exists(status) ? static_cast<mode_t>(status.permissions()) & 0777
-                                         : 0666 & ~mask;
+  const mode_t mode =
+      fs::exists(status) ? static_cast<mode_t>(status.permissions()) & 0777 : 0666 & ~mask;
   ::fchmod(descriptor, mode);
   ::close(descriptor);
   temporary_ = name;
@@ -58,8 +58,8 @@ void OutputFile::commit() {
 }
 
 void OutputFile::fail(std::string_view why) const {
-  throw UserError(std::string(argument_) + ": " + place_.string() + " cannot be written: " +
-                  std::string(why));
+  throw UserError(std::string(argument_) + ": " + place_.string() +
+                  " cannot be written: " + std::string(why));
 }
 
 void write_file(std::string_view argument, fs::path const& place, std::string_view text) {

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// A file that appears when it is complete: it is written under a temporary name beside its place and
-// renamed at the end, so that a failure leaves what was there before.
+// A file that appears when it is complete: it is written under a temporary name beside its place
+// and renamed at the end, so that a failure leaves what was there before.
 #pragma once
 
 #include <filesystem>

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// One line on the terminal that tells what a longer run is doing. It appears after two seconds, only
-// where stderr is a terminal, and is gone at the end.
+// One line on the terminal that tells what a longer run is doing. It appears after two seconds,
+// only where stderr is a terminal, and is gone at the end.
 #pragma once
 
 #include <chrono>

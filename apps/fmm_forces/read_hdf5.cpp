@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // Bodies from a snapshot in the way of GADGET and SWIFT (HDF5): for every group PartType<t>, by the
-// number t, the datasets Coordinates (N,3), Masses (N) and ParticleIDs (N). Masses may instead stand
-// in the attribute MassTable of the group Header, one number a type; IDs may be absent.
+// number t, the datasets Coordinates (N,3), Masses (N) and ParticleIDs (N). Masses may instead
+// stand in the attribute MassTable of the group Header, one number a type; IDs may be absent.
 #include <algorithm>
 #include <charconv>
 #include <cmath>
@@ -83,8 +83,7 @@ class SnapshotReader {
       const std::string_view text(link), prefix("PartType");
       int type = 0;
       if (!text.starts_with(prefix)) return 0;
-      const auto [end, error] =
-          std::from_chars(link + prefix.size(), link + text.size(), type);
+      const auto [end, error] = std::from_chars(link + prefix.size(), link + text.size(), type);
       if (error == std::errc() && end == link + text.size() && type >= 0)
         static_cast<std::vector<int>*>(result)->push_back(type);
       return 0;
@@ -113,8 +112,8 @@ class SnapshotReader {
     read_ids(group + "/ParticleIDs", before, count);
   }
 
-  /// Opens a dataset of the wanted class and shape ((N,columns), or (N) for 1 column; N rows expected,
-  /// if that is known) and reads it to the end of `to`. Returns N.
+  /// Opens a dataset of the wanted class and shape ((N,columns), or (N) for 1 column; N rows
+  /// expected, if that is known) and reads it to the end of `to`. Returns N.
   template <class T>
   std::size_t append(std::string const& path, std::size_t columns, std::optional<hsize_t> expected,
                      hid_t memory_type, std::vector<T>& to) const {
@@ -138,8 +137,7 @@ class SnapshotReader {
 
     const std::size_t old = to.size(), added = extents[0] * columns;
     resize(to, old + added, name_ + ", " + path);
-    if (added > 0 &&
-        H5Dread(data, memory_type, H5S_ALL, H5S_ALL, H5P_DEFAULT, to.data() + old) < 0)
+    if (added > 0 && H5Dread(data, memory_type, H5S_ALL, H5S_ALL, H5P_DEFAULT, to.data() + old) < 0)
       fail(path, "the dataset cannot be read (truncated?)");
     return extents[0];
   }

@@ -102,8 +102,7 @@ class TextReader {
     for (std::size_t column = 0; column < row.size(); ++column) {
       const auto value = parse_number(fields[column]);
       const auto where = [&] { return here() + ", " + column_names[column]; };
-      if (!value)
-        throw fmm::InvalidArgument(where(), quoted(fields[column]), "a finite number");
+      if (!value) throw fmm::InvalidArgument(where(), quoted(fields[column]), "a finite number");
       row[column] = *value;
       if (!std::isfinite(*value) || (column == 3 && *value < 0))
         column == 3 ? require_charge(*value, kernel_, where()) : require_finite(*value, where());
@@ -126,8 +125,7 @@ class TextReader {
       for (std::size_t axis = 0; axis < 3; ++axis)
         if (axis != i && lower_case(fields[i]) == column_names[axis])
           throw UserError(here() + ": the header has column '" + column_names[axis] +
-                          "' in place " + std::to_string(i + 1) +
-                          ", but the order is x y z q");
+                          "' in place " + std::to_string(i + 1) + ", but the order is x y z q");
   }
 
   static std::string lower_case(std::string_view field) {

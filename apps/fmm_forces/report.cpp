@@ -2,8 +2,8 @@
 #include "report.hpp"
 
 #include <algorithm>
-#include <optional>
 #include <nlohmann/json.hpp>
+#include <optional>
 
 #include "versions.hpp"
 

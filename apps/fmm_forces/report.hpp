@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// The JSON report and the table on the terminal: what was run on what, how long it took and how exact
-// it was.
+// The JSON report and the table on the terminal: what was run on what, how long it took and how
+// exact it was.
 #pragma once
 
 #include <optional>

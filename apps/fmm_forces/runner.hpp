@@ -1,16 +1,15 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Bodies in the memory of an execution space, and the measurement of one solver on them. Included only
-// by the translation units that instantiate solvers.
+// Bodies in the memory of an execution space, and the measurement of one solver on them. Included
+// only by the translation units that instantiate solvers.
 #pragma once
 
 #include <algorithm>
 #include <chrono>
+#include <fmm/fmm.hpp>
 #include <stdexcept>
 #include <string>
 #include <utility>
 #include <vector>
-
-#include <fmm/fmm.hpp>
 
 #include "session.hpp"
 
@@ -104,15 +103,15 @@ class Stopwatch {
   std::chrono::steady_clock::time_point last_;
 };
 
-/// Times `solver` on the bodies: a warm-up, the repeats without stage timing, one run with it. With no
-/// repeats the last of these is the only run, and the total comes from it.
+/// Times `solver` on the bodies: a warm-up, the repeats without stage timing, one run with it. With
+/// no repeats the last of these is the only run, and the total comes from it.
 template <class Solver, class Space, class Real>
 Measurement measure(Solver& solver, BodiesOn<Space> const& bodies,
                     ResultsOn<Space, Real> const& results, MethodSettings const& settings,
                     int repeats, Progress& progress) {
   const Space& space = bodies.space;
-  const std::string name = name_of(settings.method) + ", " + std::to_string(bodies.size()) +
-                           " bodies: ";
+  const std::string name =
+      name_of(settings.method) + ", " + std::to_string(bodies.size()) + " bodies: ";
   Measurement measurement;
   std::vector<double> builds, evaluations;
   const auto run = [&](std::string const& what, auto&... report) {
@@ -144,8 +143,8 @@ Measurement measure(Solver& solver, BodiesOn<Space> const& bodies,
   return measurement;
 }
 
-/// Treecode or FMM of one order and precision, as the settings ask for; instantiated in a translation
-/// unit of its own for each order and precision.
+/// Treecode or FMM of one order and precision, as the settings ask for; instantiated in a
+/// translation unit of its own for each order and precision.
 template <int Order, class Real, class Space>
 Measurement run_expansion(BodiesOn<Space> const& bodies, ResultsOn<Space, Real> const& results,
                           MethodSettings const& settings, int repeats, Progress& progress);

@@ -18,9 +18,8 @@ Measurement run_kernel(BodiesOn<Space> const& bodies, ResultsOn<Space, Real> con
                                                   : run(translation, fmm::DualTree<>{});
   };
   if (settings.method == Method::treecode)
-    return settings.traversal == Traversal::barnes_hut
-               ? run(fmm::NoTranslation{}, fmm::BarnesHut{})
-               : run_lists_or_dual(fmm::NoTranslation{});
+    return settings.traversal == Traversal::barnes_hut ? run(fmm::NoTranslation{}, fmm::BarnesHut{})
+                                                       : run_lists_or_dual(fmm::NoTranslation{});
   return settings.translation == Translation::direct ? run_lists_or_dual(fmm::Direct{})
                                                      : run_lists_or_dual(fmm::Rotation{});
 }

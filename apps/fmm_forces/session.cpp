@@ -4,10 +4,9 @@
 
 #include <algorithm>
 #include <cmath>
+#include <fmm/fmm.hpp>
 #include <type_traits>
 #include <utility>
-
-#include <fmm/fmm.hpp>
 
 #include "runner.hpp"
 #include "versions.hpp"
@@ -46,8 +45,8 @@ T const* in_space(std::vector<T> const& host, Column<Space, T>& storage) {
     return host.data();
   } else {
     storage = allocate<Column<Space, T>>("the bodies", host.size());
-    Kokkos::deep_copy(storage,
-                      Kokkos::View<T const*, Kokkos::HostSpace, Unmanaged>(host.data(), host.size()));
+    Kokkos::deep_copy(
+        storage, Kokkos::View<T const*, Kokkos::HostSpace, Unmanaged>(host.data(), host.size()));
     return storage.data();
   }
 }
@@ -69,8 +68,8 @@ ErrorStatistics statistics_of(fmm::ErrorMeasure const& measure) {
 void extrapolate(Measurement& measurement, std::int64_t part, std::int64_t n) {
   const double linear = static_cast<double>(n) / static_cast<double>(part);
   const auto scaled = [&](auto& value, double factor) {
-    value = static_cast<std::remove_reference_t<decltype(value)>>(
-        static_cast<double>(value) * factor);
+    value =
+        static_cast<std::remove_reference_t<decltype(value)>>(static_cast<double>(value) * factor);
   };
   measurement.extrapolated_from = part;
   scaled(measurement.build, linear);
@@ -123,8 +122,7 @@ class SessionOn final : public Session {
   }
 
  private:
-  static constexpr bool on_host =
-      Kokkos::SpaceAccessibility<Space, Kokkos::HostSpace>::accessible;
+  static constexpr bool on_host = Kokkos::SpaceAccessibility<Space, Kokkos::HostSpace>::accessible;
 
   template <class Real>
   Measurement run_in(MethodSettings const& settings, RunRequest const& request,
@@ -140,8 +138,8 @@ class SessionOn final : public Session {
     });
   }
 
-  /// In full where that is fast enough. Otherwise part of the bodies are summed, as many as tell the
-  /// speed, and the time is scaled with N^2; the errors are those of that smaller sum.
+  /// In full where that is fast enough. Otherwise part of the bodies are summed, as many as tell
+  /// the speed, and the time is scaled with N^2; the errors are those of that smaller sum.
   template <class Kernel, class Real>
   Measurement run_direct(Kernel const& kernel, ResultsOn<Space, Real> const& results,
                          MethodSettings const& settings, RunRequest const& request,
@@ -180,7 +178,8 @@ class SessionOn final : public Session {
                      ResultsOn<Space, Real> const& results, RunRequest const& request,
                      Progress& progress) {
     if (request.check > 0 && bodies.size() > 0) {
-      progress.phase(name_of(measurement.settings.method) + ": direct sum in double to compare with");
+      progress.phase(name_of(measurement.settings.method) +
+                     ": direct sum in double to compare with");
       measurement.error = statistics_of(fmm::measure_error(
           bodies.space, kernel, bodies.positions, bodies.charges, results.potential, results.field,
           static_cast<std::size_t>(request.check), request.check_seed));
@@ -192,7 +191,8 @@ class SessionOn final : public Session {
   Column<Space, double> positions_, charges_;  // unused on a CPU
 };
 
-/// Calls `found` with a default-constructed space for each backend, in the order of the enumeration.
+/// Calls `found` with a default-constructed space for each backend, in the order of the
+/// enumeration.
 template <class Found>
 void for_each_backend([[maybe_unused]] Found&& found) {
 #ifdef KOKKOS_ENABLE_SERIAL

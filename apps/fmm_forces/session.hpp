@@ -4,13 +4,12 @@
 #pragma once
 
 #include <cstdint>
+#include <fmm/report.hpp>
 #include <map>
 #include <memory>
 #include <optional>
 #include <string>
 #include <vector>
-
-#include <fmm/report.hpp>
 
 #include "bodies.hpp"
 #include "progress.hpp"
@@ -22,11 +21,11 @@ namespace forces {
 /// How to measure, for all methods alike.
 struct RunRequest {
   int repeats = 1;
-  double direct_limit = 0;      ///< seconds that a full direct sum may take
-  double long_direct = 0;       ///< seconds from which a full direct sum is run only once
-  std::int64_t check = 0;       ///< random targets whose sums are compared with a direct sum in double
+  double direct_limit = 0;  ///< seconds that a full direct sum may take
+  double long_direct = 0;   ///< seconds from which a full direct sum is run only once
+  std::int64_t check = 0;   ///< random targets whose sums are compared with a direct sum in double
   std::uint64_t check_seed = 0;
-  bool wants_results = false;   ///< all results are wanted on the host (of a direct sum in full)
+  bool wants_results = false;  ///< all results are wanted on the host (of a direct sum in full)
 };
 
 /// Errors against the direct sum in double.
@@ -50,7 +49,7 @@ struct Measurement {
   double build = 0;
   double evaluate = 0;
   std::optional<std::int64_t> extrapolated_from;  ///< bodies of the direct sum that was run instead
-  fmm::Report report;  ///< stages and counts of one more run
+  fmm::Report report;                             ///< stages and counts of one more run
   std::optional<ErrorStatistics> error;
   Results results;  ///< if the request wants them
 };

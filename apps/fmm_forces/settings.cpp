@@ -4,17 +4,15 @@
 #include "settings.hpp"
 
 #include <CLI/CLI.hpp>
-
 #include <algorithm>
 #include <charconv>
 #include <cmath>
+#include <fmm/errors.hpp>
 #include <functional>
 #include <limits>
 #include <sstream>
 #include <type_traits>
 #include <utility>
-
-#include <fmm/errors.hpp>
 
 #include "bodies.hpp"
 #include "results.hpp"
@@ -142,7 +140,8 @@ class CommandLine {
           const auto value = parse_integer(text);
           if (!value || *value < low || *value > high)
             throw fmm::InvalidArgument(flag, text, allowed);
-          target = static_cast<std::remove_cvref_t<decltype(std::optional(target).value())>>(*value);
+          target =
+              static_cast<std::remove_cvref_t<decltype(std::optional(target).value())>>(*value);
         },
         help);
   }
@@ -273,8 +272,8 @@ void CommandLine::add_machine() {
                                      "auto or one of " + join(all) + " (compiled in)");
         settings_.backend = *backend;
       },
-      "Kokkos backend, compiled in: " + join(build_.backends) + " [auto: " +
-          name_of(build_.default_backend) + "]");
+      "Kokkos backend, compiled in: " + join(build_.backends) +
+          " [auto: " + name_of(build_.default_backend) + "]");
   // Kokkos's OpenMP backend has room for 512 threads.
   add_integer("--threads", "T", settings_.threads, 1, 512,
               "Threads of the host, 1 to 512 [OMP_NUM_THREADS, or all cores]");
@@ -408,8 +407,7 @@ MethodSettings resolve(Settings const& settings, Method method, Build const& bui
   }
   const auto traversal = result.traversal;
   result.options.theta = settings.theta;
-  if (!settings.theta)
-    result.options.theta = defaults::theta(method, traversal, settings.backend);
+  if (!settings.theta) result.options.theta = defaults::theta(method, traversal, settings.backend);
   if (traversal == Traversal::dual && result.options.theta.value_or(0) >= 1)
     throw fmm::InvalidArgument("--theta", *result.options.theta,
                                "0 < theta < 1 with --traversal dual");

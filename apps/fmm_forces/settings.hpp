@@ -5,11 +5,10 @@
 
 #include <cstdint>
 #include <filesystem>
+#include <fmm/options.hpp>
 #include <optional>
 #include <string>
 #include <vector>
-
-#include <fmm/options.hpp>
 
 #include "defaults.hpp"
 #include "names.hpp"

@@ -1,12 +1,11 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include "versions.hpp"
 
-#include <Kokkos_Macros.hpp>
 #include <hdf5.h>
 
-#include <fstream>
-
+#include <Kokkos_Macros.hpp>
 #include <fmm/version.hpp>
+#include <fstream>
 
 namespace forces {
 
@@ -36,8 +35,8 @@ std::vector<std::pair<std::string, std::string>> versions() {
 #endif
   all.emplace_back("compiler", compiler_version());
 #ifdef __CUDACC_VER_MAJOR__
-  all.emplace_back("cuda", std::to_string(__CUDACC_VER_MAJOR__) + "." +
-                               std::to_string(__CUDACC_VER_MINOR__));
+  all.emplace_back(
+      "cuda", std::to_string(__CUDACC_VER_MAJOR__) + "." + std::to_string(__CUDACC_VER_MINOR__));
 #endif
   all.emplace_back("hdf5", std::to_string(H5_VERS_MAJOR) + "." + std::to_string(H5_VERS_MINOR) +
                                "." + std::to_string(H5_VERS_RELEASE));

@@ -60,11 +60,10 @@ class Hdf5Writer {
              hid_t memory_type, void const* data) const {
     const Hdf5Handle space(
         H5Screate_simple(static_cast<int>(extents.size()), extents.data(), nullptr), H5Sclose);
-    Hdf5Handle set(
-        H5Dcreate2(file_, name, file_type, space, H5P_DEFAULT, H5P_DEFAULT, H5P_DEFAULT), H5Dclose);
-    const bool written =
-        set && (extents[0] == 0 ||
-                H5Dwrite(set, memory_type, H5S_ALL, H5S_ALL, H5P_DEFAULT, data) >= 0);
+    Hdf5Handle set(H5Dcreate2(file_, name, file_type, space, H5P_DEFAULT, H5P_DEFAULT, H5P_DEFAULT),
+                   H5Dclose);
+    const bool written = set && (extents[0] == 0 || H5Dwrite(set, memory_type, H5S_ALL, H5S_ALL,
+                                                             H5P_DEFAULT, data) >= 0);
     if (!set.close() || !written) output_.fail(std::string("HDF5 cannot write ") + name);
   }
 

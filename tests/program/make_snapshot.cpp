@@ -18,11 +18,11 @@ namespace {
 /// What a snapshot holds; edited to make the kinds. The expected bodies are in test_program.py.
 struct Type {
   std::vector<double> coordinates;
-  std::vector<double> masses;      // empty: no dataset
-  std::vector<std::int64_t> ids;   // empty: no dataset
-  std::vector<hsize_t> shape;      // of Coordinates
-  hid_t real = H5T_IEEE_F64LE;     // of Coordinates and Masses
-  hid_t id = H5T_STD_U64LE;        // of ParticleIDs
+  std::vector<double> masses;     // empty: no dataset
+  std::vector<std::int64_t> ids;  // empty: no dataset
+  std::vector<hsize_t> shape;     // of Coordinates
+  hid_t real = H5T_IEEE_F64LE;    // of Coordinates and Masses
+  hid_t id = H5T_STD_U64LE;       // of ParticleIDs
   bool has_coordinates = true;
 };
 
@@ -107,10 +107,11 @@ void require(bool condition, char const* what) {
   std::exit(1);
 }
 
-void write_dataset(hid_t group, char const* name, std::vector<hsize_t> const& shape, hid_t file_type,
-                   hid_t memory_type, void const* data) {
+void write_dataset(hid_t group, char const* name, std::vector<hsize_t> const& shape,
+                   hid_t file_type, hid_t memory_type, void const* data) {
   const hid_t space = H5Screate_simple(static_cast<int>(shape.size()), shape.data(), nullptr);
-  const hid_t set = H5Dcreate2(group, name, file_type, space, H5P_DEFAULT, H5P_DEFAULT, H5P_DEFAULT);
+  const hid_t set =
+      H5Dcreate2(group, name, file_type, space, H5P_DEFAULT, H5P_DEFAULT, H5P_DEFAULT);
   require(set >= 0, name);
   if (shape[0] > 0)
     require(H5Dwrite(set, memory_type, H5S_ALL, H5S_ALL, H5P_DEFAULT, data) >= 0, name);
@@ -150,7 +151,8 @@ void write(Snapshot const& snapshot, char const* file_name) {
       write_dataset(group, "Masses", {type.masses.size()}, H5T_IEEE_F64LE, H5T_NATIVE_DOUBLE,
                     type.masses.data());
     if (!type.ids.empty()) {
-      const bool is_signed = H5Tget_class(type.id) == H5T_INTEGER && H5Tget_sign(type.id) == H5T_SGN_2;
+      const bool is_signed =
+          H5Tget_class(type.id) == H5T_INTEGER && H5Tget_sign(type.id) == H5T_SGN_2;
       const bool real = H5Tget_class(type.id) == H5T_FLOAT;
       write_dataset(group, "ParticleIDs", {type.ids.size()}, type.id,
                     is_signed || real ? H5T_NATIVE_INT64 : H5T_NATIVE_UINT64, type.ids.data());
@@ -174,8 +176,9 @@ void print_dataset(hid_t file, char const* name, hid_t memory_type, char const* 
   std::printf("\"%s\": {\"shape\": [%llu", name, static_cast<unsigned long long>(shape[0]));
   if (H5Sget_simple_extent_ndims(space) == 2)
     std::printf(", %llu", static_cast<unsigned long long>(shape[1]));
-  std::printf("], \"signed\": %s, \"values\": [",
-              H5Tget_class(type) != H5T_INTEGER || H5Tget_sign(type) == H5T_SGN_2 ? "true" : "false");
+  std::printf(
+      "], \"signed\": %s, \"values\": [",
+      H5Tget_class(type) != H5T_INTEGER || H5Tget_sign(type) == H5T_SGN_2 ? "true" : "false");
   for (std::size_t i = 0; i < values.size(); ++i) {
     if (i > 0) std::printf(", ");
     std::printf(format, values[i]);

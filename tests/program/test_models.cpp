@@ -79,11 +79,10 @@ TEST(Models, PlummerHasItsMassProfileUpToTheCut) {
   EXPECT_LT(kolmogorov_smirnov(radii, [&](double r) { return mass(std::min(r, 20.0)) / mass(20); }),
             critical);
   for (std::size_t axis = 0; axis < 3; ++axis)
-    EXPECT_LT(kolmogorov_smirnov(collect(bodies,
-                                         [&](std::size_t i) {
-                                           return bodies.positions[3 * i + axis] / radii[i];
-                                         }),
-                                 [](double x) { return uniform(0.5 * (x + 1)); }),
+    EXPECT_LT(kolmogorov_smirnov(
+                  collect(bodies,
+                          [&](std::size_t i) { return bodies.positions[3 * i + axis] / radii[i]; }),
+                  [](double x) { return uniform(0.5 * (x + 1)); }),
               critical);
 }
 

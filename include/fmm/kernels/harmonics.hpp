@@ -47,21 +47,25 @@ KOKKOS_INLINE_FUNCTION constexpr double constexpr_sqrt(double x) {
   return scale * y;
 }
 
-KOKKOS_INLINE_FUNCTION constexpr double factorial(int n) {
-  double product = 1;
-  for (int i = 2; i <= n; ++i) product *= i;
-  return product;
-}
+/// n! and its square root for n = 0..Max; sqrt keeps (2p)! from overflowing at high order.
+template <int Max>
+struct Factorials {
+  double factorial[Max + 1];
+  double root[Max + 1];
 
-/// sqrt(n!), without the overflow of (2p)! at high order.
-KOKKOS_INLINE_FUNCTION constexpr double sqrt_factorial(int n) {
-  double product = 1;
-  for (int i = 2; i <= n; ++i) product *= constexpr_sqrt(i);
-  return product;
-}
+  KOKKOS_FUNCTION static constexpr Factorials make() {
+    Factorials table{};
+    table.factorial[0] = table.root[0] = 1;
+    for (int n = 1; n <= Max; ++n) {
+      table.factorial[n] = n * table.factorial[n - 1];
+      table.root[n] = constexpr_sqrt(n) * table.root[n - 1];
+    }
+    return table;
+  }
 
-/// N_n^m / sqrt(2 - delta_m0) = sqrt((n-m)! (n+m)!) = 1/|A_n^m|.
-KOKKOS_INLINE_FUNCTION constexpr double norm(int n, int m) { return sqrt_factorial(n - m) * sqrt_factorial(n + m); }
+  /// N_n^m / sqrt(2 - delta_m0) = sqrt((n-m)! (n+m)!) = 1/|A_n^m|.
+  KOKKOS_FUNCTION constexpr double norm(int n, int m) const { return root[n - m] * root[n + m]; }
+};
 
 /// Constants of one order, indexed like the coefficients.
 template <int Order, class Real>
@@ -72,9 +76,10 @@ struct NormTable {
 
   KOKKOS_FUNCTION static constexpr NormTable make() {
     NormTable table{};
+    const auto factorials = Factorials<2 * Order>::make();
     for (int n = 0; n <= Order; ++n)
       for (int m = 0; m <= n; ++m) {
-        const double sqrt2 = m == 0 ? 1 : constexpr_sqrt(2), N = norm(n, m);
+        const double sqrt2 = m == 0 ? 1 : constexpr_sqrt(2), N = factorials.norm(n, m);
         for (int k : {index_re(n, m), m == 0 ? index_re(n, m) : index_im(n, m)}) {
           table.regular[k] = Real(sqrt2 * N);
           table.inverse[k] = Real(1 / (sqrt2 * N));

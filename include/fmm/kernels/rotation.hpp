@@ -36,6 +36,7 @@ struct SwapTable {
     double norms[Order + 1] = {};
     previous[c][c] = 1;
     SwapTable table{};
+    const auto factorials = Factorials<2 * Order>::make();
     table.cos[0] = Real(1);
     for (int n = 1; n <= Order; ++n) {
       for (int m = -n; m <= n; ++m) {
@@ -49,7 +50,7 @@ struct SwapTable {
           b[c + m][c - n] = b[c + m][c - n + 2] - 2 * previous[c + m][c - n + 1];
         }
       }
-      for (int m = 0; m <= n; ++m) norms[m] = (m == 0 ? 1 : constexpr_sqrt(2)) * norm(n, m);
+      for (int m = 0; m <= n; ++m) norms[m] = (m == 0 ? 1 : constexpr_sqrt(2)) * factorials.norm(n, m);
       for (int m = 0; m <= n; ++m)
         for (int l = 0; l <= n; ++l) {
           const double sign = l % 2 == 0 ? 1 : -1, ratio = norms[m] / norms[l];
@@ -173,13 +174,14 @@ struct AxialTable {
 
   KOKKOS_FUNCTION static constexpr AxialTable make() {
     AxialTable table{};
+    const auto f = Factorials<2 * Order>::make();
     for (int m = 0; m <= Order; ++m)
       for (int j = m; j <= Order; ++j)
         for (int n = m; n <= Order; ++n) {
           const double sign = (j + m) % 2 == 0 ? 1 : -1;
-          table.m2l[index(j, n, m)] = Real(sign * factorial(j + n) / norm(j, m) / norm(n, m));
+          table.m2l[index(j, n, m)] = Real(sign * f.factorial[j + n] / f.norm(j, m) / f.norm(n, m));
           table.shift[index(j, n, m)] =
-              Real(n <= j ? norm(j, m) / norm(n, m) / factorial(j - n) : 0);
+              Real(n <= j ? f.norm(j, m) / f.norm(n, m) / f.factorial[j - n] : 0);
         }
     return table;
   }
