@@ -20,7 +20,7 @@ int main(int argc, char** argv) {
   const auto plan = solver.build(space, positions);
   solver.evaluate(space, plan, masses, potential, acceleration);
 
-  const auto error = fmm::measure_error(space, solver.kernel(), positions, masses, potential,
-                                        acceleration, 1000);
+  const auto error =
+      fmm::measure_error(space, solver.kernel(), positions, masses, potential, acceleration, 1000);
   std::cout << "relative L2 error of the force: " << error.force_l2 << '\n';
 }

@@ -19,7 +19,7 @@ struct Yukawa {
 int main(int argc, char** argv) {
   Kokkos::ScopeGuard kokkos(argc, argv);
   const int n = 20'000;
-  Kokkos::View<double* [3]> positions("positions", n), field("field", n);
+  Kokkos::View<double*[3]> positions("positions", n), field("field", n);
   Kokkos::View<double*> charges("charges", n), potential("potential", n);
   Kokkos::Random_XorShift64_Pool<> random(1);
   Kokkos::fill_random(positions, random, 1.0);

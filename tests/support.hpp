@@ -32,9 +32,9 @@ using Spaces = testing::Types<
     Kokkos::Serial>;
 
 /// The default space and Serial, each in both precisions.
-using Cases = testing::Types<Case<Kokkos::DefaultExecutionSpace, float>,
-                             Case<Kokkos::DefaultExecutionSpace, double>,
-                             Case<Kokkos::Serial, double>>;
+using Cases =
+    testing::Types<Case<Kokkos::DefaultExecutionSpace, float>,
+                   Case<Kokkos::DefaultExecutionSpace, double>, Case<Kokkos::Serial, double>>;
 
 // ---- bodies ---------------------------------------------------------------------------------------
 
@@ -62,7 +62,8 @@ inline Bodies make_bodies(Model model, std::size_t n, bool mixed = false, unsign
     return a + (b - a) * double(random() >> 11) * 0x1p-53;
   };
   const auto direction = [&](double r, double* x) {
-    const double z = uniform(-1, 1), phi = uniform(0, 2 * std::acos(-1.0)), s = std::sqrt(1 - z * z);
+    const double z = uniform(-1, 1), phi = uniform(0, 2 * std::acos(-1.0)),
+                 s = std::sqrt(1 - z * z);
     x[0] = r * s * std::cos(phi), x[1] = r * s * std::sin(phi), x[2] = r * z;
   };
   Bodies bodies{std::vector<double>(3 * n), std::vector<double>(n)};
@@ -154,8 +155,7 @@ Results run(Solver& solver, Bodies const& bodies) {
   Kokkos::View<double*, Space> potential("potential", bodies.size());
   Kokkos::View<double* [3], Space> field("field", bodies.size());
   const auto plan = [&] {
-    if constexpr (requires { solver.build(space, device.x); })
-      return solver.build(space, device.x);
+    if constexpr (requires { solver.build(space, device.x); }) return solver.build(space, device.x);
   }();
   solver.evaluate(space, plan, device.q, potential, field);
   space.fence();

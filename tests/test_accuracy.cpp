@@ -21,8 +21,10 @@ TYPED_TEST(Accuracy, DirectSumsAreTheDefinitionAtChosenTargets) {
       Kokkos::View<int*, Space> targets("targets", 5);
       Kokkos::View<double*, Space> potential("p", 5);
       Kokkos::View<double* [3], Space> field("a", 5);
-      Kokkos::deep_copy(targets, Kokkos::View<int const*, Kokkos::HostSpace,
-                                              Kokkos::MemoryTraits<Kokkos::Unmanaged>>(chosen, 5));
+      Kokkos::deep_copy(
+          targets,
+          Kokkos::View<int const*, Kokkos::HostSpace, Kokkos::MemoryTraits<Kokkos::Unmanaged>>(
+              chosen, 5));
       fmm::direct_sum(space, fmm::SoftenedGravity{softening, 1}, device.x, device.q, targets,
                       potential, field);
       const Results r = to_host(potential, field);
@@ -71,7 +73,8 @@ TYPED_TEST(Accuracy, ErrorsAreWhatTheyAreDefinedAs) {
   }
   Kokkos::deep_copy(potential, hp);
   Kokkos::deep_copy(field, hf);
-  const auto error = fmm::measure_error(space, fmm::Laplace(), device.x, device.q, potential, field, n);
+  const auto error =
+      fmm::measure_error(space, fmm::Laplace(), device.x, device.q, potential, field, n);
   EXPECT_EQ(error.samples, n);
   EXPECT_NEAR(error.force_l2, std::sqrt(difference / norm), 1e-10);
   EXPECT_NEAR(error.potential_l2, std::sqrt(potential_difference / potential_norm), 1e-10);
@@ -88,8 +91,9 @@ TYPED_TEST(Accuracy, ErrorsAreWhatTheyAreDefinedAs) {
   const auto field_only =
       fmm::measure_error(space, fmm::Laplace(), device.x, device.q, fmm::none, field, n);
   EXPECT_EQ(field_only.force_l2, error.force_l2);
-  EXPECT_EQ(fmm::measure_error(space, fmm::Laplace(), device.x, device.q, potential, field, 0).samples,
-            0u);
+  EXPECT_EQ(
+      fmm::measure_error(space, fmm::Laplace(), device.x, device.q, potential, field, 0).samples,
+      0u);
 }
 
 }  // namespace

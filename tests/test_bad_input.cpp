@@ -32,8 +32,8 @@ void expect_refused(F const& f, std::string const& argument, std::string const& 
     EXPECT_EQ(error.argument(), argument);
     EXPECT_EQ(error.value(), value);
     EXPECT_NE(error.allowed().find(allowed), std::string::npos) << error.allowed();
-    EXPECT_EQ(std::string(error.what()), error.argument() + " = " + error.value() +
-                                             " is not allowed: " + error.allowed());
+    EXPECT_EQ(std::string(error.what()),
+              error.argument() + " = " + error.value() + " is not allowed: " + error.allowed());
   }
 }
 
@@ -55,7 +55,7 @@ TEST(Options, ThetaIsChecked) {
   expect_option_refused<Dual>({.theta = nan}, "theta", "nan", "0 < theta < 1");
   expect_option_refused<Tree>({.theta = 1.5}, "theta", "1.5", "0 < theta <= 1");
   expect_option_refused<Tree>({.theta = -0.5}, "theta", "-0.5", "0 < theta <= 1");
-  expect_option_refused<Lists>({.theta = 0.5}, "theta", "0.5", "2/3");
+  expect_option_refused<Lists>({.theta = 0.5}, "theta", "0.5", "0.66666666666666663");
   expect_option_refused<Direct>({.theta = 0.5}, "theta", "0.5", "not set");
   EXPECT_NO_THROW(Tree({.theta = 1}));
   EXPECT_NO_THROW(Lists({.theta = 2.0 / 3}));
@@ -91,7 +91,7 @@ class Input : public testing::Test {
   Bodies bodies = make_bodies(Model::cube, n);
   Space space;
   Kokkos::View<double*, Space> potential{"potential", n};
-  Kokkos::View<double* [3], Space> field{"field", n};
+  Kokkos::View<double* [3], Space> field { "field", n };
 
   template <class Solver>
   void expect_refused_by(std::string const& argument, std::string const& value,

@@ -146,47 +146,55 @@ TEST_P(Models, ConvergeWithClassicLists) {
 }
 
 TEST_P(Models, ConvergeInTheTreecode) {
-  check<fmm::BarnesHut, fmm::NoTranslation>(GetParam().treecode, {.theta = 0.7, .leaf_capacity = 32});
+  check<fmm::BarnesHut, fmm::NoTranslation>(GetParam().treecode,
+                                            {.theta = 0.7, .leaf_capacity = 32});
 }
 
-INSTANTIATE_TEST_SUITE_P(
-    All, Models,
-    testing::Values(
-        Ladder{Model::cube, false,
-               {1.52e-04, 1.14e-05, 1.17e-06},
-               {1.04e-03, 9.23e-05, 1.61e-05},
-               {2.24e-04, 4.49e-05, 9.00e-06}},
-        Ladder{Model::cube, true,
-               {2.60e-04, 2.45e-05, 2.76e-06},
-               {1.38e-03, 2.36e-04, 4.48e-05},
-               {5.90e-04, 1.10e-04, 2.34e-05}},
-        Ladder{Model::plummer, false,
-               {4.51e-04, 4.31e-05, 5.44e-06},
-               {1.62e-03, 1.39e-04, 1.76e-05},
-               {2.85e-04, 5.10e-05, 1.06e-05}},
-        Ladder{Model::plummer, true,
-               {1.89e-04, 1.89e-05, 2.24e-06},
-               {1.02e-03, 1.71e-04, 3.26e-05},
-               {4.25e-04, 7.80e-05, 1.68e-05}},
-        Ladder{Model::shell, false,
-               {4.19e-06, 3.06e-07, 4.24e-08},
-               {1.72e-05, 2.30e-06, 3.11e-07},
-               {4.48e-06, 1.00e-06, 2.35e-07}},
-        Ladder{Model::shell, true,
-               {5.71e-08, 6.59e-09, 8.37e-10},
-               {2.99e-07, 5.45e-08, 1.05e-08},
-               {1.33e-07, 2.50e-08, 5.32e-09}},
-        Ladder{Model::disk, false,
-               {4.18e-04, 2.91e-05, 3.51e-06},
-               {5.44e-03, 5.67e-04, 5.84e-05},
-               {1.01e-03, 1.52e-04, 2.24e-05}},
-        Ladder{Model::disk, true,
-               {1.04e-04, 1.05e-05, 1.22e-06},
-               {7.25e-04, 1.31e-04, 2.50e-05},
-               {3.08e-04, 5.91e-05, 1.30e-05}}),
-    [](auto const& info) {
-      return std::string(name_of(info.param.model)) + (info.param.mixed ? "_mixed" : "_equal");
-    });
+INSTANTIATE_TEST_SUITE_P(All, Models,
+                         testing::Values(Ladder{Model::cube,
+                                                false,
+                                                {1.52e-04, 1.14e-05, 1.17e-06},
+                                                {1.04e-03, 9.23e-05, 1.61e-05},
+                                                {2.24e-04, 4.49e-05, 9.00e-06}},
+                                         Ladder{Model::cube,
+                                                true,
+                                                {2.60e-04, 2.45e-05, 2.76e-06},
+                                                {1.38e-03, 2.36e-04, 4.48e-05},
+                                                {5.90e-04, 1.10e-04, 2.34e-05}},
+                                         Ladder{Model::plummer,
+                                                false,
+                                                {4.51e-04, 4.31e-05, 5.44e-06},
+                                                {1.62e-03, 1.39e-04, 1.76e-05},
+                                                {2.85e-04, 5.10e-05, 1.06e-05}},
+                                         Ladder{Model::plummer,
+                                                true,
+                                                {1.89e-04, 1.89e-05, 2.24e-06},
+                                                {1.02e-03, 1.71e-04, 3.26e-05},
+                                                {4.25e-04, 7.80e-05, 1.68e-05}},
+                                         Ladder{Model::shell,
+                                                false,
+                                                {4.19e-06, 3.06e-07, 4.24e-08},
+                                                {1.72e-05, 2.30e-06, 3.11e-07},
+                                                {4.48e-06, 1.00e-06, 2.35e-07}},
+                                         Ladder{Model::shell,
+                                                true,
+                                                {5.71e-08, 6.59e-09, 8.37e-10},
+                                                {2.99e-07, 5.45e-08, 1.05e-08},
+                                                {1.33e-07, 2.50e-08, 5.32e-09}},
+                                         Ladder{Model::disk,
+                                                false,
+                                                {4.18e-04, 2.91e-05, 3.51e-06},
+                                                {5.44e-03, 5.67e-04, 5.84e-05},
+                                                {1.01e-03, 1.52e-04, 2.24e-05}},
+                                         Ladder{Model::disk,
+                                                true,
+                                                {1.04e-04, 1.05e-05, 1.22e-06},
+                                                {7.25e-04, 1.31e-04, 2.50e-05},
+                                                {3.08e-04, 5.91e-05, 1.30e-05}}),
+                         [](auto const& info) {
+                           return std::string(name_of(info.param.model)) +
+                                  (info.param.mixed ? "_mixed" : "_equal");
+                         });
 
 // ---- orders ---------------------------------------------------------------------------------------
 
@@ -207,7 +215,8 @@ TYPED_TEST(Orders, StayUnderTheGeometricBound) {
   const auto check = [&](auto solver) {
     const Results results = run(solver, bodies);
     EXPECT_LT(relative_l2(results.potential, reference.potential), std::pow(theta, p + 1));
-    EXPECT_GT(relative_l2(results.potential, reference.potential), 1e-4 * std::pow(theta, 2 * p + 2));
+    EXPECT_GT(relative_l2(results.potential, reference.potential),
+              1e-4 * std::pow(theta, 2 * p + 2));
   };
   check(fmm::Solver<fmm::Laplace, p, fmm::Rotation, fmm::DualTree<>, double>(
       {.theta = theta, .leaf_capacity = 16}));
@@ -252,10 +261,10 @@ TEST(Treecode, OnClassicListsIsAFewTimesBetterThanTheFmm) {
   const Bodies bodies = make_bodies(Model::cube, 20000, false, 5);
   const Results reference = direct_sum<fmm::SoftenedGravity>(bodies);
   const fmm::Options options{.depth = 3, .tree = fmm::TreeKind::uniform};
-  const double tree = error<5, fmm::FmmList, fmm::NoTranslation, fmm::SoftenedGravity>(
-      bodies, reference, options);
-  const double fmm = error<5, fmm::FmmList, fmm::Rotation, fmm::SoftenedGravity>(bodies, reference,
-                                                                                 options);
+  const double tree =
+      error<5, fmm::FmmList, fmm::NoTranslation, fmm::SoftenedGravity>(bodies, reference, options);
+  const double fmm =
+      error<5, fmm::FmmList, fmm::Rotation, fmm::SoftenedGravity>(bodies, reference, options);
   EXPECT_LT(tree, fmm);
   EXPECT_GT(tree, 0.02 * fmm);
 }

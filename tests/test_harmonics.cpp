@@ -14,13 +14,14 @@ struct Point {
   double x, y, z;
 };
 // the axes, and points of no symmetry
-const Point points[] = {{1, 0, 0}, {-1, 0, 0}, {0, 1, 0},  {0, -1, 0},         {0, 0, 1},
+const Point points[] = {{1, 0, 0},  {-1, 0, 0},       {0, 1, 0},         {0, -1, 0},      {0, 0, 1},
                         {0, 0, -1}, {0.3, -0.7, 0.2}, {-0.5, 0.4, -0.8}, {1.5, 2.5, -3.5}};
 
 /// P_n^m(cos theta) without the Condon-Shortley phase, from the closed sum over powers.
 long double legendre(int n, int m, long double c, long double s) {
   long double sum = 0;
-  for (int k = 0; 2 * k <= n - m; ++k) {  // d^(m) / dx^m of P_n = 2^-n sum (-1)^k (2n-2k)! / (k! (n-k)! (n-2k)!) x^(n-2k)
+  for (int k = 0; 2 * k <= n - m;
+       ++k) {  // d^(m) / dx^m of P_n = 2^-n sum (-1)^k (2n-2k)! / (k! (n-k)! (n-2k)!) x^(n-2k)
     long double term = k % 2 ? -1 : 1;
     term *= std::tgamma((long double)(2 * n - 2 * k + 1)) / std::tgamma((long double)(k + 1)) /
             std::tgamma((long double)(n - k + 1)) / std::tgamma((long double)(n - m - 2 * k + 1));
@@ -31,8 +32,8 @@ long double legendre(int n, int m, long double c, long double s) {
 
 TEST(Harmonics, AreTheirClosedForms) {
   for (auto const& [x, y, z] : points) {
-    const long double r = std::sqrt((long double)(x) * x + (long double)(y) * y + (long double)(z) * z);
-    const long double c = z / r, s = std::sqrt((long double)(x) * x + (long double)(y) * y) / r;
+    const long double r = std::sqrt((long double)(x)*x + (long double)(y)*y + (long double)(z)*z);
+    const long double c = z / r, s = std::sqrt((long double)(x)*x + (long double)(y)*y) / r;
     const long double phi = std::atan2((long double)y, (long double)x);
     double u[fmm::coefficient_count(top)], v[fmm::coefficient_count(top)];
     regular_harmonics<top>(x, y, z, u);
@@ -40,8 +41,10 @@ TEST(Harmonics, AreTheirClosedForms) {
     for (int n = 0; n <= top; ++n)
       for (int m = 0; m <= n; ++m) {
         const long double p = legendre(n, m, c, s);
-        const long double U = std::pow(r, (long double)n) / std::tgamma((long double)(n + m + 1)) * p;
-        const long double V = std::tgamma((long double)(n - m + 1)) / std::pow(r, (long double)(n + 1)) * p;
+        const long double U =
+            std::pow(r, (long double)n) / std::tgamma((long double)(n + m + 1)) * p;
+        const long double V =
+            std::tgamma((long double)(n - m + 1)) / std::pow(r, (long double)(n + 1)) * p;
         const double norm = std::sqrt(std::tgamma(n - m + 1) * std::tgamma(n + m + 1)),
                      scale_u = double(std::pow(r, (long double)n) / norm),
                      scale_v = double(norm / std::pow(r, (long double)(n + 1)));
@@ -63,9 +66,12 @@ TEST(Harmonics, AdditionTheorem) {
   double sum = 0;
   for (int n = 0; n <= 24; ++n)
     for (int m = 0; m <= n; ++m)
-      sum += m == 0 ? u[index_re(n, 0)] * v[index_re(n, 0)]
-                    : 2 * (u[index_re(n, m)] * v[index_re(n, m)] + u[index_im(n, m)] * v[index_im(n, m)]);
-  const double r = std::sqrt(std::pow(b[0] - a[0], 2) + std::pow(b[1] - a[1], 2) + std::pow(b[2] - a[2], 2));
+      sum +=
+          m == 0
+              ? u[index_re(n, 0)] * v[index_re(n, 0)]
+              : 2 * (u[index_re(n, m)] * v[index_re(n, m)] + u[index_im(n, m)] * v[index_im(n, m)]);
+  const double r =
+      std::sqrt(std::pow(b[0] - a[0], 2) + std::pow(b[1] - a[1], 2) + std::pow(b[2] - a[2], 2));
   EXPECT_NEAR(sum, 1 / r, 1e-14 / r);
 }
 
@@ -100,7 +106,8 @@ TEST(Rotations, SwapMatricesAreOrthogonalAndSymmetric) {
   for (int n = 0; n <= top; ++n)
     for (int m = 0; m <= n; ++m)
       for (int l = 0; l <= n; ++l) {
-        EXPECT_NEAR(table.cos[Table::index_cos(n, m, l)], table.cos[Table::index_cos(n, l, m)], 1e-13);
+        EXPECT_NEAR(table.cos[Table::index_cos(n, m, l)], table.cos[Table::index_cos(n, l, m)],
+                    1e-13);
         double product = 0;
         for (int k = 0; k <= n; ++k)
           product += table.cos[Table::index_cos(n, m, k)] * table.cos[Table::index_cos(n, l, k)];
@@ -207,7 +214,8 @@ void check_chain() {
   using Expansion = fmm::SphericalExpansion<P, double, fmm::Rotation>;
   const double a[3] = {0.3, -0.25, 0.2}, b[3] = {-0.2, 0.35, -0.3};
   for (auto const& [x, y, z] : points) {
-    const double r = std::sqrt(x * x + y * y + z * z), far = 2.2 / r, d[3] = {x * far, y * far, z * far};
+    const double r = std::sqrt(x * x + y * y + z * z), far = 2.2 / r,
+                 d[3] = {x * far, y * far, z * far};
     Coefficients M(Expansion::size, 0.0), staged(Expansion::size);
     Expansion::p2m(a[0], a[1], a[2], 1.0, M.data());
     double separation[3], r2 = 0;
@@ -220,7 +228,9 @@ void check_chain() {
         EXPECT_NEAR(gradient[c], -separation[c] * u * u * u, factor * bound * u * u) << P;
     };
     for (int k = 0; k < Expansion::size; ++k) staged[k] = Expansion::stage_multipole(k, M[k]);
-    compare(Expansion::template m2p<true, true>(d[0] + b[0], d[1] + b[1], d[2] + b[2], staged.data()), 0.5);
+    compare(
+        Expansion::template m2p<true, true>(d[0] + b[0], d[1] + b[1], d[2] + b[2], staged.data()),
+        0.5);
     Expansion::m2l(d[0], d[1], d[2], 1.0, 1.0, M.data());
     for (int k = 0; k < Expansion::size; ++k) staged[k] = Expansion::stage_local(k, M[k]);
     compare(Expansion::template l2p<true, true>(b[0], b[1], b[2], staged.data()), 1);
@@ -241,7 +251,8 @@ void check_lanes() {
   using T = LaneTraits<V>;
   constexpr int W = T::count;
   Real x[W], y[W], z[W], result[W];
-  for (int l = 0; l < W; ++l) x[l] = Real(0.1 * l - 0.3), y[l] = Real(0.2 - 0.05 * l), z[l] = Real(0.5);
+  for (int l = 0; l < W; ++l)
+    x[l] = Real(0.1 * l - 0.3), y[l] = Real(0.2 - 0.05 * l), z[l] = Real(0.5);
   V u[fmm::coefficient_count(6)];
   regular_harmonics<6>(T::load(x), T::load(y), T::load(z), u);
   const Real tolerance = sizeof(Real) == 4 ? Real(1e-6) : Real(1e-15);
@@ -261,7 +272,7 @@ void check_lanes() {
   for (int i = 0; i < 1000; ++i) {
     for (int l = 0; l < W; ++l)
       x[l] = Real(std::ldexp(1 + double(random() >> 11) * 0x1p-53, int(random() % 60) - 30));
-    T::store(rsqrt(T::load(x)), result);
+    T::store(fmm::detail::rsqrt(T::load(x)), result);
     for (int l = 0; l < W; ++l)
       EXPECT_NEAR(result[l] * std::sqrt(double(x[l])), 1, sizeof(Real) == 4 ? 4e-7 : 1e-15);
   }

@@ -14,7 +14,7 @@ using Space = Kokkos::DefaultExecutionSpace;
 struct Counts {
   std::map<std::string, int> kernels;
   std::uint64_t copied_bytes = 0;
-  int allocations = 0;
+  std::vector<std::string> allocations;  // labels of the library's own
   std::vector<std::string> regions;
   int total() const {
     int sum = 0;
@@ -31,8 +31,8 @@ void begin_copy(Kokkos::Tools::SpaceHandle, const char*, const void*, Kokkos::To
                 const char*, const void*, std::uint64_t bytes) {
   if (counts) counts->copied_bytes += bytes;
 }
-void allocate(Kokkos::Tools::SpaceHandle, const char*, const void*, std::uint64_t) {
-  if (counts) ++counts->allocations;
+void allocate(Kokkos::Tools::SpaceHandle, const char* label, const void*, std::uint64_t) {
+  if (counts) counts->allocations.push_back(label);
 }
 void push_region(const char* name) {
   if (counts) counts->regions.push_back(name);
@@ -89,7 +89,7 @@ void check_growth(fmm::Options const& options) {
   EXPECT_EQ(small.kernels, large.kernels);
   EXPECT_EQ(small.copied_bytes, large.copied_bytes);
   EXPECT_LT(large.copied_bytes, 4096u);
-  EXPECT_GT(large.total(), 10);
+  EXPECT_GE(large.total(), 8);
   for (auto const& kernel : large.kernels)
     EXPECT_EQ(kernel.first.rfind("fmm::", 0), 0u) << "[" << kernel.first << "] is not labelled";
 }
@@ -107,10 +107,10 @@ TEST_F(HostWork, ASecondBuildOfTheSameSizeAllocatesNothing) {
   using namespace fmm;
   const auto check = [](auto solver) {
     const Bodies bodies = make_bodies(Model::plummer, 20000);
-    EXPECT_GT(count(solver, bodies).allocations, 0);
+    EXPECT_FALSE(count(solver, bodies).allocations.empty());
     for (auto const& kernel : {1, 2}) {
       (void)kernel;
-      EXPECT_EQ(count(solver, bodies).allocations, 0);
+      EXPECT_EQ(count(solver, bodies).allocations, std::vector<std::string>());
     }
   };
   check(Solver<Laplace, 3, Rotation, DualTree<>, float>());
@@ -123,9 +123,9 @@ TEST_F(HostWork, RegionsHaveTheNamesOfTheStages) {
   fmm::Solver<fmm::Laplace, 3> solver;
   const Counts result = count(solver, make_bodies(Model::cube, 5000));
   const std::vector<std::string> expected = {
-      "fmm::build", "fmm::bounds",   "fmm::keys",    "fmm::sort", "fmm::tree", "fmm::lists",
-      "fmm::evaluate", "fmm::charges", "fmm::p2m", "fmm::m2m",  "fmm::m2l",  "fmm::l2l",
-      "fmm::l2p",   "fmm::p2p",      "fmm::results"};
+      "fmm::build", "fmm::bounds",   "fmm::keys",    "fmm::sort", "fmm::tree",
+      "fmm::lists", "fmm::evaluate", "fmm::charges", "fmm::p2m",  "fmm::m2m",
+      "fmm::m2l",   "fmm::l2l",      "fmm::l2p",     "fmm::p2p",  "fmm::results"};
   EXPECT_EQ(result.regions, expected);
 }
 

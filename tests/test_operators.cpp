@@ -138,7 +138,8 @@ TYPED_TEST(Operators, LocalsOfAllCellsAreTheSumsOverTheirLists) {
       std::vector<double> expected(F::size, 0.0), absolute(F::size, 0.0);
       for (Offset e = offsets[c]; e < offsets[c + 1]; ++e) {
         Cell const &target = this->cells[c], &source = this->cells[entries[e]];
-        std::vector<double> a(M.begin() + entries[e] * F::size, M.begin() + (entries[e] + 1) * F::size);
+        std::vector<double> a(M.begin() + entries[e] * F::size,
+                              M.begin() + (entries[e] + 1) * F::size);
         const double unit = 1.0 / (1 << grid_bits);
         fmm::Direct::m2l<F::order>((target.centre[0] - source.centre[0]) * unit,
                                    (target.centre[1] - source.centre[1]) * unit,
@@ -172,8 +173,9 @@ TYPED_TEST(Operators, LocalsOfChildrenGiveTheParentsPotential) {
   std::vector<Real> L(locals.extent(0), Real(0));
   std::mt19937_64 random(1);
   for (int k = 0; k < F::size; ++k) L[k] = Real(double(random() >> 11) * 0x1p-53 - 0.5);  // root
-  Kokkos::deep_copy(locals, Kokkos::View<Real*, Kokkos::HostSpace, Kokkos::MemoryTraits<Kokkos::Unmanaged>>(
-                                L.data(), L.size()));
+  Kokkos::deep_copy(locals,
+                    Kokkos::View<Real*, Kokkos::HostSpace, Kokkos::MemoryTraits<Kokkos::Unmanaged>>(
+                        L.data(), L.size()));
   for (int level = 1; level <= this->s.tree.depth; ++level)
     l2l<Expansion>(this->space, this->s.tree.cells, this->s.tree.level_begin[level],
                    this->s.tree.level_begin[level + 1], locals);
@@ -203,10 +205,9 @@ TYPED_TEST(Operators, MultipolesAtBodiesAreTheirDefinition) {
   using Expansion = fmm::SphericalExpansion<F::order, Real, fmm::Rotation>;
   this->template build<fmm::FmmList>({.leaf_capacity = 40});
   this->template upward<Expansion>();
-  m2p<Expansion, Wanted<true, true>>(this->space, this->s.tree.cells, this->s.tree.tiles,
-                                     this->s.lists.m2p, this->s.lists.m2l,
-                                     this->s.bodies.view(this->s.size), this->multipoles(),
-                                     this->s.sums.view(this->s.size));
+  m2p<Expansion, Wanted<true, true>>(
+      this->space, this->s.tree.cells, this->s.tree.tiles, this->s.lists.m2p, this->s.lists.m2l,
+      this->s.bodies.view(this->s.size), this->multipoles(), this->s.sums.view(this->s.size));
   this->space.fence();
   const auto sums = host<Sums<Real>, typename F::Space>(this->s.sums.view(this->s.size));
   const auto M = host<Real, typename F::Space>(this->multipoles());
@@ -216,7 +217,9 @@ TYPED_TEST(Operators, MultipolesAtBodiesAreTheirDefinition) {
     const auto add = [&](Csr<typename F::Space> const& list, CellIndex row) {
       static std::map<void const*, std::pair<std::vector<Offset>, std::vector<CellIndex>>> copies;
       auto& copy = copies[list.offsets.data()];
-      if (i == 0) copy = {host<Offset, typename F::Space>(list.offsets), host<CellIndex, typename F::Space>(list.entries)};
+      if (i == 0)
+        copy = {host<Offset, typename F::Space>(list.offsets),
+                host<CellIndex, typename F::Space>(list.entries)};
       for (Offset e = copy.first[row]; e < copy.first[row + 1]; ++e) {
         const CellIndex source = copy.second[e];
         double x[3], staged[F::size];
@@ -250,7 +253,8 @@ TYPED_TEST(Operators, PairsOfLargeLeavesAreComplete) {
   using F = TestFixture;
   using Shape = fmm::Tuning<typename F::Space, typename F::Real>;
   const int tile = Shape::near_field.tile, chunk = Shape::near_field.chunk;
-  for (const int n : {1, tile - 1, tile, tile + 1, chunk - 1, chunk, chunk + 1, 2 * chunk + tile + 1}) {
+  for (const int n :
+       {1, tile - 1, tile, tile + 1, chunk - 1, chunk, chunk + 1, 2 * chunk + tile + 1}) {
     const Bodies bodies = make_bodies(Model::cube, n, true);
     const Results reference = direct_reference(bodies, false);
     for (const int depth : {0, 1}) {  // all in the own leaf, or spread over its neighbours too

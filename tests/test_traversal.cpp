@@ -129,7 +129,8 @@ HostLists make_lists(Bodies const& bodies, fmm::Options options) {
   const Space space;
   const DeviceBodies<Space> device(bodies);
   PlanStorage<Space, double> storage;
-  options = fmm::Solver<fmm::Laplace, 2, fmm::Rotation, Traversal, double, Space>(options).options();
+  options =
+      fmm::Solver<fmm::Laplace, 2, fmm::Rotation, Traversal, double, Space>(options).options();
   const Kokkos::View<double const* [3], Space> positions = device.x;
   build_plan<Traversal>(space, storage, positions, options, nullptr);
   space.fence();
@@ -145,8 +146,8 @@ int distance(Cell const& a, Cell const& b) {  // of centres, in cells of one lev
 }
 
 TEST(ClassicLists, Have27NeighboursAnd189Cells) {
-  const HostLists lists = make_lists<fmm::FmmList>(
-      make_bodies(Model::cube, 40000), {.depth = 3, .tree = fmm::TreeKind::uniform});
+  const HostLists lists = make_lists<fmm::FmmList>(make_bodies(Model::cube, 40000),
+                                                   {.depth = 3, .tree = fmm::TreeKind::uniform});
   ASSERT_EQ(lists.cells.size(), 1u + 8 + 64 + 512);
   std::size_t largest = 0, neighbours = 0;
   bool equality = false;
@@ -212,8 +213,8 @@ TEST(DualTraversal, AcceptsOnlyConvergingPairs) {
   const DeviceBodies<Space> device(make_bodies(Model::plummer, 5000));
   PlanStorage<Space, double> s;
   const Kokkos::View<double const* [3], Space> positions = device.x;
-  build_plan<fmm::DualTree<>>(space, s, positions, {.theta = theta, .leaf_capacity = 16, .depth = 21},
-                              nullptr);
+  build_plan<fmm::DualTree<>>(space, s, positions,
+                              {.theta = theta, .leaf_capacity = 16, .depth = 21}, nullptr);
   const auto cells = host(s.tree.cells);
   const auto radii = host(s.traversal.radii.view(cells.size()));
   const auto rows = host(s.lists.m2l);
@@ -221,7 +222,8 @@ TEST(DualTraversal, AcceptsOnlyConvergingPairs) {
   for (std::size_t i = 0; i < cells.size(); ++i)
     for (const CellIndex j : rows[i]) {
       double r2 = 0;
-      for (int d = 0; d < 3; ++d) r2 += std::pow(double(cells[i].centre[d] - cells[j].centre[d]), 2);
+      for (int d = 0; d < 3; ++d)
+        r2 += std::pow(double(cells[i].centre[d] - cells[j].centre[d]), 2);
       const double sum = double(radii[i]) * cells[i].edge() + double(radii[j]) * cells[j].edge();
       EXPECT_LT(sum, theta * std::sqrt(r2) * (1 + 1e-5));
       unequal += cells[i].level != cells[j].level;
@@ -270,7 +272,8 @@ struct LightSources {
 };
 
 TEST(ChargeCriterion, NewChargesRedoListsOnly) {
-  using Solver = fmm::Solver<fmm::Laplace, 4, fmm::Rotation, fmm::DualTree<LightSources>, double, Space>;
+  using Solver =
+      fmm::Solver<fmm::Laplace, 4, fmm::Rotation, fmm::DualTree<LightSources>, double, Space>;
   Bodies bodies = make_bodies(Model::cube, 3000, true);
   Solver solver({.leaf_capacity = 16});
   const Space space;
@@ -290,7 +293,8 @@ TEST(ChargeCriterion, NewChargesRedoListsOnly) {
   EXPECT_EQ(second.find("tree"), nullptr);
   EXPECT_GT(second.seconds("lists"), 0);
   EXPECT_NE(plan.m2l_entries(), before);
-  EXPECT_LT(relative_l2(to_host(potential, field).field, direct_sum<fmm::Laplace>(bodies).field), 2e-3);
+  EXPECT_LT(relative_l2(to_host(potential, field).field, direct_sum<fmm::Laplace>(bodies).field),
+            2e-3);
 }
 
 }  // namespace

@@ -76,7 +76,8 @@ void check_tree(Bodies const& bodies, fmm::Options options) {
   const Space space;
   const DeviceBodies<Space> device(bodies);
   PlanStorage<Space, double> s;
-  options = fmm::Solver<fmm::Laplace, 2, fmm::Rotation, fmm::DualTree<>, double, Space>(options).options();
+  options = fmm::Solver<fmm::Laplace, 2, fmm::Rotation, fmm::DualTree<>, double, Space>(options)
+                .options();
   const Kokkos::View<double const* [3], Space> positions = device.x;
   build_plan<fmm::DualTree<>>(space, s, positions, options, nullptr);
   space.fence();

@@ -20,9 +20,9 @@ struct ErrorMeasure {
   double force_p99 = 0;  ///< 99th percentile of |a - a_ref| / |a_ref|
   double force_max = 0;
   double potential_l2 = 0;
-  std::size_t samples = 0;     ///< targets compared
-  double direct_seconds = 0;   ///< time of the direct sum for them
-  std::vector<double> force;   ///< |a - a_ref| / |a_ref| of each target, ascending
+  std::size_t samples = 0;    ///< targets compared
+  double direct_seconds = 0;  ///< time of the direct sum for them
+  std::vector<double> force;  ///< |a - a_ref| / |a_ref| of each target, ascending
 };
 
 namespace detail {
@@ -47,7 +47,8 @@ struct GiveDirect {
   Field field;
 
   KOKKOS_FUNCTION void operator()(std::int64_t i) const {
-    if constexpr (!std::is_same_v<Potential, None>) potential(i) = sums(i).potential * potential_unit;
+    if constexpr (!std::is_same_v<Potential, None>)
+      potential(i) = sums(i).potential * potential_unit;
     if constexpr (!std::is_same_v<Field, None>) {
       field(i, 0) = sums(i).x * field_unit;
       field(i, 1) = sums(i).y * field_unit;
@@ -80,7 +81,7 @@ struct GatherResults {
 }  // namespace detail
 
 /// Direct sums in double, in the caller's units, over all N bodies at those numbered in `targets` (M):
-/// potential (M) and field (M,3), each a View or fmm::none. Asynchronous. Cost: M N pairs.
+/// potential (M) and field (M,3), each a View or fmm::none. Returns when they are there. Cost: M N pairs.
 template <class ExecutionSpace, class Kernel, class Positions, class Charges, class Targets,
           class Potential, class Field>
 void direct_sum(ExecutionSpace const& space, Kernel const& kernel, Positions const& positions,
@@ -89,6 +90,8 @@ void direct_sum(ExecutionSpace const& space, Kernel const& kernel, Positions con
   static_assert(PairKernel<Kernel>);
   detail::check_view<ExecutionSpace, Positions, 2>();
   detail::check_view<ExecutionSpace, Charges, 1>();
+  detail::check_result<ExecutionSpace, Potential, 1>();
+  detail::check_result<ExecutionSpace, Field, 2>();
   const std::int64_t n = detail::checked_size("positions", positions);
   detail::check_extents("charges", charges, n);
   const std::int64_t m = std::int64_t(targets.extent(0));
@@ -104,9 +107,9 @@ void direct_sum(ExecutionSpace const& space, Kernel const& kernel, Positions con
   const auto sums = sum_buffer.resize(m);
   const auto chosen = target_buffer.resize(m);
   Kokkos::deep_copy(space, chosen, targets);
-  Kokkos::parallel_for("fmm::direct_sum::bodies", detail::range(space, n),
-                       detail::CopyBodies<ExecutionSpace, Positions, Charges>{positions, charges,
-                                                                              bodies});
+  Kokkos::parallel_for(
+      "fmm::direct_sum::bodies", detail::range(space, n),
+      detail::CopyBodies<ExecutionSpace, Positions, Charges>{positions, charges, bodies});
   double length = 1;
   Kernel scaled = kernel;
   double unit = detail::prefactor(kernel);
@@ -116,9 +119,9 @@ void direct_sum(ExecutionSpace const& space, Kernel const& kernel, Positions con
     unit *= kernel.potential_unit(length);
   }
   detail::p2p_chosen<Want>(space, scaled, 1 / length, bodies, chosen, sums);
-  Kokkos::parallel_for(
-      "fmm::direct_sum::results", detail::range(space, m),
-      detail::GiveDirect<ExecutionSpace, Potential, Field>{sums, unit, unit / length, potential, field});
+  Kokkos::parallel_for("fmm::direct_sum::results", detail::range(space, m),
+                       detail::GiveDirect<ExecutionSpace, Potential, Field>{
+                           sums, unit, unit / length, potential, field});
   space.fence();  // the buffers go now
 }
 
@@ -159,9 +162,9 @@ ErrorMeasure measure_error(ExecutionSpace const& space, Kernel const& kernel,
   using HostTargets =
       Kokkos::View<detail::BodyIndex*, Kokkos::HostSpace, Kokkos::MemoryTraits<Kokkos::Unmanaged>>;
   Kokkos::deep_copy(space, targets, HostTargets(host_targets.data(), m));
-  Kokkos::parallel_for("fmm::error::gather", detail::range(space, m),
-                       detail::GatherResults<ExecutionSpace, Potential, Field>{potential, field,
-                                                                               targets, results});
+  Kokkos::parallel_for(
+      "fmm::error::gather", detail::range(space, m),
+      detail::GatherResults<ExecutionSpace, Potential, Field>{potential, field, targets, results});
   using Memory = typename ExecutionSpace::memory_space;
   Kokkos::View<double*, detail::Device<ExecutionSpace>> reference_potential("fmm::reference", m);
   Kokkos::View<double* [3], Kokkos::LayoutRight, Memory> reference_field("fmm::reference", m);
@@ -192,8 +195,7 @@ ErrorMeasure measure_error(ExecutionSpace const& space, Kernel const& kernel,
     }
     force2 += a2;
     difference2 += d2;
-    if (!std::is_same_v<Field, None>)
-      error.force.push_back(d2 == 0 ? 0 : std::sqrt(d2 / a2));
+    if (!std::is_same_v<Field, None>) error.force.push_back(d2 == 0 ? 0 : std::sqrt(d2 / a2));
   }
   if (!std::is_same_v<Potential, None> && potential_difference2 > 0)
     error.potential_l2 = std::sqrt(potential_difference2 / potential2);

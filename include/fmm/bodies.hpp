@@ -7,8 +7,8 @@
 #include <string>
 
 #include "concepts.hpp"
-#include "tree/octree.hpp"
 #include "detail/cell.hpp"
+#include "tree/octree.hpp"
 
 namespace fmm::detail {
 
@@ -63,9 +63,9 @@ template <bool Positive, class Space, class Charges, class Real, class StoredRea
 double take_charges(Space const& space, Charges const& charges, Array<BodyIndex, Space> order,
                     Array<Body<StoredReal>, Space> bodies, Array<Sums<Real>, Space> sums) {
   const double unit = charge_scale<Positive>(space, charges);
-  Kokkos::parallel_for("fmm::charges", range(space, std::int64_t(order.extent(0))),
-                       TakeCharges<Space, Charges, Real, StoredReal>{charges, 1 / unit, order,
-                                                                     bodies, sums});
+  Kokkos::parallel_for(
+      "fmm::charges", range(space, std::int64_t(order.extent(0))),
+      TakeCharges<Space, Charges, Real, StoredReal>{charges, 1 / unit, order, bodies, sums});
   return unit;
 }
 

@@ -22,8 +22,7 @@ concept TranslationScheme = requires(double x, double* a) {
 
 /// A pair kernel that a tree can be used with: 1/r, or an expansion of its own.
 template <class Kernel, int Order, class Real, class Translation>
-concept ExpandableKernel =
-    PairKernel<Kernel> && detail::RescalableKernel<Kernel> &&
+concept ExpandableKernel = PairKernel<Kernel> && detail::RescalableKernel<Kernel> &&
     (HarmonicKernel<Kernel> ||
      requires { typename Kernel::template Expansion<Order, Real, Translation>; });
 
@@ -31,9 +30,10 @@ namespace detail {
 
 template <class Kernel, int Order, class Translation, class Traversal, class Real, class Space>
 constexpr bool check_policies() {
-  static_assert(PairKernel<Kernel>,
-                "fmm: the pair kernel must be trivially copyable and callable with r^2 as float and "
-                "as double, returning fmm::PairTerm<float> and fmm::PairTerm<double>");
+  static_assert(
+      PairKernel<Kernel>,
+      "fmm: the pair kernel must be trivially copyable and callable with r^2 as float and "
+      "as double, returning fmm::PairTerm<float> and fmm::PairTerm<double>");
   static_assert(Order >= 0, "fmm: the expansion order is the highest degree, 0 or more");
   static_assert(TranslationScheme<Translation>,
                 "fmm: the translation scheme must provide m2m, m2l and l2l (fmm::Direct, "
@@ -52,17 +52,19 @@ constexpr bool check_policies() {
   static_assert(Kokkos::is_execution_space<Space>::value,
                 "fmm: the execution space must be a Kokkos execution space");
   if constexpr (!std::is_same_v<Traversal, AllPairs>)
-    static_assert(ExpandableKernel<Kernel, Order, Real, Translation>,
-                  "fmm: a treecode or FMM needs a pair kernel with `harmonic = true` (a far field of "
-                  "1/r) or an Expansion of its own, and with rescaled() and potential_unit(); with "
-                  "fmm::AllPairs every pair kernel works");
+    static_assert(
+        ExpandableKernel<Kernel, Order, Real, Translation>,
+        "fmm: a treecode or FMM needs a pair kernel with `harmonic = true` (a far field of "
+        "1/r) or an Expansion of its own, and with rescaled() and potential_unit(); with "
+        "fmm::AllPairs every pair kernel works");
   return true;
 }
 
 /// A View of rank `Rank` that Space can access.
 template <class Space, class View, int Rank>
 constexpr bool check_view() {
-  static_assert(Kokkos::is_view<View>::value, "fmm: positions, charges and results are Kokkos Views");
+  static_assert(Kokkos::is_view<View>::value,
+                "fmm: positions, charges and results are Kokkos Views");
   static_assert(can_access_v<Space, View>,
                 "fmm: the solver's execution space cannot access this View's memory space");
   static_assert(int(View::rank) == Rank,

@@ -16,7 +16,7 @@ inline SplitRule split_rule(Options const& options, std::int64_t n) {
   if (options.tree == TreeKind::adaptive) return {*options.depth, *options.leaf_capacity};
   if (options.depth) return {*options.depth, 0};
   int depth = 0;
-  while (depth < max_tree_depth && double(n) > *options.leaf_capacity * std::pow(8.0, depth)) ++depth;
+  while (depth<max_tree_depth&& double(n)> * options.leaf_capacity * std::pow(8.0, depth)) ++depth;
   return {depth, 0};
 }
 
@@ -37,6 +37,15 @@ void build_lists(Space const& space, PlanStorage<Space, Real>& s, double theta) 
   }
 }
 
+/// The same as a stage of its own, counted in list entries.
+template <class Traversal, class Space, class Real>
+void lists_stage(Space const& space, PlanStorage<Space, Real>& s, double theta, Report* report) {
+  stage(space, report, "lists", [&] { build_lists<Traversal>(space, s, theta); });
+  if (report)
+    for (auto const* list : {&s.lists.m2l, &s.lists.m2p, &s.lists.p2p})
+      report->stage("lists").count += std::int64_t(list->entries.extent(0));
+}
+
 /// Octree over the sorted bodies, the bodies in it, and radii if the criterion uses them.
 template <class Traversal, class Space, class Real, class Positions>
 void build_tree(Space const& space, PlanStorage<Space, Real>& s, Positions const& positions,
@@ -44,11 +53,10 @@ void build_tree(Space const& space, PlanStorage<Space, Real>& s, Positions const
   using Shape = Tuning<Space, Real>;
   s.tree = build_octree(space, s.octree, keys, rule, Shape::tile);
   auto bodies = s.bodies.resize(s.size);
-  Kokkos::parallel_for(
-      "fmm::bodies",
-      TeamPolicy<Space>(space, int(s.tree.tiles.extent(0)), Shape::tile_team),
-      PlaceBodies<Space, Positions, Real>{positions, s.cube, s.tree.cells, s.tree.tiles, s.order,
-                                          bodies});
+  Kokkos::parallel_for("fmm::bodies",
+                       TeamPolicy<Space>(space, int(s.tree.tiles.extent(0)), Shape::tile_team),
+                       PlaceBodies<Space, Positions, Real>{positions, s.cube, s.tree.cells,
+                                                           s.tree.tiles, s.order, bodies});
   if constexpr (is_dual_v<Traversal>)
     if constexpr (Traversal::criterion::uses_radii)
       cell_radii(space, s.tree, bodies, s.traversal.radii.resize(s.tree.cells.extent(0)),
@@ -75,13 +83,16 @@ void build_plan(Space const& space, PlanStorage<Space, Real>& s, Positions const
   });
   Sorted<Space> sorted;
   stage(space, report, "sort", [&] {
-    sorted = radix_sort(space, s.sort, n, 3 * (max_tree_depth - rule.depth));
+    // AllPairs takes its tiles from the order itself, whatever the options say of a tree
+    const int bits = std::is_same_v<Traversal, AllPairs> ? max_tree_depth : rule.depth;
+    sorted = radix_sort(space, s.sort, n, 3 * (max_tree_depth - bits));
     s.order = sorted.order;
   });
   if constexpr (std::is_same_v<Traversal, AllPairs>) {
     stage(space, report, "tree", [&] {
-      Kokkos::parallel_for("fmm::positions", range(space, n),
-                           CopyPositions<Space, Positions>{positions, s.order, s.positions.resize(n)});
+      Kokkos::parallel_for(
+          "fmm::positions", range(space, n),
+          CopyPositions<Space, Positions>{positions, s.order, s.positions.resize(n)});
       s.tree.tiles = block_tiles(space, sorted.keys, Tuning<Space, Real>::all_pairs.tile,
                                  s.octree.tiles, s.octree.counts, s.octree.offsets);
     });
@@ -89,13 +100,11 @@ void build_plan(Space const& space, PlanStorage<Space, Real>& s, Positions const
     stage(space, report, "tree",
           [&] { build_tree<Traversal>(space, s, positions, sorted.keys, rule); });
     if constexpr (!uses_charges_v<Traversal>)
-      stage(space, report, "lists", [&] { build_lists<Traversal>(space, s, *options.theta); });
+      lists_stage<Traversal>(space, s, *options.theta, report);
   }
   if (report) {
     for (char const* name : {"bounds", "keys", "sort"}) report->stage(name).count += n;
     report->stage("tree").count += std::int64_t(s.tree.cells.extent(0));
-    for (auto const* list : {&s.lists.m2l, &s.lists.m2p, &s.lists.p2p})
-      report->stage("lists").count += std::int64_t(list->entries.extent(0));
   }
 }
 

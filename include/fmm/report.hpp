@@ -26,9 +26,9 @@ struct Report {
   std::vector<StageReport> stages;  ///< in order of execution; a name that comes again is added to
   double build_seconds = 0;
   double evaluate_seconds = 0;
-  std::int64_t p2p_pairs = 0;  ///< body-body pairs, a body with itself not counted
-  std::int64_t m2l = 0;        ///< cell-cell translations
-  std::int64_t m2p = 0;        ///< body-cell evaluations
+  std::int64_t p2p_pairs = 0;    ///< body-body pairs, a body with itself not counted
+  std::int64_t m2l = 0;          ///< cell-cell translations
+  std::int64_t m2p = 0;          ///< body-cell evaluations
   std::size_t memory_bytes = 0;  ///< held in the execution space's memory by plan and solver
 
   /// The stage of that name, or nullptr.

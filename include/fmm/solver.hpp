@@ -36,11 +36,12 @@ struct CountWork {
   Csr<Space> p2p, m2p, m2l;
   bool m2l_at_bodies;
 
-  KOKKOS_FUNCTION void operator()(std::int64_t i, std::int64_t& pairs, std::int64_t& m2p_pairs) const {
+  KOKKOS_FUNCTION void operator()(std::int64_t i, std::int64_t& pairs,
+                                  std::int64_t& m2p_pairs) const {
     const std::int64_t bodies = cells(i).body_count;
     for (Offset k = p2p.offsets(i); k < p2p.offsets(i + 1); ++k)
-      pairs += bodies * (p2p.entries(k) == CellIndex(i) ? bodies - 1
-                                                        : cells(p2p.entries(k)).body_count);
+      pairs +=
+          bodies * (p2p.entries(k) == CellIndex(i) ? bodies - 1 : cells(p2p.entries(k)).body_count);
     m2p_pairs += bodies * (m2p.offsets(i + 1) - m2p.offsets(i));
     if (m2l_at_bodies) m2p_pairs += bodies * (m2l.offsets(i + 1) - m2l.offsets(i));
   }
@@ -140,11 +141,13 @@ class Solver {
   static constexpr bool has_locals = dual && !std::is_same_v<Translation, NoTranslation>;
 
   void set_theta() {
-    if constexpr (all_pairs || std::is_same_v<Traversal, FmmList>) {
-      if (options_.theta && (all_pairs || std::fabs(*options_.theta - 2.0 / 3.0) > 1e-3))
+    if constexpr (!detail::uses_theta_v<Traversal>) {
+      if (options_.theta &&
+          (all_pairs || std::fabs(*options_.theta - default_theta<Traversal>()) > 1e-3))
         throw InvalidArgument("theta", *options_.theta,
-                              all_pairs ? "not set, with a traversal of all pairs"
-                                        : "2/3 or not set: the classic lists have no other");
+                              all_pairs ? std::string("not set, with a traversal of all pairs")
+                                        : "not set, or the criterion's own " +
+                                              detail::to_text(default_theta<Traversal>()));
     } else {
       constexpr bool closed = std::is_same_v<Traversal, BarnesHut>;
       if (options_.theta &&
@@ -183,8 +186,7 @@ class Solver {
     if constexpr (has_charges)
       if (n > 0) {
         detail::stage(space, report, "charges", [&] { take_charges(space, *storage, charges); });
-        detail::stage(space, report, "lists",
-                      [&] { detail::build_lists<Traversal>(space, *storage, *options_.theta); });
+        detail::lists_stage<Traversal>(space, *storage, *options_.theta, report);
       }
     if (report) {
       space.fence();
@@ -201,7 +203,8 @@ class Solver {
     constexpr bool positive = detail::is_positive<Kernel>();
     const auto sums = s.sums.resize(s.size);
     if constexpr (all_pairs)
-      return detail::take_charges<positive>(space, constant, s.order, s.positions.view(s.size), sums);
+      return detail::take_charges<positive>(space, constant, s.order, s.positions.view(s.size),
+                                            sums);
     else
       return detail::take_charges<positive>(space, constant, s.order, s.bodies.view(s.size), sums);
   }
@@ -233,9 +236,7 @@ class Solver {
                               s.tree.tiles, s.sums.view(s.size));
       });
     } else {
-      if constexpr (uses_charges)
-        detail::stage(space, report, "lists",
-                      [&] { detail::build_lists<Traversal>(space, s, *options_.theta); });
+      if constexpr (uses_charges) detail::lists_stage<Traversal>(space, s, *options_.theta, report);
       sum_tree<Want>(space, s, kernel_in(length), report);
     }
     detail::stage(space, report, "results", [&] {
@@ -297,9 +298,9 @@ class Solver {
     }
     if (!has_locals || s.lists.m2p.entries.extent(0) > 0)
       detail::stage(space, report, "m2p", [&] {
-        detail::m2p<Expansion, Want>(
-            space, tree.cells, tree.tiles, s.lists.m2p,
-            has_locals ? detail::Csr<ExecutionSpace>{} : s.lists.m2l, bodies, multipoles, sums);
+        detail::m2p<Expansion, Want>(space, tree.cells, tree.tiles, s.lists.m2p,
+                                     has_locals ? detail::Csr<ExecutionSpace>{} : s.lists.m2l,
+                                     bodies, multipoles, sums);
       });
     detail::stage(space, report, "p2p", [&] {
       detail::p2p<Want>(space, kernel_of_cube, tree.cells, tree.tiles, s.lists.p2p, bodies, sums);
@@ -317,13 +318,12 @@ class Solver {
       pairs = 0;
       const auto no_overlap = !has_locals;
       Kokkos::parallel_reduce("fmm::count", detail::range(space, s.tree.cells.extent(0)),
-                              detail::CountWork<ExecutionSpace>{s.tree.cells, s.lists.p2p,
-                                                                s.lists.m2p, s.lists.m2l,
-                                                                no_overlap},
+                              detail::CountWork<ExecutionSpace>{
+                                  s.tree.cells, s.lists.p2p, s.lists.m2p, s.lists.m2l, no_overlap},
                               pairs, m2p);
       using Expansion = detail::expansion_t<Kernel, Order, Real, Translation>;
-      const auto flops = detail::body_flops<detail::basis_t<Expansion>, Real, Want::potential,
-                                            Want::field>();
+      const auto flops =
+          detail::body_flops<detail::basis_t<Expansion>, Real, Want::potential, Want::field>();
       const auto translations = detail::translation_flops<Expansion, Real>();
       const std::int64_t cells = s.tree.cells.extent(0);
       const auto add = [&](char const* name, std::int64_t count, std::int64_t each) {

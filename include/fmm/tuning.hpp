@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Every constant that was found by measurement, selected by execution space, precision and order; no
-// kernel has a number of its own.
+// Shapes of teams and tiles, selected by execution space, precision and order.
 #pragma once
 
 #include "detail/simd.hpp"
@@ -28,7 +27,8 @@ struct Tuning {
   static constexpr int tile = host ? 64 : tile_team;
   /// P2P between the leaves of a tree, and between all bodies.
   static constexpr P2PShape near_field{tile_team, host ? 4 : 1, tile, host ? 1024 : 128};
-  static constexpr P2PShape all_pairs{host ? 1 : 128, host ? 4 : 2, host ? 64 : 256, host ? 2048 : 256};
+  static constexpr P2PShape all_pairs{host ? 1 : 128, host ? 4 : 2, host ? 64 : 256,
+                                      host ? 2048 : 256};
   /// Multipoles of M2P in scratch memory at a time.
   static constexpr int m2p_chunk = host ? 16 : 8;
 

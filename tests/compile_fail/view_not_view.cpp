@@ -2,7 +2,6 @@
 // Positions in a std::vector.
 // expect: positions, charges and results are Kokkos Views
 #include <fmm/fmm.hpp>
-
 #include <vector>
 
 void build(fmm::Solver<fmm::Laplace, 4>& solver, std::vector<double> positions) {

@@ -25,7 +25,9 @@ struct Cell {
 
   KOKKOS_INLINE_FUNCTION bool is_leaf() const { return child_count == 0; }
   /// Edge in grid units.
-  KOKKOS_INLINE_FUNCTION std::int32_t edge() const { return std::int32_t(1) << (grid_bits - level); }
+  KOKKOS_INLINE_FUNCTION std::int32_t edge() const {
+    return std::int32_t(1) << (grid_bits - level);
+  }
 };
 
 /// A body in tree order: position relative to its leaf, and its charge.

@@ -19,19 +19,37 @@ struct CountingLane {
   KOKKOS_DEFAULTED_FUNCTION CountingLane() = default;
   KOKKOS_FUNCTION CountingLane(Real x) : value(x) {}
 
-  friend KOKKOS_FUNCTION CountingLane operator+(CountingLane a, CountingLane b) { return counted(a.value + b.value); }
-  friend KOKKOS_FUNCTION CountingLane operator-(CountingLane a, CountingLane b) { return counted(a.value - b.value); }
-  friend KOKKOS_FUNCTION CountingLane operator*(CountingLane a, CountingLane b) { return counted(a.value * b.value); }
-  friend KOKKOS_FUNCTION CountingLane operator/(CountingLane a, CountingLane b) { return counted(a.value / b.value); }
+  friend KOKKOS_FUNCTION CountingLane operator+(CountingLane a, CountingLane b) {
+    return counted(a.value + b.value);
+  }
+  friend KOKKOS_FUNCTION CountingLane operator-(CountingLane a, CountingLane b) {
+    return counted(a.value - b.value);
+  }
+  friend KOKKOS_FUNCTION CountingLane operator*(CountingLane a, CountingLane b) {
+    return counted(a.value * b.value);
+  }
+  friend KOKKOS_FUNCTION CountingLane operator/(CountingLane a, CountingLane b) {
+    return counted(a.value / b.value);
+  }
   friend KOKKOS_FUNCTION CountingLane operator-(CountingLane a) { return CountingLane(-a.value); }
   KOKKOS_FUNCTION CountingLane& operator+=(CountingLane b) { return *this = *this + b; }
   KOKKOS_FUNCTION CountingLane& operator-=(CountingLane b) { return *this = *this - b; }
   KOKKOS_FUNCTION CountingLane& operator*=(CountingLane b) { return *this = *this * b; }
-  friend KOKKOS_FUNCTION bool operator<(CountingLane a, CountingLane b) { return a.value < b.value; }
-  friend KOKKOS_FUNCTION bool operator>(CountingLane a, CountingLane b) { return a.value > b.value; }
-  friend KOKKOS_FUNCTION bool operator==(CountingLane a, CountingLane b) { return a.value == b.value; }
-  friend KOKKOS_FUNCTION CountingLane select(bool m, CountingLane a, CountingLane b) { return m ? a : b; }
-  friend KOKKOS_FUNCTION CountingLane rsqrt(CountingLane x) { return counted(Real(1) / std::sqrt(x.value)); }
+  friend KOKKOS_FUNCTION bool operator<(CountingLane a, CountingLane b) {
+    return a.value < b.value;
+  }
+  friend KOKKOS_FUNCTION bool operator>(CountingLane a, CountingLane b) {
+    return a.value > b.value;
+  }
+  friend KOKKOS_FUNCTION bool operator==(CountingLane a, CountingLane b) {
+    return a.value == b.value;
+  }
+  friend KOKKOS_FUNCTION CountingLane select(bool m, CountingLane a, CountingLane b) {
+    return m ? a : b;
+  }
+  friend KOKKOS_FUNCTION CountingLane rsqrt(CountingLane x) {
+    return counted(Real(1) / std::sqrt(x.value));
+  }
 
  private:
   KOKKOS_FUNCTION static CountingLane counted(Real x) {
@@ -71,8 +89,7 @@ OperatorFlops body_flops() {
     const Real staged[Basis::size] = {};
     OperatorFlops n;
     n.p2m = count_flops<Real>([&] { Basis::p2m(x, y, z, one, a); });
-    n.m2p =
-        count_flops<Real>([&] { Basis::template m2p<Potential, Field>(x, y, far, staged); });
+    n.m2p = count_flops<Real>([&] { Basis::template m2p<Potential, Field>(x, y, far, staged); });
     n.l2p = count_flops<Real>([&] { Basis::template l2p<Potential, Field>(x, y, z, staged); });
     return n;
   }();

@@ -4,7 +4,6 @@
 #pragma once
 
 #include <Kokkos_Core.hpp>
-
 #include <cstdint>
 #include <string>
 #include <type_traits>
@@ -14,8 +13,8 @@ namespace fmm::detail {
 /// Kernels of `Space` run on the host, where a thread works on several lanes with vector instructions.
 template <class Space>
 inline constexpr bool is_host_space_v =
-    Kokkos::SpaceAccessibility<Kokkos::HostSpace, typename Space::memory_space>::accessible &&
-    std::is_same_v<typename Space::memory_space, Kokkos::HostSpace>;
+    Kokkos::SpaceAccessibility<Kokkos::HostSpace, typename Space::memory_space>::accessible&&
+        std::is_same_v<typename Space::memory_space, Kokkos::HostSpace>;
 
 /// Device code of `Space` can read memory of `View`.
 template <class Space, class View>

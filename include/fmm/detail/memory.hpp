@@ -79,9 +79,7 @@ class Buffer {
     return view(count);
   }
 
-  Array<T, Space> view(std::size_t count) const {
-    return Array<T, Space>(storage_.data(), count);
-  }
+  Array<T, Space> view(std::size_t count) const { return Array<T, Space>(storage_.data(), count); }
   std::size_t bytes() const { return storage_.extent(0) * sizeof(T); }
 
  private:

@@ -23,8 +23,7 @@ struct ExclusiveScan {
 template <class Space, class Count>
 void exclusive_scan(Space const& space, Array<Count, Space> counts, Array<Offset, Space> offsets,
                     Offset base = 0) {
-  Kokkos::parallel_scan("fmm::scan",
-                        range(space, static_cast<std::int64_t>(counts.extent(0)) + 1),
+  Kokkos::parallel_scan("fmm::scan", range(space, static_cast<std::int64_t>(counts.extent(0)) + 1),
                         ExclusiveScan<Space, Count>{counts, offsets, base});
 }
 

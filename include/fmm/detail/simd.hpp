@@ -55,10 +55,10 @@ KOKKOS_INLINE_FUNCTION double rsqrt(double x) {
 
 /// `condition ? a : b`, lane by lane.
 template <class T>
-  requires std::is_floating_point_v<T>
-KOKKOS_FORCEINLINE_FUNCTION T select(bool condition, T a, T b) {
-  return condition ? a : b;
-}
+  requires std::is_floating_point_v<T> KOKKOS_FORCEINLINE_FUNCTION T select(bool condition, T a,
+                                                                            T b) {
+    return condition ? a : b;
+  }
 
 template <class V>
 struct LaneTraits {
@@ -166,7 +166,9 @@ template <class T, int W>
 inline Pack<T, W> rsqrt(Pack<T, W> x) {
   using P = Pack<T, W>;
   using R = typename P::Register;
-  [[maybe_unused]] const auto newton = [](P v, P y) { return y * (P(T(1.5)) - P(T(0.5)) * v * y * y); };
+  [[maybe_unused]] const auto newton = [](P v, P y) {
+    return y * (P(T(1.5)) - P(T(0.5)) * v * y * y);
+  };
 #if defined(__AVX512F__)
   if constexpr (std::is_same_v<T, float> && W == 16)
     return newton(x, P((R)_mm512_maskz_rsqrt14_ps(0xffff, (__m512)x.value)));
@@ -203,8 +205,8 @@ inline constexpr int register_bytes = 16;
 #endif
 
 template <class Space, class Real>
-using Lanes =
-    std::conditional_t<is_host_space_v<Space>, Pack<Real, register_bytes / int(sizeof(Real))>, Real>;
+using Lanes = std::conditional_t<is_host_space_v<Space>,
+                                 Pack<Real, register_bytes / int(sizeof(Real))>, Real>;
 
 #else
 
@@ -218,11 +220,5 @@ using lane_scalar_t = typename LaneTraits<V>::scalar;
 
 template <class V>
 inline constexpr int lane_count_v = LaneTraits<V>::count;
-
-/// fma-able a * b + c; the compiler contracts it where the target has fused multiply-add.
-template <class V>
-KOKKOS_FORCEINLINE_FUNCTION V mul_add(V a, V b, V c) {
-  return a * b + c;
-}
 
 }  // namespace fmm::detail

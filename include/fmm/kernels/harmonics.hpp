@@ -27,7 +27,9 @@
 namespace fmm {
 
 /// Coefficients of an expansion with degrees 0..order.
-KOKKOS_INLINE_FUNCTION constexpr int coefficient_count(int order) { return (order + 1) * (order + 1); }
+KOKKOS_INLINE_FUNCTION constexpr int coefficient_count(int order) {
+  return (order + 1) * (order + 1);
+}
 
 namespace detail {
 
@@ -99,8 +101,9 @@ struct RecurrenceTable {
     RecurrenceTable table{};
     for (int n = 0; n <= Order; ++n)
       for (int m = 0; m <= n; ++m)
-        table.inverse[n * (n + 1) / 2 + m] =
-            Real(m < n ? 1.0 / ((n - m) * (n + m)) : m > 0 ? 0.5 / m : 1.0);
+        table.inverse[n * (n + 1) / 2 + m] = Real(m < n   ? 1.0 / ((n - m) * (n + m))
+                                                  : m > 0 ? 0.5 / m
+                                                          : 1.0);
     return table;
   }
 };
@@ -108,7 +111,9 @@ struct RecurrenceTable {
 /// Loops over degrees and orders are unrolled in device code up to this order: registers hold the
 /// coefficients then; above it they are in local memory anyhow.
 constexpr int unroll_limit = 8;
-KOKKOS_INLINE_FUNCTION constexpr int unroll_count(int order) { return order <= unroll_limit ? 64 : 1; }
+KOKKOS_INLINE_FUNCTION constexpr int unroll_count(int order) {
+  return order <= unroll_limit ? 64 : 1;
+}
 
 /// U_n^m(x, y, z), 0 <= m <= n <= Order, into u[coefficient_count(Order)].
 /// (n+m)(n-m) U_n^m = (2n-1) z U_(n-1)^m - r^2 U_(n-2)^m. Cost: about 4 (Order+1)^2 flops.
@@ -146,8 +151,7 @@ KOKKOS_INLINE_FUNCTION void regular_harmonics(V x, V y, V z, V* u) {
 /// scale^n V_n^m(x, y, z), 0 <= m <= n <= Order, into v[coefficient_count(Order)]; the point is not 0.
 /// r^2 V_n^m = (2n-1) z V_(n-1)^m - ((n-1)^2 - m^2) V_(n-2)^m. Cost: about 4 (Order+1)^2 flops.
 template <int Order, class V>
-KOKKOS_INLINE_FUNCTION void irregular_harmonics(V x, V y, V z, V* v,
-                                                lane_scalar_t<V> scale = 1) {
+KOKKOS_INLINE_FUNCTION void irregular_harmonics(V x, V y, V z, V* v, lane_scalar_t<V> scale = 1) {
   using Real = lane_scalar_t<V>;
   const V inverse = rsqrt(x * x + y * y + z * z), s(scale);
   const V inverse2 = inverse * inverse * s;
@@ -191,7 +195,9 @@ struct Complex {
   }
   friend KOKKOS_FORCEINLINE_FUNCTION Complex operator+(Complex a, Complex b) { return a += b; }
   friend KOKKOS_FORCEINLINE_FUNCTION Complex operator-(Complex a) { return {-a.re, -a.im}; }
-  friend KOKKOS_FORCEINLINE_FUNCTION Complex operator*(Complex a, V b) { return {a.re * b, a.im * b}; }
+  friend KOKKOS_FORCEINLINE_FUNCTION Complex operator*(Complex a, V b) {
+    return {a.re * b, a.im * b};
+  }
   friend KOKKOS_FORCEINLINE_FUNCTION Complex operator*(Complex a, Complex b) {
     return {a.re * b.re - a.im * b.im, a.re * b.im + a.im * b.re};
   }

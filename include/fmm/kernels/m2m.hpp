@@ -30,8 +30,7 @@ struct M2M {
     for (int l = 0; l < W; ++l) {
       const CellIndex c = parent.child_begin + CellIndex(first) + (l < count ? l : 0);
       child.offset[l] = std::int64_t(c) * size;
-      for (int d = 0; d < 3; ++d)
-        shift[d][l] = Real(cells(c).centre[d] - parent.centre[d]) * unit;
+      for (int d = 0; d < 3; ++d) shift[d][l] = Real(cells(c).centre[d] - parent.centre[d]) * unit;
     }
     using T = LaneTraits<V>;
     V M[size];

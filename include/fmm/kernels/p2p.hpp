@@ -4,10 +4,10 @@
 // registers while a chunk passes, sources come W at a time in the lanes of a vector. Chunks are filled
 // from consecutive source cells, so that small leaves do not leave them empty.
 //
-// Coordinates in a chunk are counted from the targets' origin in the targets' unit: differences of close
-// bodies keep their digits in float.
+// Coordinates in a chunk are counted from the targets' origin in the targets' unit: in float, differences
+// are good to 2^-24 of that unit.
 //
-// Cost: 20 flops a pair for potential and force, 19 for one of them, as the chapter counts.
+// Cost: 20 flops a pair for potential and force, 19 for the force, as the chapter counts.
 #pragma once
 
 #include "pair_kernel.hpp"
@@ -44,8 +44,7 @@ struct TargetSums {
 /// target t itself and is left out.
 template <class Want, bool Own, int Targets, class Kernel, class V, class Real>
 KOKKOS_FORCEINLINE_FUNCTION void accumulate(Kernel const& kernel, SourceChunk<V> chunk, int count,
-                                            int const (&self)[Targets],
-                                            Real const (&x)[Targets][3],
+                                            int const (&self)[Targets], Real const (&x)[Targets][3],
                                             TargetSums<V> (&sum)[Targets]) {
   constexpr int W = lane_count_v<V>;
   const int blocks = (count + W - 1) / W;
@@ -104,13 +103,12 @@ struct P2P {
     const SourceChunk<V> chunk{scratch_array<Real>(team, scratch_level, 4 * chunk_size)};
     Real x[blocks][targets][3], total[blocks][targets][4];
     FMM_UNROLL(blocks)
-    for (int b = 0; b < blocks; ++b)
-      FMM_UNROLL(targets)
-      for (int t = 0; t < targets; ++t) {
-        const int i = target_of(team, b, t);
-        problem.target(frame, i < frame.count ? i : frame.count - 1, x[b][t]);
-        for (int c = 0; c < 4; ++c) total[b][t][c] = Real(0);
-      }
+    for (int b = 0; b < blocks; ++b) FMM_UNROLL(targets)
+    for (int t = 0; t < targets; ++t) {
+      const int i = target_of(team, b, t);
+      problem.target(frame, i < frame.count ? i : frame.count - 1, x[b][t]);
+      for (int c = 0; c < 4; ++c) total[b][t][c] = Real(0);
+    }
     for (std::int64_t begin = 0; begin < problem.own_count(frame); begin += chunk_size) {
       team.team_barrier();
       const int count = problem.stage_own(team, frame, int(begin), chunk, chunk_size);
@@ -128,17 +126,15 @@ struct P2P {
       add<false>(team, frame, chunk, count, 0, x, total);
     }
     FMM_UNROLL(blocks)
-    for (int b = 0; b < blocks; ++b)
-      FMM_UNROLL(targets)
-      for (int t = 0; t < targets; ++t) {
-        const int i = target_of(team, b, t);
-        if (i < frame.count)
-          problem.store(frame, i,
-                        Sums<Real>{total[b][t][0] * frame.potential_unit,
-                                   total[b][t][1] * frame.field_unit,
-                                   total[b][t][2] * frame.field_unit,
-                                   total[b][t][3] * frame.field_unit});
-      }
+    for (int b = 0; b < blocks; ++b) FMM_UNROLL(targets)
+    for (int t = 0; t < targets; ++t) {
+      const int i = target_of(team, b, t);
+      if (i < frame.count)
+        problem.store(
+            frame, i,
+            Sums<Real>{total[b][t][0] * frame.potential_unit, total[b][t][1] * frame.field_unit,
+                       total[b][t][2] * frame.field_unit, total[b][t][3] * frame.field_unit});
+    }
   }
 
  private:
@@ -166,8 +162,7 @@ struct P2P {
       if (target_of(team, b, 0) >= frame.count) break;
       TargetSums<V> sum[targets];
       FMM_UNROLL(targets)
-      for (int t = 0; t < targets; ++t)
-        sum[t] = {V(Real(0)), V(Real(0)), V(Real(0)), V(Real(0))};
+      for (int t = 0; t < targets; ++t) sum[t] = {V(Real(0)), V(Real(0)), V(Real(0)), V(Real(0))};
       int self[targets] = {};
       if constexpr (Own) {
         FMM_UNROLL(targets)
@@ -229,8 +224,13 @@ struct NearField {
     const Cell leaf = cells(tile.cell);
     const double edge = 1.0 / double(std::int32_t(1) << leaf.level);
     const double unit = kernel_of_cube.potential_unit(edge);
-    return {tile.cell, leaf, tile.first - leaf.body_begin, tile.count,
-            kernel_of_cube.rescaled(edge), Real(unit), Real(unit / edge)};
+    return {tile.cell,
+            leaf,
+            tile.first - leaf.body_begin,
+            tile.count,
+            kernel_of_cube.rescaled(edge),
+            Real(unit),
+            Real(unit / edge)};
   }
   KOKKOS_FUNCTION void target(Frame const& f, int i, Real (&x)[3]) const {
     const Body<Real> b = bodies(f.leaf.body_begin + f.first + i);
@@ -256,8 +256,7 @@ struct NearField {
       const int take = left < room ? left : room;
       const Real ratio = Real(source.edge()) * per_edge;
       Real shift[3];
-      for (int d = 0; d < 3; ++d)
-        shift[d] = Real(source.centre[d] - f.leaf.centre[d]) * per_edge;
+      for (int d = 0; d < 3; ++d) shift[d] = Real(source.centre[d] - f.leaf.centre[d]) * per_edge;
       for (int j = team.team_rank(); j < take; j += team.team_size()) {
         const Body<Real> b = bodies(source.body_begin + at.body + j);
         chunk.store(filled + j, b.x * ratio + shift[0], b.y * ratio + shift[1],
@@ -300,8 +299,9 @@ template <class Want, class Space, class Kernel, class Real>
 void p2p(Space const& space, Kernel const& kernel_of_cube, Array<Cell, Space> cells,
          Array<Tile, Space> tiles, Csr<Space> list, Array<Body<Real>, Space> bodies,
          Array<Sums<Real>, Space> sums) {
-  launch_p2p<Want>(space, std::int64_t(tiles.extent(0)),
-                   NearField<Space, Kernel, Real>{cells, tiles, list, bodies, sums, kernel_of_cube});
+  launch_p2p<Want>(
+      space, std::int64_t(tiles.extent(0)),
+      NearField<Space, Kernel, Real>{cells, tiles, list, bodies, sums, kernel_of_cube});
 }
 
 /// All pairs of bodies, or of chosen targets with all bodies, from double coordinates. In float a tile's
@@ -326,8 +326,8 @@ struct AllSources {
   };
 
   Array<Body<double>, Space> bodies;
-  Array<Tile, Space> tiles;            ///< of all bodies, if `contiguous`
-  Array<BodyIndex, Space> targets;     ///< the targets' bodies, if not
+  Array<Tile, Space> tiles;         ///< of all bodies, if `contiguous`
+  Array<BodyIndex, Space> targets;  ///< the targets' bodies, if not
   Array<Sums<Real>, Space> sums;
   Kernel kernel_of_unit;
   double per_unit;
@@ -391,8 +391,8 @@ struct AllSources {
   }
 
  private:
-  KOKKOS_FUNCTION void copy(TeamMember<Space> const& team, Frame const& f, BodyIndex first, int count,
-                            SourceChunk<V> chunk) const {
+  KOKKOS_FUNCTION void copy(TeamMember<Space> const& team, Frame const& f, BodyIndex first,
+                            int count, SourceChunk<V> chunk) const {
     for (int j = team.team_rank(); j < count; j += team.team_size()) {
       const Body<double> b = bodies(first + j);
       chunk.store(j, Real((b.x - f.origin[0]) * per_unit), Real((b.y - f.origin[1]) * per_unit),
@@ -401,16 +401,15 @@ struct AllSources {
   }
 };
 
-
 /// sums(i) of body i for all bodies, whose `tiles` are at most Tuning::all_pairs.tile long; sums in the
 /// unit 1 / per_unit of length. Cost: N^2 pairs.
 template <class Want, class Space, class Kernel, class Real>
 void p2p_all(Space const& space, Kernel const& kernel_of_unit, double per_unit,
              Array<Body<double>, Space> bodies, Array<Tile, Space> tiles,
              Array<Sums<Real>, Space> sums) {
-  launch_p2p<Want>(space, std::int64_t(tiles.extent(0)),
-                   AllSources<Space, Kernel, Real>{bodies, tiles, {}, sums, kernel_of_unit, per_unit,
-                                                   true});
+  launch_p2p<Want>(
+      space, std::int64_t(tiles.extent(0)),
+      AllSources<Space, Kernel, Real>{bodies, tiles, {}, sums, kernel_of_unit, per_unit, true});
 }
 
 /// sums(i) of body targets(i) over all bodies, in double. Cost: M N pairs.
@@ -420,8 +419,8 @@ void p2p_chosen(Space const& space, Kernel const& kernel_of_unit, double per_uni
                 Array<Sums<double>, Space> sums) {
   constexpr int tile = Tuning<Space, double>::all_pairs.tile;
   launch_p2p<Want>(space, (std::int64_t(targets.extent(0)) + tile - 1) / tile,
-                   AllSources<Space, Kernel, double>{bodies, {}, targets, sums, kernel_of_unit,
-                                                     per_unit, false});
+                   AllSources<Space, Kernel, double>{
+                       bodies, {}, targets, sums, kernel_of_unit, per_unit, false});
 }
 
 }  // namespace fmm::detail

@@ -13,8 +13,8 @@
 //       KOKKOS_FUNCTION fmm::PairTerm<Real> operator()(Real r2) const;
 //     };
 //
-// Two bodies at one point (r2 = 0) exert no force on each other: w is multiplied by d = 0, but must be
-// finite. A body never meets itself. Optional members, each with its default:
+// Two bodies at one point (r2 = 0) exert no force on each other: w is multiplied by d = 0. Both u and w
+// must be finite at every r2 >= 0: a body meets itself with q = 0. Optional members, each with its default:
 //
 //     static constexpr bool harmonic     (false)  u = 1/r away from the softening: expansions apply
 //     static constexpr bool vectorised   (false)  operator() also takes packs of lanes (detail/simd.hpp)
@@ -96,7 +96,14 @@ struct SoftenedGravity {
   double prefactor() const { return -G; }
   KOKKOS_FUNCTION SoftenedGravity rescaled(double length) const { return {softening / length, G}; }
   KOKKOS_FUNCTION double potential_unit(double length) const { return 1 / length; }
-  SoftenedGravity with(Options const& options) const { return {options.softening, options.G}; }
+  /// Options that are not at their defaults replace the kernel's own. Throws InvalidArgument.
+  SoftenedGravity with(Options const& options) const {
+    Options merged = options;
+    if (options.softening == 0) merged.softening = softening;
+    if (options.G == 1) merged.G = G;
+    detail::validate(merged);
+    return {merged.softening, merged.G};
+  }
 };
 
 /// The contract above: callable with r^2 in float and double, and copyable to a device.

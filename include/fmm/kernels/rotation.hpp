@@ -50,7 +50,8 @@ struct SwapTable {
           b[c + m][c - n] = b[c + m][c - n + 2] - 2 * previous[c + m][c - n + 1];
         }
       }
-      for (int m = 0; m <= n; ++m) norms[m] = (m == 0 ? 1 : constexpr_sqrt(2)) * factorials.norm(n, m);
+      for (int m = 0; m <= n; ++m)
+        norms[m] = (m == 0 ? 1 : constexpr_sqrt(2)) * factorials.norm(n, m);
       for (int m = 0; m <= n; ++m)
         for (int l = 0; l <= n; ++l) {
           const double sign = l % 2 == 0 ? 1 : -1, ratio = norms[m] / norms[l];
@@ -65,7 +66,7 @@ struct SwapTable {
   }
 };
 
-/// a <- swap(a), every degree up to Order, in place. Cost: about (2/3) Order^3 multiply-adds.
+/// a <- swap(a), every degree up to Order, in place. Cost: about (1/3) Order^3 multiply-adds.
 template <int Order, class V>
 KOKKOS_INLINE_FUNCTION void swap_xz(V* a) {
   using Real = lane_scalar_t<V>;

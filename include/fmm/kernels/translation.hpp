@@ -38,11 +38,13 @@ struct Rotation {
     const detail::Rotator<V> rotator(x, y, z);
     const V length = (x * x + y * y + z * z) * rotator.inverse_length;
     // r^(j-n) of an upward shift is r^j r^-n; a downward shift has the transpose
-    detail::scale_degrees<Order>(a, one, Kind == detail::Axial::m2m ? rotator.inverse_length : length);
+    detail::scale_degrees<Order>(a, one,
+                                 Kind == detail::Axial::m2m ? rotator.inverse_length : length);
     rotator.template to_z<Order>(a);
     detail::translate_along_z<Order, Kind>(a);
     rotator.template from_z<Order>(a);
-    detail::scale_degrees<Order>(a, one, Kind == detail::Axial::m2m ? length : rotator.inverse_length);
+    detail::scale_degrees<Order>(a, one,
+                                 Kind == detail::Axial::m2m ? length : rotator.inverse_length);
   }
 };
 
@@ -64,8 +66,7 @@ struct Direct {
         for (int n = 0; n <= j; ++n) {
           const int first = k - (j - n) > -n ? k - (j - n) : -n;
           const int last = k + (j - n) < n ? k + (j - n) : n;
-          for (int m = first; m <= last; ++m)
-            sum += harmonic(u, n, m) * harmonic(M, j - n, k - m);
+          for (int m = first; m <= last; ++m) sum += harmonic(u, n, m) * harmonic(M, j - n, k - m);
         }
         a[index_re(j, k)] = sum.re * V(table.regular[index_re(j, k)]);
         if (k > 0) a[index_im(j, k)] = sum.im * V(table.regular[index_im(j, k)]);
@@ -116,7 +117,7 @@ struct Direct {
     return j % 2 == 0 ? sum : -sum;
   }
 
-  /// 1/8 to the power of the degree keeps (4p)! of the diagonal harmonics inside float's range.
+  /// 1/8 to the power of the degree keeps (4p-1)!! of the diagonal harmonics inside float's range.
   template <class Real>
   static constexpr Real degree_scale = Real(0.125);
 

@@ -37,7 +37,7 @@ struct CellView {
 };
 
 /// (r_a + r_b) < theta R with the tight radii of both cells' bodies and R between the centres
-/// (Dehnen 2002, J. Comput. Phys. 179:27). The error falls as theta^p.
+/// (Dehnen 2002, J. Comput. Phys. 179:27). The field's error falls as theta^p.
 struct RadiusCriterion {
   static constexpr bool uses_theta = true;
   static constexpr bool uses_radii = true;
@@ -58,8 +58,8 @@ struct RadiusCriterion {
 
 /// The classic lists (Greengard & Rokhlin 1987; adaptive: Carrier, Greengard & Rokhlin 1988). Cells of
 /// one level that do not touch are well separated (V). A smaller source that does not touch a target
-/// leaf is evaluated at its bodies (W); a larger source leaf, whose P2L is not there yet (X), is split
-/// down to P2P. In the words of Yokota & Barba theta is 2/3.
+/// leaf is evaluated at its bodies (W); for a larger source leaf, whose P2L is not there yet (X), the
+/// target descends to its leaves, and P2P. In the words of Yokota & Barba theta is 2/3.
 struct CubeCriterion {
   static constexpr bool uses_theta = false;
   static constexpr bool uses_radii = false;
@@ -84,14 +84,13 @@ struct CubeCriterion {
 
 /// The contract above.
 template <class C>
-concept AcceptanceCriterion =
-    std::is_trivially_copyable_v<C> && std::constructible_from<C, double> &&
-    requires(C const criterion, CellView const view) {
-      { C::uses_theta } -> std::convertible_to<bool>;
-      { C::uses_radii } -> std::convertible_to<bool>;
-      { C::uses_charges } -> std::convertible_to<bool>;
-      { C::default_theta } -> std::convertible_to<double>;
-      { criterion(view, view) } -> std::same_as<Acceptance>;
-    };
+concept AcceptanceCriterion = std::is_trivially_copyable_v<C> &&
+    std::constructible_from<C, double> && requires(C const criterion, CellView const view) {
+  { C::uses_theta } -> std::convertible_to<bool>;
+  { C::uses_radii } -> std::convertible_to<bool>;
+  { C::uses_charges } -> std::convertible_to<bool>;
+  { C::default_theta } -> std::convertible_to<double>;
+  { criterion(view, view) } -> std::same_as<Acceptance>;
+};
 
 }  // namespace fmm

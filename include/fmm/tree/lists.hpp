@@ -34,7 +34,9 @@ struct ListBuffers {
   explicit ListBuffers(std::string const& name)
       : offsets(name + " offsets"), entries(name + " list") {}
 
-  Csr<Space> csr(std::int64_t cells) const { return {offsets.view(cells + 1), entries.view(total)}; }
+  Csr<Space> csr(std::int64_t cells) const {
+    return {offsets.view(cells + 1), entries.view(total)};
+  }
   std::size_t bytes() const { return offsets.bytes() + entries.bytes(); }
 };
 
@@ -86,9 +88,13 @@ struct DualWalk {
   KOKKOS_FUNCTION CellView view(CellIndex index, Cell const& cell) const {
     const float unit = 1.0f / float(std::int32_t(1) << grid_bits);
     const float edge = float(cell.edge()) * unit;
-    CellView v{{float(cell.centre[0]) * unit, float(cell.centre[1]) * unit,
-                float(cell.centre[2]) * unit},
-               edge, 0.8660255f * edge, 0, cell.level, cell.is_leaf()};
+    CellView v{
+        {float(cell.centre[0]) * unit, float(cell.centre[1]) * unit, float(cell.centre[2]) * unit},
+        edge,
+        0.8660255f * edge,
+        0,
+        cell.level,
+        cell.is_leaf()};
     if constexpr (Criterion::uses_radii) v.radius = radii(index) * edge;
     if constexpr (Criterion::uses_charges) v.charge = charges(index);
     return v;
@@ -192,9 +198,7 @@ struct GatherTotals {
   Array<Offset, Space> totals;
   std::int64_t rows;
 
-  KOKKOS_FUNCTION void operator()(std::int64_t list) const {
-    totals(list) = offsets[list](rows);
-  }
+  KOKKOS_FUNCTION void operator()(std::int64_t list) const { totals(list) = offsets[list](rows); }
 };
 
 /// Both passes over the targets begin..end-1; appends to the lists in `kind` order. `open_rows` is where
@@ -224,7 +228,7 @@ void traverse_level(Space const& space, TraversalBuffers<Space>& buffers, Walk c
   Kokkos::deep_copy(
       space,
       Kokkos::View<Offset*, Kokkos::HostSpace, Kokkos::MemoryTraits<Kokkos::Unmanaged>>(totals,
-                                                                                       list_kinds),
+                                                                                        list_kinds),
       gather.totals);
   space.fence();
   for (int k = 0; k < list_kinds; ++k) {
@@ -258,8 +262,8 @@ InteractionLists<Space> dual_lists(Space const& space, TraversalBuffers<Space>& 
   CellIndex parents = 0;
   for (int level = 0; level <= tree.depth; ++level) {
     const CellIndex begin = tree.level_begin[level], end = tree.level_begin[level + 1];
-    const DualWalk<Space, Criterion> walk{criterion, tree.cells, radii, charges,
-                                          buffers.open.csr(begin - parents), parents};
+    const DualWalk<Space, Criterion> walk{
+        criterion, tree.cells, radii, charges, buffers.open.csr(begin - parents), parents};
     traverse_level(space, buffers, walk, begin, end);
     std::swap(buffers.open, buffers.next_open);
     parents = begin;

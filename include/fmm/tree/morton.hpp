@@ -91,7 +91,8 @@ struct ReadComponent {
 template <class Space, class View>
 double component(Space const& space, View const& view, std::int64_t i, int d = 0) {
   double value = 0;
-  Kokkos::parallel_reduce("fmm::component", range(space, 1), ReadComponent<View>{view, i, d}, value);
+  Kokkos::parallel_reduce("fmm::component", range(space, 1), ReadComponent<View>{view, i, d},
+                          value);
   return value;
 }
 
@@ -111,8 +112,8 @@ Cube bounding_cube(Space const& space, Positions const& positions) {
     for (int d = 0; d < 3; ++d) {
       const double x = component(space, positions, bad, d);
       if (!std::isfinite(x))
-        throw InvalidArgument(
-            "positions(" + std::to_string(bad) + ", " + std::to_string(d) + ")", x, "finite numbers");
+        throw InvalidArgument("positions(" + std::to_string(bad) + ", " + std::to_string(d) + ")",
+                              x, "finite numbers");
     }
   Cube cube;
   double extent = 0;

@@ -6,7 +6,8 @@
 // not exist; the root is cell 0 on level 0. Expansion centres are the centres of the cubes.
 //
 // Built level by level in the execution space: a cell finds its children's bodies by binary search in
-// the sorted keys. One scalar a level comes back to the host: the number of cells of the next one.
+// the sorted keys. Two scalars a level come back to the host (the cells of the next one, and its parents'
+// place), and three lengths at the end.
 #pragma once
 
 #include "../detail/memory.hpp"
@@ -113,7 +114,7 @@ struct CountSelected {
 
   KOKKOS_FUNCTION void operator()(std::int64_t i) const {
     const Cell& cell = cells(i);
-    counts(i) = which == parents ? !cell.is_leaf()
+    counts(i) = which == parents  ? !cell.is_leaf()
                 : !cell.is_leaf() ? 0
                 : which == leaves ? 1
                                   : (cell.body_count + tile_size - 1) / tile_size;
@@ -159,7 +160,7 @@ struct WriteRoot {
   }
 };
 
-/// A selection of cells by level: level l's are cells(level_begin[l]) .. cells(level_begin[l+1]-1).
+/// The tree. Level l's cells are cells(level_begin[l]) .. cells(level_begin[l+1]-1).
 template <class Space>
 struct Octree {
   Array<Cell, Space> cells;
@@ -199,7 +200,6 @@ Octree<Space> build_octree(Space const& space, OctreeBuffers<Space>& buffers,
   int level = 0;
   for (CellIndex begin = 0, end = 1; begin < end; ++level) {
     tree.depth = level;
-    tree.parent_begin[level] = begin;  // for now: cells; turned into positions in `parents` below
     auto counts = buffers.counts.resize(end - begin);
     auto offsets = buffers.offsets.resize(end - begin + 1);
     const FindChildren<Space> find{keys, rule};
@@ -320,10 +320,9 @@ struct ParentRadii {
 template <class Space, class Real>
 void cell_radii(Space const& space, Octree<Space> const& tree, Array<Body<Real>, Space> bodies,
                 Array<float, Space> radii, int team_size) {
-  Kokkos::parallel_for(
-      "fmm::tree::radii",
-      TeamPolicy<Space>(space, int(tree.leaves.extent(0)), team_size),
-      LeafRadii<Space, Real>{tree.cells, tree.leaves, bodies, radii});
+  Kokkos::parallel_for("fmm::tree::radii",
+                       TeamPolicy<Space>(space, int(tree.leaves.extent(0)), team_size),
+                       LeafRadii<Space, Real>{tree.cells, tree.leaves, bodies, radii});
   for (int level = tree.depth - 1; level >= 0; --level) {
     const auto begin = tree.parent_begin[level], end = tree.parent_begin[level + 1];
     Array<CellIndex, Space> parents(tree.parents.data() + begin, end - begin);

@@ -37,7 +37,19 @@ struct FmmList {
 namespace detail {
 
 template <class T>
-inline constexpr bool is_dual_v = requires { typename T::criterion; };
+inline constexpr bool is_dual_v = requires {
+  typename T::criterion;
+};
+
+template <class T>
+constexpr bool uses_theta() {
+  if constexpr (is_dual_v<T>)
+    return T::criterion::uses_theta;
+  else
+    return !std::is_same_v<T, AllPairs>;
+}
+template <class T>
+inline constexpr bool uses_theta_v = uses_theta<T>();
 
 template <class T>
 inline constexpr bool uses_charges_v = false;
@@ -48,8 +60,7 @@ inline constexpr bool uses_charges_v<DualTree<C>> = C::uses_charges;
 
 /// One of the four above.
 template <class T>
-concept TraversalPolicy =
-    std::same_as<T, AllPairs> || std::same_as<T, BarnesHut> ||
+concept TraversalPolicy = std::same_as<T, AllPairs> || std::same_as<T, BarnesHut> ||
     (requires { typename T::criterion; } && AcceptanceCriterion<typename T::criterion>);
 
 /// The opening parameter that a traversal takes where the options give none.
