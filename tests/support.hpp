@@ -13,6 +13,16 @@
 
 namespace fmm_test {
 
+using fmm::AllPairs;
+using fmm::BarnesHut;
+using fmm::Direct;
+using fmm::DualTree;
+using fmm::FmmList;
+using fmm::Laplace;
+using fmm::NoTranslation;
+using fmm::Rotation;
+using fmm::SoftenedGravity;
+
 // ---- types ----------------------------------------------------------------------------------------
 
 template <class Space_, class Real_>
@@ -144,6 +154,29 @@ Results to_host(Potential const& potential, Field const& field) {
     for (int d = 0; d < 3; ++d) r.field.push_back(hf(i, d));
   }
   return r;
+}
+
+/// A one-dimensional array, on the host.
+template <class View>
+  requires(Kokkos::is_view<View>::value)
+auto to_host(View const& array) {
+  using T = typename View::non_const_value_type;
+  std::vector<T> values(array.extent(0));
+  Kokkos::deep_copy(Kokkos::View<T*, Kokkos::HostSpace, Kokkos::MemoryTraits<Kokkos::Unmanaged>>(
+                        values.data(), values.size()),
+                    array);
+  return values;
+}
+
+/// The rows of a list, on the host.
+template <class Space>
+std::vector<std::vector<fmm::detail::CellIndex>> to_host(fmm::detail::Csr<Space> const& list) {
+  const auto offsets = to_host(list.offsets);
+  const auto entries = to_host(list.entries);
+  std::vector<std::vector<fmm::detail::CellIndex>> rows(offsets.size() - 1);
+  for (std::size_t i = 0; i < rows.size(); ++i)
+    rows[i].assign(entries.begin() + offsets[i], entries.begin() + offsets[i + 1]);
+  return rows;
 }
 
 /// Build and evaluate on a space; results in double.

@@ -46,7 +46,7 @@ void expect_option_refused(fmm::Options const& options, std::string const& argum
 using Dual = fmm::Solver<Laplace, 2, Rotation, DualTree<>, double>;
 using Lists = fmm::Solver<Laplace, 2, Rotation, FmmList, double>;
 using Tree = fmm::Solver<Laplace, 2, NoTranslation, BarnesHut, double>;
-using Direct = fmm::Solver<Laplace, 0, NoTranslation, AllPairs, double>;
+using DirectSum = fmm::Solver<Laplace, 0, NoTranslation, AllPairs, double>;
 using Gravity = fmm::Solver<SoftenedGravity, 2, Rotation, DualTree<>, double>;
 
 TEST(Options, ThetaIsChecked) {
@@ -56,7 +56,7 @@ TEST(Options, ThetaIsChecked) {
   expect_option_refused<Tree>({.theta = 1.5}, "theta", "1.5", "0 < theta <= 1");
   expect_option_refused<Tree>({.theta = -0.5}, "theta", "-0.5", "0 < theta <= 1");
   expect_option_refused<Lists>({.theta = 0.5}, "theta", "0.5", "0.66666666666666663");
-  expect_option_refused<Direct>({.theta = 0.5}, "theta", "0.5", "not set");
+  expect_option_refused<DirectSum>({.theta = 0.5}, "theta", "0.5", "not set");
   EXPECT_NO_THROW(Tree({.theta = 1}));
   EXPECT_NO_THROW(Lists({.theta = 2.0 / 3}));
 }
@@ -82,7 +82,7 @@ TEST(Options, DefaultsAreFilledIn) {
   EXPECT_EQ(*dual.options().theta, fmm::default_theta<DualTree<>>());
   EXPECT_GE(*dual.options().leaf_capacity, 1);
   EXPECT_EQ(*dual.options().depth, 21);
-  EXPECT_FALSE(Direct().options().theta);
+  EXPECT_FALSE(DirectSum().options().theta);
 }
 
 class Input : public testing::Test {
@@ -119,7 +119,7 @@ TEST_F(Input, PositionsMustBeFinite) {
     bodies.x[3 * 17 + 2] = bodies.x[3 * 63] = bad;
     const std::string text = bad != bad ? "nan" : bad > 0 ? "inf" : "-inf";
     expect_refused_by<Dual>("positions(17, 2)", text, "finite");
-    expect_refused_by<Direct>("positions(17, 2)", text, "finite");
+    expect_refused_by<DirectSum>("positions(17, 2)", text, "finite");
   }
   bodies = make_bodies(Model::cube, n);
   bodies.x[5] = 1e200;
@@ -129,7 +129,7 @@ TEST_F(Input, PositionsMustBeFinite) {
 TEST_F(Input, ChargesMustBeFinite) {
   bodies.q[31] = bodies.q[77] = nan;
   expect_refused_by<Dual>("charges(31)", "nan", "finite");
-  expect_refused_by<Direct>("charges(31)", "nan", "finite");
+  expect_refused_by<DirectSum>("charges(31)", "nan", "finite");
   bodies.q[31] = -infinity;
   expect_refused_by<Gravity>("charges(31)", "-inf", "finite and >= 0");
 }

@@ -9,15 +9,6 @@
 namespace fmm_test {
 namespace {
 
-using fmm::AllPairs;
-using fmm::BarnesHut;
-using fmm::Direct;
-using fmm::DualTree;
-using fmm::FmmList;
-using fmm::Laplace;
-using fmm::NoTranslation;
-using fmm::Rotation;
-
 template <class F>
 void for_each_solver(F const& f) {
   const fmm::Options options{.leaf_capacity = 20};

@@ -1,18 +1,50 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // Everything runs in the execution space. Watched through Kokkos's tool callbacks: the bytes that are
-// copied and the kernels that are launched do not grow with N at a fixed depth, no kernel runs on the
-// host's side over bodies or cells, and a second build of the same size allocates nothing.
+// copied and the kernels that are launched do not grow with N at a fixed depth, no kernel leaves its work
+// to one thread, the host does nothing between them that grows with N, and a second build of the same
+// size allocates nothing.
+#include <algorithm>
+#include <ctime>
 #include <map>
 
 #include "support.hpp"
+
+#if defined(KOKKOS_ENABLE_OPENMP)
+#include <omp.h>
+#include <pthread.h>
+#endif
 
 namespace fmm_test {
 namespace {
 
 using Space = Kokkos::DefaultExecutionSpace;
 
+/// Clocks of the threads' processor time, the caller's first.
+std::vector<clockid_t> clocks;
+
+/// Processor seconds of the thread that launches, and of all threads.
+struct Seconds {
+  double caller = 0, all = 0;
+  static Seconds now() {
+    Seconds seconds;
+    for (clockid_t clock : clocks) {
+      timespec time;
+      clock_gettime(clock, &time);
+      seconds.all += double(time.tv_sec) + 1e-9 * double(time.tv_nsec);
+      if (clock == clocks.front()) seconds.caller = seconds.all;
+    }
+    return seconds;
+  }
+  void add(Seconds const& begin, Seconds const& end) {
+    caller += end.caller - begin.caller;
+    all += end.all - begin.all;
+  }
+};
+
 struct Counts {
   std::map<std::string, int> kernels;
+  std::map<std::string, Seconds> seconds;  // of the kernels, by name
+  Seconds between;                         // of what is done between kernels
   std::uint64_t copied_bytes = 0;
   std::vector<std::string> allocations;  // labels of the library's own
   std::vector<std::string> regions;
@@ -23,9 +55,22 @@ struct Counts {
   }
 };
 Counts* counts = nullptr;
+std::string current;  // the kernel that runs
+Seconds last;         // when the last kernel, or else the count, began or ended
 
 void begin_kernel(const char* name, std::uint32_t, std::uint64_t*) {
-  if (counts) ++counts->kernels[name];
+  if (!counts) return;
+  ++counts->kernels[name];
+  current = name;
+  const Seconds now = Seconds::now();
+  counts->between.add(last, now);
+  last = now;
+}
+void end_kernel(std::uint64_t) {
+  if (!counts) return;
+  const Seconds now = Seconds::now();
+  counts->seconds[current].add(last, now);
+  last = now;
 }
 void begin_copy(Kokkos::Tools::SpaceHandle, const char*, const void*, Kokkos::Tools::SpaceHandle,
                 const char*, const void*, std::uint64_t bytes) {
@@ -46,16 +91,23 @@ class HostWork : public testing::Test {
     set_begin_parallel_for_callback(begin_kernel);
     set_begin_parallel_reduce_callback(begin_kernel);
     set_begin_parallel_scan_callback(begin_kernel);
+    set_end_parallel_for_callback(end_kernel);
+    set_end_parallel_reduce_callback(end_kernel);
+    set_end_parallel_scan_callback(end_kernel);
     set_begin_deep_copy_callback(begin_copy);
     set_allocate_data_callback(allocate);
     set_push_region_callback(push_region);
   }
   void TearDown() override {
     counts = nullptr;
+    clocks.clear();
     using namespace Kokkos::Tools::Experimental;
     set_begin_parallel_for_callback(nullptr);
     set_begin_parallel_reduce_callback(nullptr);
     set_begin_parallel_scan_callback(nullptr);
+    set_end_parallel_for_callback(nullptr);
+    set_end_parallel_reduce_callback(nullptr);
+    set_end_parallel_scan_callback(nullptr);
     set_begin_deep_copy_callback(nullptr);
     set_allocate_data_callback(nullptr);
     set_push_region_callback(nullptr);
@@ -64,12 +116,14 @@ class HostWork : public testing::Test {
 
 template <class Solver>
 Counts count(Solver& solver, Bodies const& bodies) {
+  using Space = typename Solver::execution_space;
   const Space space;
   const DeviceBodies<Space> device(bodies);
   Kokkos::View<double*, Space> potential("potential", bodies.size());
   Kokkos::View<double* [3], Space> field("field", bodies.size());
   Counts result;
   counts = &result;
+  last = Seconds::now();
   {
     const auto plan = solver.build(space, device.x);
     solver.evaluate(space, plan, device.q, potential, field);
@@ -104,15 +158,59 @@ TEST_F(HostWork, DoesNotGrowWithTheNumberOfBodies) {
   check_growth<Solver<Laplace, 0, NoTranslation, AllPairs, float>>({});
 }
 
+#if defined(KOKKOS_ENABLE_OPENMP)
+/// The most favourable of three runs, after one in which the buffers grow.
+template <class Solver>
+Counts quietest(Solver& solver, Bodies const& bodies) {
+  count(solver, bodies);
+  Counts best = count(solver, bodies);
+  for (int repeat = 0; repeat < 2; ++repeat) {
+    const Counts again = count(solver, bodies);
+    best.between.caller = std::min(best.between.caller, again.between.caller);
+    for (auto const& [name, seconds] : again.seconds)
+      if (seconds.caller * best.seconds[name].all < best.seconds[name].caller * seconds.all)
+        best.seconds[name] = seconds;
+  }
+  return best;
+}
+
+template <class Solver>
+void check_shares(fmm::Options const& options = {}) {
+  Solver solver(options);
+  const Counts few = quietest(solver, make_bodies(Model::plummer, 30000)),
+               many = quietest(solver, make_bodies(Model::plummer, 1000000));
+  // a deeper tree has more kernels to launch; a loop over the bodies takes longer than that
+  EXPECT_LT(many.between.caller, few.between.caller + 3e-4);
+  int timed = 0;
+  for (auto const& [name, seconds] : many.seconds) {
+    if (seconds.all < 5e-4) continue;
+    ++timed;
+    EXPECT_LT(seconds.caller, 0.9 * seconds.all) << name;
+  }
+  EXPECT_GE(timed, 5);
+}
+
+TEST_F(HostWork, NoThreadWorksAloneThroughTheBodies) {
+  using namespace fmm;
+  using OpenMP = Kokkos::OpenMP;
+  const int threads = OpenMP().concurrency();
+  if (threads < 2) GTEST_SKIP() << "needs two threads";
+  clocks.resize(threads);
+#pragma omp parallel num_threads(threads)
+  pthread_getcpuclockid(pthread_self(), &clocks[omp_get_thread_num()]);
+  check_shares<Solver<Laplace, 1, Rotation, DualTree<>, float, OpenMP>>();
+  check_shares<Solver<Laplace, 1, fmm::Direct, FmmList, float, OpenMP>>({.leaf_capacity = 100});
+  check_shares<Solver<Laplace, 0, NoTranslation, BarnesHut, float, OpenMP>>({.theta = 1});
+}
+#endif
+
 TEST_F(HostWork, ASecondBuildOfTheSameSizeAllocatesNothing) {
   using namespace fmm;
   const auto check = [](auto solver) {
     const Bodies bodies = make_bodies(Model::plummer, 20000);
     EXPECT_FALSE(count(solver, bodies).allocations.empty());
-    for (auto const& kernel : {1, 2}) {
-      (void)kernel;
+    for (int repeat = 0; repeat < 2; ++repeat)
       EXPECT_EQ(count(solver, bodies).allocations, std::vector<std::string>());
-    }
   };
   check(Solver<Laplace, 3, Rotation, DualTree<>, float>());
   check(Solver<Laplace, 3, fmm::Direct, FmmList, double>());

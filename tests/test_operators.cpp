@@ -9,15 +9,6 @@ namespace {
 
 using namespace fmm::detail;
 
-template <class T, class Space>
-std::vector<T> host(Array<T, Space> const& array) {
-  std::vector<T> values(array.extent(0));
-  Kokkos::deep_copy(Kokkos::View<T*, Kokkos::HostSpace, Kokkos::MemoryTraits<Kokkos::Unmanaged>>(
-                        values.data(), values.size()),
-                    array);
-  return values;
-}
-
 template <class T>
 class Operators : public testing::Test {
  public:
@@ -46,8 +37,8 @@ class Operators : public testing::Test {
     s.multipoles.resize(s.tree.cells.extent(0) * size);
     s.locals.resize(s.tree.cells.extent(0) * size);
     space.fence();
-    cells = host<Cell, Space>(s.tree.cells);
-    placed = host<Body<Real>, Space>(s.bodies.view(s.size));
+    cells = to_host(s.tree.cells);
+    placed = to_host(s.bodies.view(s.size));
   }
 
   Array<Real, Space> multipoles() { return s.multipoles.view(cells.size() * size); }
@@ -97,7 +88,7 @@ TYPED_TEST(Operators, MultipolesOfAllCellsAreTheirDefinition) {
   const auto check = [&]<class Translation>(Translation) {
     using Expansion = fmm::SphericalExpansion<F::order, typename F::Real, Translation>;
     this->template upward<Expansion>();
-    const auto M = host<typename F::Real, typename F::Space>(this->multipoles());
+    const auto M = to_host(this->multipoles());
     for (std::size_t c = 0; c < this->cells.size(); ++c) {
       Cell const& cell = this->cells[c];
       std::vector<double> expected(F::size, 0.0), absolute(F::size, 0.0);
@@ -130,10 +121,10 @@ TYPED_TEST(Operators, LocalsOfAllCellsAreTheSumsOverTheirLists) {
     m2l<Expansion>(this->space, this->s.tree.cells, this->s.lists.m2l, this->multipoles(),
                    this->locals());
     this->space.fence();
-    const auto M = host<Real, typename F::Space>(this->multipoles());
-    const auto L = host<Real, typename F::Space>(this->locals());
-    const auto offsets = host<Offset, typename F::Space>(this->s.lists.m2l.offsets);
-    const auto entries = host<CellIndex, typename F::Space>(this->s.lists.m2l.entries);
+    const auto M = to_host(this->multipoles());
+    const auto L = to_host(this->locals());
+    const auto offsets = to_host(this->s.lists.m2l.offsets);
+    const auto entries = to_host(this->s.lists.m2l.entries);
     for (std::size_t c = 0; c < this->cells.size(); c += 3) {
       std::vector<double> expected(F::size, 0.0), absolute(F::size, 0.0);
       for (Offset e = offsets[c]; e < offsets[c + 1]; ++e) {
@@ -183,7 +174,7 @@ TYPED_TEST(Operators, LocalsOfChildrenGiveTheParentsPotential) {
                                      this->s.bodies.view(this->s.size), locals,
                                      this->s.sums.view(this->s.size));
   this->space.fence();
-  const auto sums = host<Sums<Real>, typename F::Space>(this->s.sums.view(this->s.size));
+  const auto sums = to_host(this->s.sums.view(this->s.size));
   using Reference = fmm::SphericalBasis<F::order, double>;
   std::vector<double> staged(F::size);
   for (int k = 0; k < F::size; ++k) staged[k] = Reference::stage_local(k, double(L[k]));
@@ -209,17 +200,15 @@ TYPED_TEST(Operators, MultipolesAtBodiesAreTheirDefinition) {
       this->space, this->s.tree.cells, this->s.tree.tiles, this->s.lists.m2p, this->s.lists.m2l,
       this->s.bodies.view(this->s.size), this->multipoles(), this->s.sums.view(this->s.size));
   this->space.fence();
-  const auto sums = host<Sums<Real>, typename F::Space>(this->s.sums.view(this->s.size));
-  const auto M = host<Real, typename F::Space>(this->multipoles());
+  const auto sums = to_host(this->s.sums.view(this->s.size));
+  const auto M = to_host(this->multipoles());
   using Reference = fmm::SphericalBasis<F::order, double>;
   for (int i = 0; i < this->s.size; i += 11) {
     double potential = 0, field[3] = {}, absolute = 0, absolute_field = 0;
     const auto add = [&](Csr<typename F::Space> const& list, CellIndex row) {
       static std::map<void const*, std::pair<std::vector<Offset>, std::vector<CellIndex>>> copies;
       auto& copy = copies[list.offsets.data()];
-      if (i == 0)
-        copy = {host<Offset, typename F::Space>(list.offsets),
-                host<CellIndex, typename F::Space>(list.entries)};
+      if (i == 0) copy = {to_host(list.offsets), to_host(list.entries)};
       for (Offset e = copy.first[row]; e < copy.first[row + 1]; ++e) {
         const CellIndex source = copy.second[e];
         double x[3], staged[F::size];

@@ -6,16 +6,6 @@
 namespace fmm_test {
 namespace {
 
-using fmm::AllPairs;
-using fmm::BarnesHut;
-using fmm::Direct;
-using fmm::DualTree;
-using fmm::FmmList;
-using fmm::Laplace;
-using fmm::NoTranslation;
-using fmm::Rotation;
-using fmm::SoftenedGravity;
-
 template <class T>
 class SolverTest : public testing::Test {
  public:

@@ -106,24 +106,6 @@ struct HostLists {
   std::vector<std::vector<CellIndex>> m2l, m2p, p2p;
 };
 
-template <class T>
-std::vector<T> host(Array<T, Space> const& array) {
-  std::vector<T> values(array.extent(0));
-  Kokkos::deep_copy(Kokkos::View<T*, Kokkos::HostSpace, Kokkos::MemoryTraits<Kokkos::Unmanaged>>(
-                        values.data(), values.size()),
-                    array);
-  return values;
-}
-
-std::vector<std::vector<CellIndex>> host(Csr<Space> const& list) {
-  const auto offsets = host(list.offsets);
-  const auto entries = host(list.entries);
-  std::vector<std::vector<CellIndex>> rows(offsets.size() - 1);
-  for (std::size_t i = 0; i < rows.size(); ++i)
-    rows[i].assign(entries.begin() + offsets[i], entries.begin() + offsets[i + 1]);
-  return rows;
-}
-
 template <class Traversal>
 HostLists make_lists(Bodies const& bodies, fmm::Options options) {
   const Space space;
@@ -134,8 +116,8 @@ HostLists make_lists(Bodies const& bodies, fmm::Options options) {
   const Kokkos::View<double const* [3], Space> positions = device.x;
   build_plan<Traversal>(space, storage, positions, options, nullptr);
   space.fence();
-  return {host(storage.tree.cells), storage.tree.depth, host(storage.lists.m2l),
-          host(storage.lists.m2p), host(storage.lists.p2p)};
+  return {to_host(storage.tree.cells), storage.tree.depth, to_host(storage.lists.m2l),
+          to_host(storage.lists.m2p), to_host(storage.lists.p2p)};
 }
 
 int distance(Cell const& a, Cell const& b) {  // of centres, in cells of one level
@@ -215,9 +197,9 @@ TEST(DualTraversal, AcceptsOnlyConvergingPairs) {
   const Kokkos::View<double const* [3], Space> positions = device.x;
   build_plan<fmm::DualTree<>>(space, s, positions,
                               {.theta = theta, .leaf_capacity = 16, .depth = 21}, nullptr);
-  const auto cells = host(s.tree.cells);
-  const auto radii = host(s.traversal.radii.view(cells.size()));
-  const auto rows = host(s.lists.m2l);
+  const auto cells = to_host(s.tree.cells);
+  const auto radii = to_host(s.traversal.radii.view(cells.size()));
+  const auto rows = to_host(s.lists.m2l);
   std::size_t unequal = 0, entries = 0;
   for (std::size_t i = 0; i < cells.size(); ++i)
     for (const CellIndex j : rows[i]) {

@@ -14,15 +14,6 @@ template <class T>
 class TreeTest : public testing::Test {};
 TYPED_TEST_SUITE(TreeTest, Spaces);
 
-template <class T, class Space>
-std::vector<T> host(Array<T, Space> const& array) {
-  std::vector<T> values(array.extent(0));
-  Kokkos::deep_copy(Kokkos::View<T*, Kokkos::HostSpace, Kokkos::MemoryTraits<Kokkos::Unmanaged>>(
-                        values.data(), values.size()),
-                    array);
-  return values;
-}
-
 TEST(Morton, KeysInterleaveTheirCoordinates) {
   std::mt19937_64 random(1);
   for (int i = 0; i < 1000; ++i) {
@@ -64,10 +55,10 @@ TYPED_TEST(TreeTest, SortIsStableAndComplete) {
         std::stable_sort(order.begin(), order.end(), [&](BodyIndex a, BodyIndex b) {
           return keys[a] >> first_bit < keys[b] >> first_bit;
         });
-        EXPECT_EQ((host<BodyIndex, Space>(sorted.order)), order) << n << " " << first_bit;
+        EXPECT_EQ(to_host(sorted.order), order) << n << " " << first_bit;
         std::vector<std::uint64_t> expected;
         for (const BodyIndex i : order) expected.push_back(keys[i]);
-        EXPECT_EQ((host<std::uint64_t, Space>(sorted.keys)), expected);
+        EXPECT_EQ(to_host(sorted.keys), expected);
       }
 }
 
@@ -81,10 +72,10 @@ void check_tree(Bodies const& bodies, fmm::Options options) {
   const Kokkos::View<double const* [3], Space> positions = device.x;
   build_plan<fmm::DualTree<>>(space, s, positions, options, nullptr);
   space.fence();
-  const auto cells = host<Cell, Space>(s.tree.cells);
-  const auto order = host<BodyIndex, Space>(s.order);
-  const auto placed = host<Body<double>, Space>(s.bodies.view(bodies.size()));
-  const auto radii = host<float, Space>(s.traversal.radii.view(cells.size()));
+  const auto cells = to_host(s.tree.cells);
+  const auto order = to_host(s.order);
+  const auto placed = to_host(s.bodies.view(bodies.size()));
+  const auto radii = to_host(s.traversal.radii.view(cells.size()));
   const int n = int(bodies.size());
 
   // the order is a permutation
@@ -159,7 +150,7 @@ void check_tree(Bodies const& bodies, fmm::Options options) {
 
   // tiles cover the bodies once, none longer than a team takes
   std::vector<int> covered(n, 0);
-  for (const Tile& tile : host<Tile, Space>(s.tree.tiles)) {
+  for (const Tile& tile : to_host(s.tree.tiles)) {
     EXPECT_LE(tile.count, (fmm::Tuning<Space, double>::tile));
     EXPECT_GE(tile.first, cells[tile.cell].body_begin);
     EXPECT_LE(tile.first + tile.count, cells[tile.cell].body_begin + cells[tile.cell].body_count);

@@ -4,31 +4,31 @@
 
 #include <algorithm>
 #include <cstddef>
+#include <fstream>
 #include <limits>
 #include <new>
 #include <string>
 #include <utility>
-
-#if defined(__unix__) || defined(__APPLE__)
-#include <unistd.h>
-#endif
 
 #include "../errors.hpp"
 #include "kokkos_compat.hpp"
 
 namespace fmm::detail {
 
-/// Bytes of physical memory of the host, or the largest number where the system does not tell.
-/// Linux hands out more address space than there is memory and then kills the program: asking first
-/// turns that into an exception.
-inline std::size_t host_memory_bytes() {
-#if defined(_SC_PHYS_PAGES) && defined(_SC_PAGESIZE)
-  const long pages = ::sysconf(_SC_PHYS_PAGES), page_size = ::sysconf(_SC_PAGESIZE);
-  if (pages > 0 && page_size > 0)
-    return static_cast<std::size_t>(pages) * static_cast<std::size_t>(page_size);
-#endif
-  return std::numeric_limits<std::size_t>::max();
+/// Bytes of the host's memory that a program can still have (Linux: MemAvailable and SwapFree of
+/// /proc/meminfo), or the largest number where the system does not tell. Linux hands out more address
+/// space than there is memory and then kills the program: asking first turns that into an exception.
+inline std::size_t available_host_memory() {
+  std::ifstream info("/proc/meminfo");
+  std::size_t available = 0;
+  std::string name, unit;
+  for (std::size_t kibibytes; info >> name >> kibibytes; std::getline(info, unit))
+    if (name == "MemAvailable:" || name == "SwapFree:") available += kibibytes * 1024;
+  return available > 0 ? available : std::numeric_limits<std::size_t>::max();
 }
+
+/// Smaller requests than this are made without asking how much memory there is.
+inline constexpr std::size_t large_allocation = std::size_t(1) << 28;
 
 /// An uninitialised managed View of `count` elements. Throws OutOfMemory naming the bytes asked for
 /// (Kokkos itself wraps around on a size that does not fit in 64 bits).
@@ -37,7 +37,8 @@ Kokkos::View<T*, Device<Space>> allocate(std::string const& label, std::size_t c
   if (count > std::numeric_limits<std::size_t>::max() / 2 / sizeof(T))
     throw OutOfMemory(label, std::numeric_limits<std::size_t>::max());
   const std::size_t bytes = count * sizeof(T);
-  if (is_host_space_v<Space> && bytes > host_memory_bytes()) throw OutOfMemory(label, bytes);
+  if (is_host_space_v<Space> && bytes > large_allocation && bytes > available_host_memory())
+    throw OutOfMemory(label, bytes);
   try {
     return Kokkos::View<T*, Device<Space>>(Kokkos::view_alloc(label, Kokkos::WithoutInitializing),
                                            count);
