@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// L2L: adds a parent's local expansion to those of its children (Yokota & Barba eq. 9), one level at a
+// L2L: adds a parent's local expansion to those of its children (Yokota & Barba 2011), one level at a
 // time from the root down.
 #pragma once
 

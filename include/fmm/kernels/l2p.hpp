@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// L2P: potential and gradient of a leaf's local expansion at its bodies (Yokota & Barba eq. 10).
+// L2P: potential and gradient of a leaf's local expansion at its bodies (Yokota & Barba 2011).
 // Cost: about 11 (p+1)^2 flops a body.
 #pragma once
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// M2L: the local expansion of every cell from the multipoles of its list (Yokota & Barba eq. 8).
+// M2L: the local expansion of every cell from the multipoles of its list (Yokota & Barba 2011).
 //
 // Two forms. `M2L` translates one source a lane in registers and sums over the team: for the O(p^3)
 // rotations. `M2LStaged` is the form of the chapter's listing for its O(p^4) sums: a team stages a chunk

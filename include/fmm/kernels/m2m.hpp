@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// M2M: the multipole of a cell from those of its children (Yokota & Barba eq. 7), one level at a time
+// M2M: the multipole of a cell from those of its children (Yokota & Barba 2011), one level at a time
 // from the leaves to the root.
 #pragma once
 

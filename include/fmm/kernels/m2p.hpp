@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // M2P: potential and gradient of the multipoles in a leaf's lists at the leaf's bodies (Yokota & Barba
-// eq. 6). Cost: about 15 (p+1)^2 flops for each body and cell.
+// 2011). Cost: about 15 (p+1)^2 flops for each body and cell.
 #pragma once
 
 #include "expansion.hpp"

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // P2M: the multipole expansion of every leaf, M_nm = sum_j q_j e_nm(x_j - centre), lengths in edges of
-// the leaf (Yokota & Barba eq. 4). Cost: about 6 (p+1)^2 flops a body.
+// the leaf (Yokota & Barba 2011). Cost: about 6 (p+1)^2 flops a body.
 #pragma once
 
 #include "gather.hpp"
