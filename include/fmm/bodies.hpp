@@ -69,18 +69,24 @@ double take_charges(Space const& space, Charges const& charges, Array<BodyIndex,
   return unit;
 }
 
+/// Whether results are gathered by `place`, in the caller's order (a GPU writes whole lines then), or
+/// scattered by `order`.
+template <class Space>
+inline constexpr bool gathers_results_v = !is_host_space_v<Space>;
+
 /// Results into the caller's order and units.
 template <class Space, class Real, class Potential, class Field>
 struct GiveResults {
   Array<Sums<Real>, Space> sums;
-  Array<BodyIndex, Space> order;
+  Array<BodyIndex, Space> way;  ///< place or order
   double potential_unit, field_unit;
   Potential potential;
   Field field;
 
   KOKKOS_FUNCTION void operator()(std::int64_t i) const {
-    const Sums<Real> s = sums(i);
-    const std::int64_t to = order(i);
+    constexpr bool gathers = gathers_results_v<Space>;
+    const Sums<Real> s = sums(gathers ? way(i) : i);
+    const std::int64_t to = gathers ? i : way(i);
     if constexpr (!std::is_same_v<Potential, None>)
       potential(to) = typename Potential::value_type(double(s.potential) * potential_unit);
     if constexpr (!std::is_same_v<Field, None>) {
@@ -93,11 +99,11 @@ struct GiveResults {
 };
 
 template <class Space, class Real, class Potential, class Field>
-void give_results(Space const& space, Array<Sums<Real>, Space> sums, Array<BodyIndex, Space> order,
+void give_results(Space const& space, Array<Sums<Real>, Space> sums, Array<BodyIndex, Space> way,
                   double potential_unit, double field_unit, Potential const& potential,
                   Field const& field) {
-  Kokkos::parallel_for("fmm::results", range(space, std::int64_t(order.extent(0))),
-                       GiveResults<Space, Real, Potential, Field>{sums, order, potential_unit,
+  Kokkos::parallel_for("fmm::results", range(space, std::int64_t(way.extent(0))),
+                       GiveResults<Space, Real, Potential, Field>{sums, way, potential_unit,
                                                                   field_unit, potential, field});
 }
 

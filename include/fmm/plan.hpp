@@ -22,6 +22,8 @@ struct PlanStorage {
   Octree<Space> tree;
   InteractionLists<Space> lists;
   Array<BodyIndex, Space> order;  ///< order(i): the caller's index of body i in tree order
+  Array<BodyIndex, Space> place;  ///< place(i): the index in tree order of the caller's body i,
+                                  ///< if results are gathered
 
   // memory
   SortBuffers<Space> sort;

@@ -31,9 +31,10 @@ void build_lists(Space const& space, PlanStorage<Space, Real>& s, double theta) 
                    Tuning<Space, Real>::gather_team);
     s.lists = dual_lists(space, s.traversal, s.tree, Criterion(theta),
                          s.traversal.radii.view(Criterion::uses_radii ? cells : 0),
-                         s.traversal.charges.view(Criterion::uses_charges ? cells : 0));
+                         s.traversal.charges.view(Criterion::uses_charges ? cells : 0),
+                         Tuning<Space, Real>::list_lanes);
   } else {
-    s.lists = barnes_hut_lists(space, s.traversal, s.tree, theta);
+    s.lists = barnes_hut_lists(space, s.traversal, s.tree, theta, Tuning<Space, Real>::list_lanes);
   }
 }
 
@@ -71,7 +72,7 @@ void build_plan(Space const& space, PlanStorage<Space, Real>& s, Positions const
   s.size = n;
   s.tree = {};
   s.lists = {};
-  s.order = {};
+  s.order = s.place = {};
   if (n == 0) return;
   stage(space, report, "bounds", [&] { s.cube = bounding_cube(space, positions); });
   const SplitRule rule = split_rule(options, n);
@@ -87,6 +88,11 @@ void build_plan(Space const& space, PlanStorage<Space, Real>& s, Positions const
     const int bits = std::is_same_v<Traversal, AllPairs> ? max_tree_depth : rule.depth;
     sorted = radix_sort(space, s.sort, n, 3 * (max_tree_depth - bits));
     s.order = sorted.order;
+    if constexpr (gathers_results_v<Space>) {
+      s.place = sorted.spare;
+      Kokkos::parallel_for("fmm::sort::invert", range(space, n),
+                           InvertOrder<Space>{s.order, s.place});
+    }
   });
   if constexpr (std::is_same_v<Traversal, AllPairs>) {
     stage(space, report, "tree", [&] {

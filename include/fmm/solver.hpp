@@ -242,8 +242,9 @@ class Solver {
     detail::stage(space, report, "results", [&] {
       double unit = detail::prefactor(kernel_) * charge_unit;
       if constexpr (detail::RescalableKernel<Kernel>) unit *= kernel_.potential_unit(length);
-      detail::give_results(space, s.sums.view(s.size), s.order, unit, unit / length, potential,
-                           field);
+      detail::give_results(space, s.sums.view(s.size),
+                           detail::gathers_results_v<ExecutionSpace> ? s.place : s.order, unit,
+                           unit / length, potential, field);
     });
     if (report) {
       space.fence();

@@ -9,8 +9,9 @@ namespace fmm {
 /// A team of P2P.
 struct P2PShape {
   int team;     ///< threads
+  int split;    ///< of these, threads that share the same targets
   int targets;  ///< targets that a thread holds in registers at a time
-  int tile;     ///< targets of the team; on a GPU team * targets
+  int tile;     ///< targets of the team; on a GPU team / split * targets
   int chunk;    ///< sources in scratch memory at a time
 };
 
@@ -23,12 +24,13 @@ struct Tuning {
 
   /// Threads of a team that share a tile of targets (P2P, M2P, L2P).
   static constexpr int tile_team = host ? 1 : 32;
-  /// Targets of a tile; on a GPU as many as threads, so that sums stay in registers.
-  static constexpr int tile = host ? 64 : tile_team;
+  /// Targets of a tile, at most.
+  static constexpr int tile = host ? 64 : 48;
   /// P2P between the leaves of a tree, and between all bodies.
-  static constexpr P2PShape near_field{tile_team, host ? 4 : 1, tile, host ? 1024 : 128};
-  static constexpr P2PShape all_pairs{host ? 1 : 128, host ? 4 : 2, host ? 64 : 256,
-                                      host ? 2048 : 256};
+  static constexpr P2PShape near_field =
+      host ? P2PShape{1, 1, 4, tile, 1024} : P2PShape{32, 4, 6, tile, 256};
+  static constexpr P2PShape all_pairs =
+      host ? P2PShape{1, 1, 4, 64, 2048} : P2PShape{128, 1, 3, 384, 256};
   /// Multipoles of M2P in scratch memory at a time.
   static constexpr int m2p_chunk = host ? 16 : 8;
 
@@ -38,6 +40,9 @@ struct Tuning {
   static constexpr int m2m_team = host ? 1 : 8;
   /// Coefficients that such a team sums over its threads at a time.
   static constexpr int gather_slice = 32;
+
+  /// Vector lanes that walk the sources of one target cell together.
+  static constexpr int list_lanes = host ? 1 : 32;
 
   /// Scratch level of what does not fit in a CPU's small level 0.
   static constexpr int scratch_level = host ? 1 : 0;

@@ -23,15 +23,32 @@
 #define FMM_HAS_PACK 0
 #endif
 
-// FMM_UNROLL(n) before a loop: unroll it n times in device code (n is a constant expression).
+// Before a loop, in device code: FMM_UNROLL unrolls it whole, once its bounds are known, which those of an
+// inner loop may be after the outer one was unrolled; FMM_UNROLL_BY(n) unrolls it n times.
 #define FMM_DETAIL_STRING(x) #x
 #if defined(__CUDA_ARCH__)
-#define FMM_UNROLL(n) _Pragma(FMM_DETAIL_STRING(unroll n))
+#define FMM_UNROLL _Pragma("unroll")
+#define FMM_UNROLL_BY(n) _Pragma(FMM_DETAIL_STRING(unroll n))
 #else
-#define FMM_UNROLL(n)
+#define FMM_UNROLL
+#define FMM_UNROLL_BY(n)
 #endif
 
 namespace fmm::detail {
+
+/// Expansions of up to this many numbers are held in a device thread's registers, which takes loops that
+/// are unrolled whole.
+inline constexpr int register_coefficients = 81;
+
+/// `end`, a constant, as the end of a loop over an expansion of `Size` numbers; hidden from the device
+/// compiler where they do not fit into registers, so that FMM_UNROLL leaves the loop alone.
+template <int Size>
+KOKKOS_FORCEINLINE_FUNCTION int loop_end(int end) {
+#if defined(__CUDA_ARCH__)
+  if constexpr (Size > register_coefficients) asm("mov.u32 %0, %1;" : "=r"(end) : "r"(end));
+#endif
+  return end;
+}
 
 // ---- one lane ------------------------------------------------------------------------------------
 

@@ -38,8 +38,8 @@ struct SphericalBasis {
     static constexpr auto table = detail::NormTable<Order, Real>::make();
     V u[size];
     detail::regular_harmonics<Order>(x, y, z, u);
-    FMM_UNROLL(detail::unroll_count(Order))
-    for (int k = 0; k < size; ++k) M[k] += q * V(table.regular[k]) * u[k];
+    FMM_UNROLL
+    for (int k = 0; k < detail::loop_end<size>(size); ++k) M[k] += q * V(table.regular[k]) * u[k];
   }
 
   KOKKOS_INLINE_FUNCTION static Real stage_multipole(int k, Real a) {

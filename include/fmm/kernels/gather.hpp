@@ -39,10 +39,10 @@ KOKKOS_INLINE_FUNCTION void team_sum(TeamMember<Space> const& team, V const* par
   }
   const int rank = team.team_rank(), width = team.team_size() + 1;  // padded against bank conflicts
   Real* const scratch = scratch_array<Real>(team, 0, slice * width);
-  FMM_UNROLL(unroll_count(Size <= coefficient_count(unroll_limit) ? 1 : 100))
-  for (int begin = 0; begin < Size; begin += slice) {
+  FMM_UNROLL
+  for (int begin = 0; begin < loop_end<Size>(Size); begin += slice) {
     const int count = Size - begin < slice ? Size - begin : slice;
-    FMM_UNROLL(slice)
+    FMM_UNROLL
     for (int k = 0; k < slice; ++k)
       if (k < count) scratch[k * width + rank] = LaneTraits<V>::sum(partial[begin + k]);
     team.team_barrier();
@@ -70,8 +70,8 @@ struct Gather {
     constexpr int W = lane_count_v<V>;
     const int owner = team.league_rank();
     V sum[Op::size];
-    FMM_UNROLL(100)
-    for (int k = 0; k < Op::size; ++k) sum[k] = V(Real(0));
+    FMM_UNROLL
+    for (int k = 0; k < loop_end<Op::size>(Op::size); ++k) sum[k] = V(Real(0));
     const std::int64_t items = op.items(owner);
     for (std::int64_t first = std::int64_t(team.team_rank()) * W; first < items;
          first += std::int64_t(team.team_size()) * W)

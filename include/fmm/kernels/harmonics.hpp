@@ -108,11 +108,10 @@ struct RecurrenceTable {
   }
 };
 
-/// Loops over degrees and orders are unrolled in device code up to this order: registers hold the
-/// coefficients then; above it they are in local memory anyhow.
-constexpr int unroll_limit = 8;
-KOKKOS_INLINE_FUNCTION constexpr int unroll_count(int order) {
-  return order <= unroll_limit ? 64 : 1;
+/// The largest degree (or order of a degree) as the end of an outer loop; see loop_end.
+template <int Order>
+KOKKOS_FORCEINLINE_FUNCTION int last_degree() {
+  return loop_end<coefficient_count(Order)>(Order);
 }
 
 /// U_n^m(x, y, z), 0 <= m <= n <= Order, into u[coefficient_count(Order)].
@@ -123,8 +122,8 @@ KOKKOS_INLINE_FUNCTION void regular_harmonics(V x, V y, V z, V* u) {
   static constexpr auto table = RecurrenceTable<Order, Real>::make();
   const V r2 = x * x + y * y + z * z;
   u[0] = V(Real(1));
-  FMM_UNROLL(unroll_count(Order))
-  for (int m = 0; m <= Order; ++m) {
+  FMM_UNROLL
+  for (int m = 0; m <= last_degree<Order>(); ++m) {
     const int re = index_re(m, m), im = index_im(m, m);
     if (m > 0) {
       const int re1 = index_re(m - 1, m - 1), im1 = index_im(m - 1, m - 1);
@@ -138,8 +137,8 @@ KOKKOS_INLINE_FUNCTION void regular_harmonics(V x, V y, V z, V* u) {
       u[index_re(m + 1, m)] = f * u[re];
       if (m > 0) u[index_im(m + 1, m)] = f * u[im];
     }
-    FMM_UNROLL(unroll_count(Order))
-    for (int n = m + 2; n <= Order; ++n) {
+    FMM_UNROLL
+    for (int n = m + 2; n <= last_degree<Order>(); ++n) {
       const Real f = table.inverse[n * (n + 1) / 2 + m];
       const V a = z * V(Real(2 * n - 1) * f), b = r2 * V(f);
       u[index_re(n, m)] = a * u[index_re(n - 1, m)] - b * u[index_re(n - 2, m)];
@@ -160,8 +159,8 @@ KOKKOS_INLINE_FUNCTION void irregular_harmonics(V x, V y, V z, V* v, lane_scalar
   z *= inverse2;
   const V back = inverse2 * s;  // (scale / r)^2
   v[0] = inverse;
-  FMM_UNROLL(unroll_count(Order))
-  for (int m = 0; m <= Order; ++m) {
+  FMM_UNROLL
+  for (int m = 0; m <= last_degree<Order>(); ++m) {
     const int re = index_re(m, m), im = index_im(m, m);
     if (m > 0) {
       const int re1 = index_re(m - 1, m - 1), im1 = index_im(m - 1, m - 1);
@@ -175,8 +174,8 @@ KOKKOS_INLINE_FUNCTION void irregular_harmonics(V x, V y, V z, V* v, lane_scalar
       v[index_re(m + 1, m)] = f * v[re];
       if (m > 0) v[index_im(m + 1, m)] = f * v[im];
     }
-    FMM_UNROLL(unroll_count(Order))
-    for (int n = m + 2; n <= Order; ++n) {
+    FMM_UNROLL
+    for (int n = m + 2; n <= last_degree<Order>(); ++n) {
       const V a = z * V(Real(2 * n - 1)), b = back * V(Real((n - 1) * (n - 1) - m * m));
       v[index_re(n, m)] = a * v[index_re(n - 1, m)] - b * v[index_re(n - 2, m)];
       if (m > 0) v[index_im(n, m)] = a * v[index_im(n - 1, m)] - b * v[index_im(n - 2, m)];
@@ -227,9 +226,9 @@ template <int Order, bool WithPotential, bool WithField, class V, class Real>
 KOKKOS_INLINE_FUNCTION PotentialGradient<V> evaluate_local(V const* u, Real const* l) {
   PotentialGradient<V> sum{V(Real(0)), V(Real(0)), V(Real(0)), V(Real(0))};
   const Real two(2);
-  FMM_UNROLL(unroll_count(Order))
-  for (int n = 0; n <= Order; ++n) {
-    FMM_UNROLL(unroll_count(Order))
+  FMM_UNROLL
+  for (int n = 0; n <= last_degree<Order>(); ++n) {
+    FMM_UNROLL
     for (int m = 0; m <= n; ++m) {
       const V re = u[index_re(n, m)];
       const V im = m > 0 ? u[index_im(n, m)] : V(Real(0));
@@ -267,9 +266,9 @@ template <int Order, bool WithPotential, bool WithField, class V, class Real>
 KOKKOS_INLINE_FUNCTION PotentialGradient<V> evaluate_multipole(V const* v, Real const* M) {
   PotentialGradient<V> sum{V(Real(0)), V(Real(0)), V(Real(0)), V(Real(0))};
   const Real two(2);
-  FMM_UNROLL(unroll_count(Order))
-  for (int n = 0; n <= Order; ++n) {
-    FMM_UNROLL(unroll_count(Order))
+  FMM_UNROLL
+  for (int n = 0; n <= last_degree<Order>(); ++n) {
+    FMM_UNROLL
     for (int m = 0; m <= n; ++m) {
       const Real re = M[index_re(n, m)], im = m > 0 ? M[index_im(n, m)] : Real(0);
       if constexpr (WithPotential) {

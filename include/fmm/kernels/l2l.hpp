@@ -30,11 +30,11 @@ struct L2L {
     }
     using T = LaneTraits<V>;
     V L[size];
-    FMM_UNROLL(100)
-    for (int k = 0; k < size; ++k) L[k] = parent(k);
+    FMM_UNROLL
+    for (int k = 0; k < loop_end<size>(size); ++k) L[k] = parent(k);
     Expansion::l2l(T::load(shift[0]), T::load(shift[1]), T::load(shift[2]), L);
-    FMM_UNROLL(100)
-    for (int k = 0; k < size; ++k) {
+    FMM_UNROLL
+    for (int k = 0; k < loop_end<size>(size); ++k) {
       Real lane[W];
       T::store(L[k], lane);
       for (int l = 0; l < count; ++l) locals(std::int64_t(first + l) * size + k) += lane[l];

@@ -57,12 +57,12 @@ struct M2L {
     const Real unit = Real(1) / Real(std::int32_t(1) << grid_bits);
     V a[size];
     const V used = select(LaneTraits<V>::iota() < V(Real(count)), V(Real(1)), V(Real(0)));
-    FMM_UNROLL(100)
-    for (int k = 0; k < size; ++k) a[k] = source(k) * used;
+    FMM_UNROLL
+    for (int k = 0; k < loop_end<size>(size); ++k) a[k] = source(k) * used;
     Expansion::m2l(pair.axis(0), pair.axis(1), pair.axis(2), pair.source_edge(),
                    V(Real(target.edge()) * unit), a);
-    FMM_UNROLL(100)
-    for (int k = 0; k < size; ++k) sum[k] += a[k];
+    FMM_UNROLL
+    for (int k = 0; k < loop_end<size>(size); ++k) sum[k] += a[k];
   }
 };
 

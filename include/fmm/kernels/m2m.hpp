@@ -35,11 +35,11 @@ struct M2M {
     using T = LaneTraits<V>;
     V M[size];
     const V used = select(T::iota() < V(Real(count)), V(Real(1)), V(Real(0)));
-    FMM_UNROLL(100)
-    for (int k = 0; k < size; ++k) M[k] = child(k) * used;
+    FMM_UNROLL
+    for (int k = 0; k < loop_end<size>(size); ++k) M[k] = child(k) * used;
     Expansion::m2m(T::load(shift[0]), T::load(shift[1]), T::load(shift[2]), M);
-    FMM_UNROLL(100)
-    for (int k = 0; k < size; ++k) sum[k] += M[k];
+    FMM_UNROLL
+    for (int k = 0; k < loop_end<size>(size); ++k) sum[k] += M[k];
   }
 };
 

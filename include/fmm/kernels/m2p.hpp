@@ -48,7 +48,6 @@ struct M2P {
   static constexpr int W = lane_count_v<V>;
   static constexpr int size = Expansion::size;
   static constexpr int chunk = Tuning<Space, Real>::m2p_chunk;
-  static constexpr int groups = (Tuning<Space, Real>::tile + W - 1) / W;
 
   /// A staged source: coefficients, then the offset of the tile's leaf, both edges' ratio, 1 / edge.
   static constexpr int stride = size + 5;
@@ -70,10 +69,10 @@ struct M2P {
     Real* const staged = scratch_array<Real>(team, scratch_level, chunk * stride);
     CellIndex* const source = scratch_array<CellIndex>(team, scratch_level, chunk);
 
-    // a host thread holds the whole tile, a device thread one body
-    constexpr int held = Tuning<Space, Real>::host ? groups : 1;
+    constexpr int row = Tuning<Space, Real>::tile_team * W;
+    constexpr int held = (Tuning<Space, Real>::tile + row - 1) / row;  // packs that a thread sums
     PotentialGradient<V> sum[held];
-    FMM_UNROLL(held)
+    FMM_UNROLL
     for (int b = 0; b < held; ++b) sum[b] = {V(Real(0)), V(Real(0)), V(Real(0)), V(Real(0))};
 
     MultipoleWalk<Space> walk(near, far, cells, tile.cell);
@@ -91,7 +90,7 @@ struct M2P {
         staged[i] = stage(leaf, source[s], k);
       }
       team.team_barrier();
-      FMM_UNROLL(held)
+      FMM_UNROLL
       for (int b = 0; b < held; ++b) {
         const int first = (b * threads + rank) * W;
         if (first >= tile.count) break;
@@ -111,7 +110,7 @@ struct M2P {
         }
       }
     }
-    FMM_UNROLL(held)
+    FMM_UNROLL
     for (int b = 0; b < held; ++b) {
       const int first = (b * threads + rank) * W;
       if (first >= tile.count) break;

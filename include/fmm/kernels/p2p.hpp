@@ -1,8 +1,11 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // P2P: the pair kernel summed directly between bodies (Yokota & Barba listing 9.1). A team takes a tile
-// of targets of one leaf and walks the sources in chunks through scratch memory; targets are in
-// registers while a chunk passes, sources come W at a time in the lanes of a vector. Chunks are filled
-// from consecutive source cells, so that small leaves do not leave them empty.
+// of targets of one leaf and walks the sources in chunks through scratch memory. Chunks are filled from
+// consecutive source cells, so that small leaves do not leave them empty.
+//
+// A thread holds several targets in registers while a chunk passes, and sources come W at a time in the
+// lanes of a vector. On a GPU, where W = 1, `split` threads share the same targets and take every
+// split-th source each, so that a tile of any size keeps nearly all threads of the team busy.
 //
 // Coordinates in a chunk are counted from the targets' origin in the targets' unit: in float, differences
 // are good to 2^-24 of that unit.
@@ -15,6 +18,12 @@
 
 namespace fmm::detail {
 
+/// W sources, one a lane.
+template <class V>
+struct Sources {
+  V x, y, z, q;
+};
+
 /// Chunk of sources in scratch memory: blocks of W bodies, [x * W][y * W][z * W][q * W].
 template <class V>
 struct SourceChunk {
@@ -23,41 +32,87 @@ struct SourceChunk {
   Real* data;
 
   KOKKOS_FORCEINLINE_FUNCTION void store(int j, Real x, Real y, Real z, Real q) const {
-    Real* const at = data + (j / W) * (4 * W) + j % W;
-    at[0] = x;
-    at[W] = y;
-    at[2 * W] = z;
-    at[3 * W] = q;
+    if constexpr (W == 1) {  // one wide store
+      reinterpret_cast<Body<Real>*>(data)[j] = {x, y, z, q};
+    } else {
+      Real* const at = data + (j / W) * (4 * W) + j % W;
+      at[0] = x;
+      at[W] = y;
+      at[2 * W] = z;
+      at[3 * W] = q;
+    }
   }
-  KOKKOS_FORCEINLINE_FUNCTION V load(int block, int coordinate) const {
-    return LaneTraits<V>::load(data + (block * 4 + coordinate) * W);
+  KOKKOS_FORCEINLINE_FUNCTION Sources<V> load(int block) const {
+    if constexpr (W == 1) {
+      const Body<Real> b = reinterpret_cast<Body<Real> const*>(data)[block];
+      return {b.x, b.y, b.z, b.q};
+    } else {
+      Real const* const at = data + block * 4 * W;
+      using T = LaneTraits<V>;
+      return {T::load(at), T::load(at + W), T::load(at + 2 * W), T::load(at + 3 * W)};
+    }
   }
 };
 
 /// Sums of one target, a lane for each residue of the sources.
 template <class V>
 struct TargetSums {
-  V potential, x, y, z;
+  using Real = lane_scalar_t<V>;
+  V potential = V(Real(0)), x = V(Real(0)), y = V(Real(0)), z = V(Real(0));
+
+  KOKKOS_FORCEINLINE_FUNCTION TargetSums& operator+=(TargetSums const& b) {
+    potential += b.potential;
+    x += b.x;
+    y += b.y;
+    z += b.z;
+    return *this;
+  }
+  KOKKOS_FORCEINLINE_FUNCTION TargetSums<Real> over_lanes() const {
+    using T = LaneTraits<V>;
+    return {T::sum(potential), T::sum(x), T::sum(y), T::sum(z)};
+  }
+  /// Of one lane: neither infinite nor NaN (nor so large that their sum is).
+  KOKKOS_FORCEINLINE_FUNCTION bool finite() const {
+    const V all = potential + x + y + z;
+    return all - all == V(0);
+  }
 };
 
-/// Adds `count` staged sources to `Targets` targets. With Own, source number self[t] of the chunk is
-/// target t itself and is left out.
-template <class Want, bool Own, int Targets, class Kernel, class V, class Real>
-KOKKOS_FORCEINLINE_FUNCTION void accumulate(Kernel const& kernel, SourceChunk<V> chunk, int count,
-                                            int const (&self)[Targets], Real const (&x)[Targets][3],
-                                            TargetSums<V> (&sum)[Targets]) {
+/// Bodies of one source cell, and the way from its coordinates to those of the targets' leaf.
+template <class Real>
+struct SourceRun {
+  BodyIndex begin;
+  int count;
+  Real ratio, shift[3];
+};
+
+/// How a source may meet a target.
+enum class Meeting {
+  apart,       ///< not at one point, as a rule: if they do, the sums may be infinite or NaN
+  coincident,  ///< perhaps at one point
+  self         ///< and one source of the chunk is the target itself
+};
+
+/// Adds blocks begin, begin + step, .. of `count` staged sources to `Targets` targets. Among Meeting::self
+/// sources, number self[t] of the chunk is target t and is left out.
+template <class Want, Meeting Kind, int Targets, class Kernel, class V, class Real, int Capacity>
+KOKKOS_FORCEINLINE_FUNCTION void accumulate(Kernel const& kernel, SourceChunk<V> chunk, int begin,
+                                            int count, int step, int const (&self)[Capacity],
+                                            Real const (&x)[Capacity][3],
+                                            TargetSums<V> (&sum)[Capacity]) {
   constexpr int W = lane_count_v<V>;
   const int blocks = (count + W - 1) / W;
-  FMM_UNROLL(8)
-  for (int block = 0; block < blocks; ++block) {
-    const V sx = chunk.load(block, 0), sy = chunk.load(block, 1), sz = chunk.load(block, 2);
-    const V sq = chunk.load(block, 3);
-    FMM_UNROLL(Targets)
+  const V start(Kind == Meeting::apart ? softening2<Real>(kernel) : Real(0));
+  FMM_UNROLL_BY(Kind == Meeting::apart ? (8 + Targets - 1) / Targets : 1)
+  for (int block = begin; block < blocks; block += step) {
+    const Sources<V> source = chunk.load(block);
+    FMM_UNROLL
     for (int t = 0; t < Targets; ++t) {
-      const V dx = V(x[t][0]) - sx, dy = V(x[t][1]) - sy, dz = V(x[t][2]) - sz;
-      const auto term = pair_term(kernel, dx * dx + dy * dy + dz * dz);
-      V q = sq;
-      if constexpr (Own)
+      const V dx = V(x[t][0]) - source.x, dy = V(x[t][1]) - source.y, dz = V(x[t][2]) - source.z;
+      const V r2 = dz * dz + (dy * dy + (dx * dx + start));
+      const auto term = pair_term<Kind == Meeting::apart>(kernel, r2);
+      V q = source.q;
+      if constexpr (Kind == Meeting::self)
         q = select(LaneTraits<V>::iota() == V(Real(self[t] - block * W)), V(Real(0)), q);
       if constexpr (Want::potential) sum[t].potential += q * term.potential;
       if constexpr (Want::field) {
@@ -73,13 +128,15 @@ KOKKOS_FORCEINLINE_FUNCTION void accumulate(Kernel const& kernel, SourceChunk<V>
 /// The tile kernel. `Problem` says which targets a tile has and where its sources are:
 ///
 ///   using real;  using kernel;  static constexpr P2PShape shape;
+///   static constexpr bool long_sums;    whether a target has very many sources
+///   static constexpr int runs;          SourceRuns that it wants in scratch memory
 ///   struct Frame                        what the tile's coordinates are counted from, and
 ///     int first, count;                   its targets; the targets' kernel; the units of its sums
 ///     kernel pair; Real potential_unit, field_unit;
 ///   Frame frame(tile index);
 ///   void target(frame, i, Real (&x)[3]);           coordinates of target i
 ///   struct Cursor;  Cursor begin(frame);           a walk through all sources but the tile's own leaf
-///   int stage(team, frame, cursor, chunk, capacity)    fills the chunk; 0 at the end
+///   int stage(team, frame, cursor, run scratch, chunk, capacity)    fills the chunk; 0 at the end
 ///   int own_count(frame);                          sources among which the targets themselves are,
 ///   int stage_own(team, frame, begin, chunk, capacity) which are staged apart;
 ///   int own_index(frame, i);                       and the number of target i among them
@@ -90,94 +147,189 @@ struct P2P {
   using V = Lanes<Space, Real>;
   static constexpr P2PShape shape = Problem::shape;
   static constexpr int W = lane_count_v<V>;
-  static constexpr int chunk_size = shape.chunk;
-  static constexpr int targets = shape.targets;
+  static constexpr int chunk_size = shape.chunk, targets = shape.targets, split = shape.split;
+  static constexpr int columns = shape.team / split;  ///< threads with different targets
   static constexpr int scratch_level = Tuning<Space, Real>::scratch_level;
   /// Blocks of targets that a thread works through for every chunk.
-  static constexpr int blocks = shape.tile / (shape.team * targets);
-  static constexpr std::size_t scratch_bytes = 4 * chunk_size * sizeof(Real) + scratch_alignment;
+  static constexpr int blocks = shape.tile / (columns * targets);
+  /// Sources, and afterwards the sums of the threads that share targets.
+  static constexpr int scratch_bodies =
+      split > 1 && split* shape.tile > chunk_size ? split* shape.tile : chunk_size;
+  static constexpr std::size_t scratch_bytes = scratch_bodies * sizeof(Body<Real>) +
+                                               Problem::runs * sizeof(SourceRun<Real>) +
+                                               2 * scratch_alignment;
+  static_assert(chunk_size % (split * W) == 0 && shape.tile == blocks * columns * targets);
+  static_assert(split == 1 || blocks == 1);
+
+  /// Whether a thread adds to its totals source by source; else chunk by chunk, which rounds less.
+  static constexpr bool direct = W == 1 && !Problem::long_sums;
+  /// Whether the kernel's faster form is tried first.
+  static constexpr bool has_apart = HasApart<typename Problem::kernel>;
+  using Totals = TargetSums<Real>[targets];
+
   Problem problem;
+
+  /// What a thread holds in registers.
+  struct Held {
+    int needed[blocks];  ///< targets of the block that exist, in its longest column
+    Real x[blocks][targets][3];
+    Totals total[blocks];
+  };
 
   KOKKOS_FUNCTION void operator()(TeamMember<Space> const& team) const {
     const auto frame = problem.frame(team.league_rank());
-    const SourceChunk<V> chunk{scratch_array<Real>(team, scratch_level, 4 * chunk_size)};
-    Real x[blocks][targets][3], total[blocks][targets][4];
-    FMM_UNROLL(blocks)
-    for (int b = 0; b < blocks; ++b) FMM_UNROLL(targets)
-    for (int t = 0; t < targets; ++t) {
-      const int i = target_of(team, b, t);
-      problem.target(frame, i < frame.count ? i : frame.count - 1, x[b][t]);
-      for (int c = 0; c < 4; ++c) total[b][t][c] = Real(0);
+    Body<Real>* const chunk = scratch_array<Body<Real>>(team, scratch_level, scratch_bodies);
+    SourceRun<Real>* const runs =
+        scratch_array<SourceRun<Real>>(team, scratch_level, Problem::runs);
+    Held held;
+    FMM_UNROLL
+    for (int b = 0; b < blocks; ++b) {
+      const int left = frame.count - b * columns * targets;
+      held.needed[b] = (left + columns - 1) / columns;
+      FMM_UNROLL
+      for (int t = 0; t < targets; ++t) {
+        const int i = target_of(team, b, t);
+        problem.target(frame, i < frame.count ? i : frame.count - 1, held.x[b][t]);
+      }
     }
+    walk<Meeting::apart>(team, frame, chunk, runs, held);
+    if constexpr (direct && has_apart) {
+      int again = 0;
+      FMM_UNROLL
+      for (int t = 0; t < targets; ++t)
+        if (!held.total[0][t].finite()) again = 1;
+      team.team_reduce(Kokkos::Max<int>(again));
+      if (again) {
+        FMM_UNROLL
+        for (int t = 0; t < targets; ++t) held.total[0][t] = {};
+        walk<Meeting::coincident>(team, frame, chunk, runs, held);
+      }
+    }
+    store(team, frame, chunk, held);
+  }
+
+ private:
+  /// The threads' targets are interleaved, so that a part of a tile leaves none without.
+  KOKKOS_FORCEINLINE_FUNCTION static int target_of(TeamMember<Space> const& team, int b, int t) {
+    return (b * targets + t) * columns + team.team_rank() % columns;
+  }
+
+  /// Adds all sources; those of other leaves meet the targets as `Others` says.
+  template <Meeting Others, class Frame>
+  KOKKOS_FORCEINLINE_FUNCTION void walk(TeamMember<Space> const& team, Frame const& frame,
+                                        Body<Real>* scratch, SourceRun<Real>* runs,
+                                        Held& held) const {
+    const SourceChunk<V> chunk{reinterpret_cast<Real*>(scratch)};
     for (std::int64_t begin = 0; begin < problem.own_count(frame); begin += chunk_size) {
       team.team_barrier();
       const int count = problem.stage_own(team, frame, int(begin), chunk, chunk_size);
-      pad(team, chunk, count);
-      team.team_barrier();
-      add<true>(team, frame, chunk, count, int(begin), x, total);
+      add<Meeting::self>(team, frame, chunk, pad(team, chunk, count), int(begin), held);
     }
     auto cursor = problem.begin(frame);
     while (true) {
       team.team_barrier();
-      const int count = problem.stage(team, frame, cursor, chunk, chunk_size);
+      const int count = problem.stage(team, frame, cursor, runs, chunk, chunk_size);
       if (count == 0) break;
-      pad(team, chunk, count);
-      team.team_barrier();
-      add<false>(team, frame, chunk, count, 0, x, total);
-    }
-    FMM_UNROLL(blocks)
-    for (int b = 0; b < blocks; ++b) FMM_UNROLL(targets)
-    for (int t = 0; t < targets; ++t) {
-      const int i = target_of(team, b, t);
-      if (i < frame.count)
-        problem.store(
-            frame, i,
-            Sums<Real>{total[b][t][0] * frame.potential_unit, total[b][t][1] * frame.field_unit,
-                       total[b][t][2] * frame.field_unit, total[b][t][3] * frame.field_unit});
+      add<Others>(team, frame, chunk, pad(team, chunk, count), 0, held);
     }
   }
 
- private:
-  /// Neighbouring threads take neighbouring blocks of targets.
-  KOKKOS_FORCEINLINE_FUNCTION static int target_of(TeamMember<Space> const& team, int b, int t) {
-    return (b * team.team_size() + team.team_rank()) * targets + t;
+  /// Uncharged sources, far away, up to a full row of blocks; returns how many sources there are then.
+  KOKKOS_FORCEINLINE_FUNCTION static int pad(TeamMember<Space> const& team, SourceChunk<V> chunk,
+                                             int count) {
+    constexpr int row = W * split;
+    const int padded = (count + row - 1) / row * row;
+    for (int j = count + team.team_rank(); j < padded; j += team.team_size())
+      chunk.store(j, Real(1e3), Real(1e3), Real(1e3), Real(0));
+    team.team_barrier();
+    return padded;
   }
 
-  /// Uncharged sources, far away, up to a full block.
-  KOKKOS_FORCEINLINE_FUNCTION static void pad(TeamMember<Space> const& team, SourceChunk<V> chunk,
-                                              int count) {
-    if constexpr (W > 1)
-      if (team.team_rank() == 0)
-        for (int j = count; j % W != 0; ++j)
-          chunk.store(j, Real(1e3), Real(1e3), Real(1e3), Real(0));
-  }
-
-  template <bool Own, class Frame>
+  /// Adds the staged sources to all blocks of targets.
+  template <Meeting Kind, class Frame>
   KOKKOS_FORCEINLINE_FUNCTION void add(TeamMember<Space> const& team, Frame const& frame,
                                        SourceChunk<V> chunk, int count, int begin,
-                                       Real const (&x)[blocks][targets][3],
-                                       Real (&total)[blocks][targets][4]) const {
-    FMM_UNROLL(blocks)
-    for (int b = 0; b < blocks; ++b) {
-      if (target_of(team, b, 0) >= frame.count) break;
-      TargetSums<V> sum[targets];
-      FMM_UNROLL(targets)
-      for (int t = 0; t < targets; ++t) sum[t] = {V(Real(0)), V(Real(0)), V(Real(0)), V(Real(0))};
-      int self[targets] = {};
-      if constexpr (Own) {
-        FMM_UNROLL(targets)
-        for (int t = 0; t < targets; ++t) {
-          const int i = target_of(team, b, t);
-          self[t] = problem.own_index(frame, i < frame.count ? i : frame.count - 1) - begin;
-        }
+                                       Held& held) const {
+    // only the main loop is compiled for every number of targets: code has its caches, too
+    constexpr int least = Kind == Meeting::apart ? 1 : targets;
+    FMM_UNROLL
+    for (int b = 0; b < blocks; ++b)
+      if (held.needed[b] > 0)
+        add_block<Kind, least>(team, frame, chunk, count, begin, held.needed[b], b, held.x[b],
+                               held.total[b]);
+  }
+
+  /// Adds them to block b, which needs at least `Targets` targets a thread.
+  template <Meeting Kind, int Targets, class Frame>
+  KOKKOS_FORCEINLINE_FUNCTION void add_block(TeamMember<Space> const& team, Frame const& frame,
+                                             SourceChunk<V> chunk, int count, int begin, int needed,
+                                             int b, Real const (&x)[targets][3],
+                                             Totals& total) const {
+    if constexpr (Targets < targets)
+      if (needed > Targets)
+        return add_block<Kind, (Targets < 6 ? Targets + 1 : targets)>(team, frame, chunk, count,
+                                                                      begin, needed, b, x, total);
+    int self[targets] = {};
+    if constexpr (Kind == Meeting::self) {
+      FMM_UNROLL
+      for (int t = 0; t < Targets; ++t) {
+        const int i = target_of(team, b, t);
+        self[t] = problem.own_index(frame, i < frame.count ? i : frame.count - 1) - begin;
       }
-      accumulate<Want, Own>(frame.pair, chunk, count, self, x[b], sum);
-      FMM_UNROLL(targets)
+    }
+    const int first = split == 1 ? 0 : team.team_rank() / columns;
+    if constexpr (direct) {
+      accumulate<Want, Kind, Targets>(frame.pair, chunk, first, count, split, self, x, total);
+    } else {
+      TargetSums<V> part[targets];
+      accumulate<Want, Kind, Targets>(frame.pair, chunk, first, count, split, self, x, part);
+      TargetSums<Real> sum[Targets];
+      bool finite = true;
+      FMM_UNROLL
+      for (int t = 0; t < Targets; ++t) {
+        sum[t] = part[t].over_lanes();
+        finite = finite && sum[t].finite();
+      }
+      if constexpr (Kind == Meeting::apart && has_apart)
+        if (!finite)
+          return add_block<Meeting::coincident, targets>(team, frame, chunk, count, begin, needed,
+                                                         b, x, total);
+      FMM_UNROLL
+      for (int t = 0; t < Targets; ++t) total[t] += sum[t];
+    }
+  }
+
+  /// The totals of all targets; threads that share targets meet in scratch memory.
+  template <class Frame>
+  KOKKOS_FORCEINLINE_FUNCTION void store(TeamMember<Space> const& team, Frame const& frame,
+                                         Body<Real>* scratch, Held const& held) const {
+    const auto put = [&](int i, TargetSums<Real> const& total) {
+      if (i < frame.count)
+        problem.store(frame, i,
+                      Sums<Real>{total.potential * frame.potential_unit, total.x * frame.field_unit,
+                                 total.y * frame.field_unit, total.z * frame.field_unit});
+    };
+    if constexpr (split == 1) {
+      FMM_UNROLL
+      for (int b = 0; b < blocks; ++b) FMM_UNROLL
+      for (int t = 0; t < targets; ++t) put(target_of(team, b, t), held.total[b][t]);
+    } else {
+      const int share = team.team_rank() / columns;
+      team.team_barrier();
+      FMM_UNROLL
       for (int t = 0; t < targets; ++t) {
-        total[b][t][0] += LaneTraits<V>::sum(sum[t].potential);
-        total[b][t][1] += LaneTraits<V>::sum(sum[t].x);
-        total[b][t][2] += LaneTraits<V>::sum(sum[t].y);
-        total[b][t][3] += LaneTraits<V>::sum(sum[t].z);
+        TargetSums<Real> const& total = held.total[0][t];
+        scratch[share * shape.tile + target_of(team, 0, t)] = {total.x, total.y, total.z,
+                                                               total.potential};
+      }
+      team.team_barrier();
+      for (int i = team.team_rank(); i < frame.count; i += team.team_size()) {
+        TargetSums<Real> total;
+        for (int s = 0; s < split; ++s) {
+          const Body<Real> part = scratch[s * shape.tile + i];
+          total += {part.q, part.x, part.y, part.z};
+        }
+        put(i, total);
       }
     }
   }
@@ -208,9 +360,12 @@ struct NearField {
     Real potential_unit, field_unit;
   };
   struct Cursor {
-    Offset entry, end;
+    Offset entry, end;  ///< list entries that are not among the runs yet
+    int run, run_count;
     BodyIndex body;
   };
+  static constexpr bool long_sums = false;
+  static constexpr int runs = shape.team;
 
   Array<Cell, Space> cells;
   Array<Tile, Space> tiles;
@@ -239,33 +394,28 @@ struct NearField {
     x[2] = b.z;
   }
   KOKKOS_FUNCTION Cursor begin(Frame const& f) const {
-    return {list.offsets(f.cell), list.offsets(f.cell + 1), 0};
+    return {list.offsets(f.cell), list.offsets(f.cell + 1), 0, 0, 0};
   }
   KOKKOS_FUNCTION int stage(TeamMember<Space> const& team, Frame const& f, Cursor& at,
-                            SourceChunk<V> chunk, int capacity) const {
+                            SourceRun<Real>* run, SourceChunk<V> chunk, int capacity) const {
     int filled = 0;
-    const Real per_edge = Real(1) / Real(f.leaf.edge());
-    while (at.entry < at.end && filled < capacity) {
-      const CellIndex index = list.entries(at.entry);
-      if (index == f.cell) {
-        ++at.entry;
-        continue;
+    while (filled < capacity) {
+      if (at.run == at.run_count) {
+        if (at.entry == at.end) break;
+        read_runs(team, f, at, run);
       }
-      const Cell source = cells(index);
-      const int left = source.body_count - at.body, room = capacity - filled;
+      const SourceRun<Real> r = run[at.run];
+      const int left = r.count - at.body, room = capacity - filled;
       const int take = left < room ? left : room;
-      const Real ratio = Real(source.edge()) * per_edge;
-      Real shift[3];
-      for (int d = 0; d < 3; ++d) shift[d] = Real(source.centre[d] - f.leaf.centre[d]) * per_edge;
       for (int j = team.team_rank(); j < take; j += team.team_size()) {
-        const Body<Real> b = bodies(source.body_begin + at.body + j);
-        chunk.store(filled + j, b.x * ratio + shift[0], b.y * ratio + shift[1],
-                    b.z * ratio + shift[2], b.q);
+        const Body<Real> b = bodies(r.begin + at.body + j);
+        chunk.store(filled + j, b.x * r.ratio + r.shift[0], b.y * r.ratio + r.shift[1],
+                    b.z * r.ratio + r.shift[2], b.q);
       }
       filled += take;
       at.body += take;
-      if (at.body == source.body_count) {
-        ++at.entry;
+      if (at.body == r.count) {
+        ++at.run;
         at.body = 0;
       }
     }
@@ -281,6 +431,27 @@ struct NearField {
       chunk.store(j, b.x, b.y, b.z, b.q);
     }
     return take;
+  }
+  /// The cells of the next entries, one a thread.
+  KOKKOS_FUNCTION void read_runs(TeamMember<Space> const& team, Frame const& f, Cursor& at,
+                                 SourceRun<Real>* run) const {
+    const Offset left = at.end - at.entry;
+    at.run = 0;
+    at.run_count = int(left < runs ? left : runs);
+    team.team_barrier();
+    for (int i = team.team_rank(); i < at.run_count; i += team.team_size()) {
+      const CellIndex index = list.entries(at.entry + i);
+      const Cell source = cells(index);
+      const Real per_edge = Real(1) / Real(f.leaf.edge());
+      SourceRun<Real> r{source.body_begin,
+                        index == f.cell ? 0 : source.body_count,
+                        Real(source.edge()) * per_edge,
+                        {}};
+      for (int d = 0; d < 3; ++d) r.shift[d] = Real(source.centre[d] - f.leaf.centre[d]) * per_edge;
+      run[i] = r;
+    }
+    at.entry += at.run_count;
+    team.team_barrier();
   }
   KOKKOS_FUNCTION void store(Frame const& f, int i, Sums<Real> const& value) const {
     Sums<Real>& s = sums(f.leaf.body_begin + f.first + i);
@@ -324,6 +495,8 @@ struct AllSources {
   struct Cursor {
     BodyIndex body;
   };
+  static constexpr bool long_sums = true;
+  static constexpr int runs = 0;
 
   Array<Body<double>, Space> bodies;
   Array<Tile, Space> tiles;         ///< of all bodies, if `contiguous`
@@ -364,7 +537,7 @@ struct AllSources {
     return {contiguous ? BodyIndex(0) : BodyIndex(bodies.extent(0))};
   }
   KOKKOS_FUNCTION int stage(TeamMember<Space> const& team, Frame const& f, Cursor& at,
-                            SourceChunk<V> chunk, int capacity) const {
+                            SourceRun<Real>*, SourceChunk<V> chunk, int capacity) const {
     if (contiguous && at.body == f.tile_begin) at.body += f.count;
     std::int64_t end = std::int64_t(bodies.extent(0));
     if (contiguous && at.body < f.tile_begin) end = f.tile_begin;

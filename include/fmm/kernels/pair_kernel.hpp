@@ -23,6 +23,9 @@
 //     Kernel rescaled(double s) const             the kernel for lengths counted in units of s
 //     double potential_unit(double s) const       u(s rho) = potential_unit(s) * rescaled(s).u(rho); with
 //                                                 these two float works in any unit of length
+//     double softening2() const, apart(s2)        the same u and w from s2 = r^2 + softening2(), for s2 > 0:
+//                                                 faster; operator() is called only where the sums of these
+//                                                 are not finite, or a body may meet itself
 //     Kernel with(Options const&) const           takes softening and G from the options and checks them
 #pragma once
 
@@ -71,6 +74,13 @@ struct Laplace {
     return {u, u * u * u};
   }
 
+  KOKKOS_FORCEINLINE_FUNCTION double softening2() const { return 0; }
+  template <class V>
+  KOKKOS_FORCEINLINE_FUNCTION PairTerm<V> apart(V s2) const {
+    const V u = detail::rsqrt(s2);
+    return {u, u * u * u};
+  }
+
   KOKKOS_FUNCTION Laplace rescaled(double) const { return *this; }
   KOKKOS_FUNCTION double potential_unit(double length) const { return 1 / length; }
 };
@@ -91,6 +101,12 @@ struct SoftenedGravity {
     using Real = detail::lane_scalar_t<V>;
     const V u = detail::guarded_rsqrt(r2 + V(Real(softening) * Real(softening)));
     return {u, u * u * u};
+  }
+
+  KOKKOS_FORCEINLINE_FUNCTION double softening2() const { return softening * softening; }
+  template <class V>
+  KOKKOS_FORCEINLINE_FUNCTION PairTerm<V> apart(V s2) const {
+    return Laplace().apart(s2);
   }
 
   double prefactor() const { return -G; }
@@ -161,10 +177,28 @@ concept RescalableKernel = requires(Kernel const kernel) {
   { kernel.potential_unit(1.0) } -> std::convertible_to<double>;
 };
 
-/// u and w for every lane; a kernel that was not written for packs is called lane by lane.
-template <class Kernel, class V>
+/// A kernel with the faster form for bodies that are apart.
+template <class Kernel>
+concept HasApart = requires(Kernel const kernel) {
+  { kernel.softening2() } -> std::convertible_to<double>;
+  { kernel.apart(1.0f) } -> std::same_as<PairTerm<float>>;
+};
+
+template <class Real, class Kernel>
+KOKKOS_FORCEINLINE_FUNCTION Real softening2(Kernel const& kernel) {
+  if constexpr (HasApart<Kernel>)
+    return Real(kernel.softening2());
+  else
+    return Real(0);
+}
+
+/// u and w for every lane; with Apart and a kernel that HasApart, `r2` includes the softening. A kernel
+/// that was not written for packs is called lane by lane.
+template <bool Apart, class Kernel, class V>
 KOKKOS_FORCEINLINE_FUNCTION PairTerm<V> pair_term(Kernel const& kernel, V r2) {
-  if constexpr (lane_count_v<V> == 1 || is_vectorised<Kernel>()) {
+  if constexpr (Apart && HasApart<Kernel>) {
+    return kernel.apart(r2);
+  } else if constexpr (lane_count_v<V> == 1 || is_vectorised<Kernel>()) {
     return kernel(r2);
   } else {
     using Traits = LaneTraits<V>;

@@ -73,26 +73,26 @@ KOKKOS_INLINE_FUNCTION void swap_xz(V* a) {
   using Table = SwapTable<Order, Real>;
   static constexpr auto table = Table::make();
   V b[2 * Order + 1];
-  FMM_UNROLL(unroll_count(Order))
-  for (int n = 1; n <= Order; ++n) {
-    FMM_UNROLL(unroll_count(Order))
+  FMM_UNROLL
+  for (int n = 1; n <= last_degree<Order>(); ++n) {
+    FMM_UNROLL
     for (int m = 0; m <= n; ++m) {  // e^c: non-zero where m + l + n is even
       V sum(Real(0));
-      FMM_UNROLL(unroll_count(Order))
+      FMM_UNROLL
       for (int l = (n + m) % 2; l <= n; l += 2)
         sum += V(table.cos[Table::index_cos(n, m, l)]) * a[index_re(n, l)];
       b[m] = sum;
     }
-    FMM_UNROLL(unroll_count(Order))
+    FMM_UNROLL
     for (int m = 1; m <= n; ++m) {  // e^s: non-zero where m + l + n is odd
       V sum(Real(0));
-      FMM_UNROLL(unroll_count(Order))
+      FMM_UNROLL
       for (int l = 1 + (n + m) % 2; l <= n; l += 2)
         sum += V(table.sin[Table::index_sin(n, m, l)]) * a[index_im(n, l)];
       b[n + m] = sum;
     }
     a[index_re(n, 0)] = b[0];
-    FMM_UNROLL(unroll_count(Order))
+    FMM_UNROLL
     for (int m = 1; m <= n; ++m) {
       a[index_re(n, m)] = b[m];
       a[index_im(n, m)] = b[n + m];
@@ -104,10 +104,10 @@ KOKKOS_INLINE_FUNCTION void swap_xz(V* a) {
 template <int Order, class V>
 KOKKOS_INLINE_FUNCTION void turn_about_z(V* a, V c, V s) {
   V cm = c, sm = s;
-  FMM_UNROLL(unroll_count(Order))
-  for (int m = 1; m <= Order; ++m) {
-    FMM_UNROLL(unroll_count(Order))
-    for (int n = m; n <= Order; ++n) {
+  FMM_UNROLL
+  for (int m = 1; m <= last_degree<Order>(); ++m) {
+    FMM_UNROLL
+    for (int n = m; n <= last_degree<Order>(); ++n) {
       const V re = a[index_re(n, m)], im = a[index_im(n, m)];
       a[index_re(n, m)] = re * cm - im * sm;
       a[index_im(n, m)] = re * sm + im * cm;
@@ -198,13 +198,13 @@ KOKKOS_INLINE_FUNCTION void translate_along_z(V* a) {
   using Table = AxialTable<Order, Real>;
   static constexpr auto table = Table::make();
   V re[Order + 1], im[Order + 1];
-  FMM_UNROLL(unroll_count(Order))
-  for (int m = 0; m <= Order; ++m) {
-    FMM_UNROLL(unroll_count(Order))
+  FMM_UNROLL
+  for (int m = 0; m <= last_degree<Order>(); ++m) {
+    FMM_UNROLL
     for (int j = m; j <= Order; ++j) {
       V sum_re(Real(0)), sum_im(Real(0));
       const int first = Kind == Axial::l2l ? j : m, last = Kind == Axial::m2m ? j : Order;
-      FMM_UNROLL(unroll_count(Order))
+      FMM_UNROLL
       for (int n = first; n <= last; ++n) {
         const V t(Kind == Axial::m2l   ? table.m2l[Table::index(j, n, m)]
                   : Kind == Axial::m2m ? table.shift[Table::index(j, n, m)]
@@ -215,7 +215,7 @@ KOKKOS_INLINE_FUNCTION void translate_along_z(V* a) {
       re[j] = sum_re;
       im[j] = sum_im;
     }
-    FMM_UNROLL(unroll_count(Order))
+    FMM_UNROLL
     for (int j = m; j <= Order; ++j) {
       a[index_re(j, m)] = re[j];
       if (m > 0) a[index_im(j, m)] = im[j];
@@ -226,10 +226,10 @@ KOKKOS_INLINE_FUNCTION void translate_along_z(V* a) {
 /// a_n^m <- a_n^m f s^n.
 template <int Order, class V>
 KOKKOS_INLINE_FUNCTION void scale_degrees(V* a, V f, V s) {
-  FMM_UNROLL(unroll_count(Order))
-  for (int n = 0; n <= Order; ++n) {
-    FMM_UNROLL(unroll_count(Order))
-    for (int k = n * n; k < (n + 1) * (n + 1); ++k) a[k] *= f;
+  FMM_UNROLL
+  for (int n = 0; n <= last_degree<Order>(); ++n) {
+    FMM_UNROLL
+    for (int k = 0; k < 2 * n + 1; ++k) a[n * n + k] *= f;
     f *= s;
   }
 }

@@ -34,6 +34,15 @@ template <class Space>
 struct Sorted {
   Array<std::uint64_t, Space> keys;
   Array<BodyIndex, Space> order;
+  Array<BodyIndex, Space> spare;  ///< the other buffer of indices, free for any use
+};
+
+/// place(order(i)) = i.
+template <class Space>
+struct InvertOrder {
+  Array<BodyIndex, Space> order, place;
+
+  KOKKOS_FUNCTION void operator()(std::int64_t i) const { place(order(i)) = BodyIndex(i); }
 };
 
 inline constexpr int radix_bits = 8;
@@ -97,7 +106,8 @@ Sorted<Space> radix_sort(Space const& space, SortBuffers<Space>& buffers, std::i
     auto temporary = buffers.temporary.resize(bytes);
     cub::DeviceRadixSort::SortPairs(temporary.data(), bytes, k, v, n, first_bit, key_bits,
                                     space.cuda_stream());
-    return {Array<std::uint64_t, Space>(k.Current(), n), Array<BodyIndex, Space>(v.Current(), n)};
+    return {Array<std::uint64_t, Space>(k.Current(), n), Array<BodyIndex, Space>(v.Current(), n),
+            Array<BodyIndex, Space>(v.Alternate(), n)};
   } else
 #endif
   {
@@ -117,7 +127,7 @@ Sorted<Space> radix_sort(Space const& space, SortBuffers<Space>& buffers, std::i
       std::swap(keys, keys_out);
       std::swap(order, order_out);
     }
-    return {keys, order};
+    return {keys, order, order_out};
   }
 }
 
