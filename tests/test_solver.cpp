@@ -379,5 +379,32 @@ TYPED_TEST(SolverTest, PlummersPotentialIsTheAnalyticOne) {
   EXPECT_LT(std::sqrt(error / double(n)), 5e-3);
 }
 
+template <class Space>
+class SpaceTest : public testing::Test {};
+TYPED_TEST_SUITE(SpaceTest, Spaces);
+
+/// Every space sums the same lists of the same tree: results differ by rounding alone.
+TYPED_TEST(SpaceTest, AgreesWithSerialToRounding) {
+  const auto check = [](Bodies const& bodies, auto translation, auto traversal) {
+    using Translation = decltype(translation);
+    using Traversal = decltype(traversal);
+    using Here = fmm::Solver<SoftenedGravity, 8, Translation, Traversal, double, TypeParam>;
+    using There = fmm::Solver<SoftenedGravity, 8, Translation, Traversal, double, Kokkos::Serial>;
+    const fmm::Options options{.leaf_capacity = 40};
+    Here here(options);
+    There there(options);
+    const Results a = run(here, bodies), b = run(there, bodies);
+    EXPECT_LT(relative_l2(a.potential, b.potential), 1e-14);
+    EXPECT_LT(relative_l2(a.field, b.field), 1e-14);
+  };
+  for (Model model : {Model::cube, Model::plummer}) {
+    const Bodies bodies = make_bodies(model, 10000);
+    check(bodies, NoTranslation(), AllPairs());
+    check(bodies, NoTranslation(), BarnesHut());
+    check(bodies, Rotation(), DualTree<>());
+    check(bodies, Direct(), FmmList());
+  }
+}
+
 }  // namespace
 }  // namespace fmm_test
