@@ -86,7 +86,7 @@ def plot_times(reports, path):
     axes.legend(loc="upper left", bbox_to_anchor=(1, 1))
     note = machine_of(reports[0][0])
     if extrapolated:
-        note += "\n* extrapolated from a smaller direct sum"
+        note += "\n* extrapolated from a sample of the targets"
     fig.text(0.01, 0.01, note, fontsize=8, color="#555555")
     fig.tight_layout(rect=(0, 0.06, 1, 1))
     fig.savefig(path)
@@ -151,7 +151,7 @@ def plot_errors(reports, path):
             colour = METHOD_COLOURS.get(entry["method"], "black")
             name = entry["method"]
             if entry.get("extrapolated"):
-                name += f" of {entry['extrapolated_from']:,} bodies"
+                name += f" at {entry['sampled_targets']:,} targets"
             axes.stairs(heights, edges, color=colour, fill=True, alpha=0.3)
             axes.stairs(heights, edges, color=colour, linewidth=1.4,
                         label=f"{name}: L2 {error['force_l2']:.1e}, p99 {error['force_p99']:.1e}")

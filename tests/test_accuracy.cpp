@@ -94,6 +94,17 @@ TYPED_TEST(Accuracy, ErrorsAreWhatTheyAreDefinedAs) {
   EXPECT_EQ(
       fmm::measure_error(space, fmm::Laplace(), device.x, device.q, potential, field, 0).samples,
       0u);
+
+  Kokkos::View<int*, Space> targets("targets", 2);
+  Kokkos::deep_copy(targets, 7);
+  EXPECT_NEAR(
+      fmm::measure_error(space, fmm::Laplace(), device.x, device.q, potential, field, targets, 9)
+          .force_l2,
+      8e-4, 1e-12);
+  Kokkos::deep_copy(targets, int(n));
+  EXPECT_THROW(
+      fmm::measure_error(space, fmm::Laplace(), device.x, device.q, potential, field, targets, 9),
+      fmm::InvalidArgument);
 }
 
 }  // namespace

@@ -165,6 +165,53 @@ TYPED_TEST(SolverTest, AllPairsIgnoresTheDepth) {
   EXPECT_EQ(run(solver, bodies).field, run(shallow, bodies).field);
 }
 
+/// Sampled bodies have the full sum's bits, all others 0.
+TYPED_TEST(SolverTest, AllPairsSumsASample) {
+  using F = TestFixture;
+  const std::size_t n = 3000;
+  const Bodies bodies = make_bodies(Model::plummer, n);
+  typename F::template AllPairsSolver<SoftenedGravity> solver({.softening = 0.01});
+  const Results full = run(solver, bodies);
+  const typename F::Space space;
+  const DeviceBodies<typename F::Space> device(bodies);
+  const auto plan = solver.build(space, device.x);
+  Kokkos::View<double*, typename F::Space> potential("p", n);
+  Kokkos::View<double* [3], typename F::Space> field("a", n);
+  for (const std::int64_t wanted : {1, 900, 3000, 100000}) {
+    fmm::Report report;
+    const auto numbers =
+        solver.evaluate_sample(space, plan, device.q, potential, field, wanted, report);
+    const Results some = to_host(potential, field);
+    std::vector<bool> sampled(n, false);
+    for (const int i : to_host(numbers)) {
+      EXPECT_FALSE(sampled.at(std::size_t(i))) << "twice";
+      sampled.at(std::size_t(i)) = true;
+    }
+    const auto count = std::int64_t(numbers.size());
+    EXPECT_EQ(report.p2p_pairs, count * std::int64_t(n - 1));
+    EXPECT_GE(count, 1);
+    if (wanted >= std::int64_t(n)) {
+      EXPECT_EQ(count, std::int64_t(n));
+    }
+    if (wanted == 900) {
+      EXPECT_GT(count, 600);
+      EXPECT_LT(count, 1500);
+    }
+    for (std::size_t i = 0; i < n; ++i) {
+      EXPECT_EQ(some.potential[i], sampled[i] ? full.potential[i] : 0);
+      for (int d = 0; d < 3; ++d)
+        EXPECT_EQ(some.field[3 * i + d], sampled[i] ? full.field[3 * i + d] : 0);
+    }
+    const auto error = fmm::measure_error(space, solver.kernel(), device.x, device.q, potential,
+                                          field, numbers, 50);
+    EXPECT_EQ(error.samples, std::size_t(std::min<std::int64_t>(50, count)));
+    EXPECT_LT(error.force_l2, 1e-6);
+  }
+  fmm::Report report;
+  EXPECT_THROW(solver.evaluate_sample(space, plan, device.q, potential, field, 0, report),
+               fmm::InvalidArgument);
+}
+
 TYPED_TEST(SolverTest, KernelsKeepTheirParameters) {
   using F = TestFixture;
   const Bodies bodies = make_bodies(Model::plummer, 300);

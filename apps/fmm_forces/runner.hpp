@@ -36,14 +36,6 @@ struct BodiesOn {
   }
 
   std::int64_t size() const { return static_cast<std::int64_t>(charges.extent(0)); }
-
-  /// The first n of them.
-  BodiesOn first(std::int64_t n) const {
-    BodiesOn part;
-    part.space = space;
-    part.set(positions.data(), charges.data(), static_cast<std::size_t>(n));
-    return part;
-  }
 };
 
 /// An uninitialised View of n rows. Throws fmm::OutOfMemory.
@@ -103,6 +95,16 @@ class Stopwatch {
   std::chrono::steady_clock::time_point last_;
 };
 
+/// Seconds of the builds and evaluations that were repeated, into their medians.
+inline void summarise(Measurement& measurement, std::vector<double> const& builds,
+                      std::vector<double> const& evaluations) {
+  measurement.build = median(builds);
+  measurement.evaluate = median(evaluations);
+  for (std::size_t i = 0; i < builds.size(); ++i)
+    measurement.totals.push_back(builds[i] + evaluations[i]);
+  measurement.total = median(measurement.totals);
+}
+
 /// Times `solver` on the bodies: a warm-up, the repeats without stage timing, one run with it. With
 /// no repeats the last of these is the only run, and the total comes from it.
 template <class Solver, class Space, class Real>
@@ -131,12 +133,7 @@ Measurement measure(Solver& solver, BodiesOn<Space> const& bodies,
     run("run " + std::to_string(i) + " of " + std::to_string(repeats));
   if (repeats == 0) run("the only run", measurement.report);
 
-  measurement.build = median(builds);
-  measurement.evaluate = median(evaluations);
-  for (std::size_t i = 0; i < builds.size(); ++i)
-    measurement.totals.push_back(builds[i] + evaluations[i]);
-  measurement.total = median(measurement.totals);
-
+  summarise(measurement, builds, evaluations);
   if (repeats > 0) run("stages", measurement.report);
   measurement.settings = settings;
   measurement.settings.options = solver.options();

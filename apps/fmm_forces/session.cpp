@@ -64,29 +64,6 @@ ErrorStatistics statistics_of(fmm::ErrorMeasure const& measure) {
   return statistics;
 }
 
-/// Turns the measurement of the direct sum of `part` bodies into that of n bodies.
-void extrapolate(Measurement& measurement, std::int64_t part, std::int64_t n) {
-  const double linear = static_cast<double>(n) / static_cast<double>(part);
-  const auto scaled = [&](auto& value, double factor) {
-    value =
-        static_cast<std::remove_reference_t<decltype(value)>>(static_cast<double>(value) * factor);
-  };
-  measurement.extrapolated_from = part;
-  scaled(measurement.build, linear);
-  scaled(measurement.evaluate, linear * linear);
-  measurement.total = measurement.build + measurement.evaluate;
-  measurement.totals = {measurement.total};
-  fmm::Report& report = measurement.report;
-  for (auto& stage : report.stages) {
-    const double factor = stage.name == "p2p" ? linear * linear : linear;
-    scaled(stage.seconds, factor);
-    scaled(stage.flops, factor);
-    scaled(stage.count, factor);
-  }
-  report.p2p_pairs = n * (n - 1);
-  scaled(report.memory_bytes, linear);
-}
-
 template <class Space>
 class SessionOn final : public Session {
  public:
@@ -124,6 +101,9 @@ class SessionOn final : public Session {
  private:
   static constexpr bool on_host = Kokkos::SpaceAccessibility<Space, Kokkos::HostSpace>::accessible;
 
+  template <class Kernel, class Real>
+  using DirectSolver = fmm::Solver<Kernel, 0, fmm::NoTranslation, fmm::AllPairs, Real, Space>;
+
   template <class Real>
   Measurement run_in(MethodSettings const& settings, RunRequest const& request,
                      Progress& progress) {
@@ -133,56 +113,101 @@ class SessionOn final : public Session {
         return run_direct(kernel, results, settings, request, progress);
       auto measurement = find_runner<Space, Real>(settings.order, Orders{})(
           bodies_, results, settings, request.repeats, progress);
-      finish(measurement, kernel, bodies_, results, request, progress);
+      finish(measurement, kernel, results, request, progress);
       return measurement;
     });
   }
 
-  /// In full where that is fast enough. Otherwise part of the bodies are summed, as many as tell
-  /// the speed, and the time is scaled with N^2; the errors are those of that smaller sum.
+  /// In full where that is fast enough. Otherwise at a sample of the targets, as many as tell the
+  /// speed: the time of the pairs is scaled to all targets.
   template <class Kernel, class Real>
   Measurement run_direct(Kernel const& kernel, ResultsOn<Space, Real> const& results,
                          MethodSettings const& settings, RunRequest const& request,
                          Progress& progress) {
-    constexpr double enough = 1;  // second
-    fmm::Solver<Kernel, 0, fmm::NoTranslation, fmm::AllPairs, Real, Space> solver(settings.options);
-    const std::int64_t n = bodies_.size();
+    constexpr std::int64_t never_sampled = 16384;  // bodies
+    DirectSolver<Kernel, Real> solver(settings.options);
     double predicted = 0;
-    for (std::int64_t part = 16384; part < n;) {
-      const BodiesOn<Space> some = bodies_.first(part);
-      const ResultsOn<Space, Real> some_results(part);
-      const double seconds = measure(solver, some, some_results, settings, 0, progress).evaluate;
-      const double ratio = static_cast<double>(n) / static_cast<double>(part);
-      predicted = seconds * ratio * ratio;
-      const double growth = std::clamp(std::sqrt(1.5 * enough / (seconds + 1e-9)), 2.0, 32.0);
-      if (seconds < enough && growth < ratio) {
-        part = static_cast<std::int64_t>(growth * static_cast<double>(part));
-        continue;
-      }
-      if (predicted <= request.direct_limit || request.wants_results) break;
-      auto measurement = measure(solver, some, some_results, settings, request.repeats, progress);
-      finish(measurement, kernel, some, some_results, request, progress);
-      extrapolate(measurement, part, n);
-      return measurement;
+    if (bodies_.size() > never_sampled) {
+      const Speed speed = speed_of(solver, results, progress);
+      predicted = speed.predicted;
+      if (predicted > request.direct_limit && !request.wants_results)
+        return run_sample(solver, kernel, results, settings, request, speed.samples, progress);
     }
-    // A part of the bodies has warmed up a sum that takes long.
+    // The sample has warmed up a sum that takes long.
     const int repeats = predicted > request.long_direct ? 0 : request.repeats;
     auto measurement = measure(solver, bodies_, results, settings, repeats, progress);
-    finish(measurement, kernel, bodies_, results, request, progress);
+    finish(measurement, kernel, results, request, progress);
     return measurement;
   }
 
-  /// Errors and results, after the times.
-  template <class Kernel, class Real>
-  static void finish(Measurement& measurement, Kernel const& kernel, BodiesOn<Space> const& bodies,
-                     ResultsOn<Space, Real> const& results, RunRequest const& request,
-                     Progress& progress) {
-    if (request.check > 0 && bodies.size() > 0) {
+  struct Speed {
+    std::int64_t samples;  ///< targets that keep the device busy for long enough
+    double predicted;      ///< seconds of the pairs of all targets
+  };
+
+  template <class Solver, class Real>
+  Speed speed_of(Solver& solver, ResultsOn<Space, Real> const& results, Progress& progress) {
+    constexpr double enough = 2;  // seconds
+    progress.phase("direct: " + std::to_string(bodies_.size()) + " bodies, the speed of a sample");
+    const auto plan = solver.build(bodies_.space, bodies_.positions);
+    for (std::int64_t samples = 1024;;) {
+      fmm::Report report;
+      const auto targets = solver.evaluate_sample(
+          bodies_.space, plan, bodies_.charges, results.potential, results.field, samples, report);
+      const double seconds = report.seconds("p2p");
+      const double share =
+          static_cast<double>(bodies_.size()) / static_cast<double>(targets.size());
+      if (seconds > 0.7 * enough || share < 2) return {samples, seconds * share};
+      samples = static_cast<std::int64_t>(
+          std::clamp(enough / (seconds + 1e-9), 2.0, std::min(32.0, share)) *
+          static_cast<double>(samples));
+    }
+  }
+
+  /// The direct sum at about so many targets, its time scaled to all.
+  template <class Solver, class Kernel, class Real>
+  Measurement run_sample(Solver& solver, Kernel const& kernel,
+                         ResultsOn<Space, Real> const& results, MethodSettings const& settings,
+                         RunRequest const& request, std::int64_t samples, Progress& progress) {
+    Measurement measurement;
+    std::vector<double> builds, evaluations;
+    Column<Space, fmm::detail::BodyIndex> targets;
+    double share = 1;
+    const int repeats = std::max(request.repeats, 1);
+    for (int i = 1; i <= repeats; ++i) {
+      progress.phase("direct, a sample of the targets: run " + std::to_string(i) + " of " +
+                     std::to_string(repeats));
+      measurement.report = {};
+      Stopwatch<Space> watch(bodies_.space);
+      const auto plan = solver.build(bodies_.space, bodies_.positions, measurement.report);
+      builds.push_back(watch.lap());
+      targets = solver.evaluate_sample(bodies_.space, plan, bodies_.charges, results.potential,
+                                       results.field, samples, measurement.report);
+      share = static_cast<double>(bodies_.size()) / static_cast<double>(targets.size());
+      evaluations.push_back(watch.lap() + (share - 1) * measurement.report.seconds("p2p"));
+    }
+    summarise(measurement, builds, evaluations);
+    auto& pairs = measurement.report.stage("p2p");
+    pairs.seconds *= share;
+    pairs.flops *= share;
+    pairs.count = measurement.report.p2p_pairs = bodies_.size() * (bodies_.size() - 1);
+    measurement.sampled_targets = static_cast<std::int64_t>(targets.size());
+    measurement.settings = settings;
+    measurement.settings.options = solver.options();
+    finish(measurement, kernel, results, request, progress, targets);
+    return measurement;
+  }
+
+  /// Errors, at some of the `targets` if only these have results, and results, after the times.
+  template <class Kernel, class Real, class... Targets>
+  void finish(Measurement& measurement, Kernel const& kernel, ResultsOn<Space, Real> const& results,
+              RunRequest const& request, Progress& progress, Targets const&... targets) {
+    if (request.check > 0 && bodies_.size() > 0) {
       progress.phase(name_of(measurement.settings.method) +
                      ": direct sum in double to compare with");
       measurement.error = statistics_of(fmm::measure_error(
-          bodies.space, kernel, bodies.positions, bodies.charges, results.potential, results.field,
-          static_cast<std::size_t>(request.check), request.check_seed));
+          bodies_.space, kernel, bodies_.positions, bodies_.charges, results.potential,
+          results.field, targets..., static_cast<std::size_t>(request.check), request.check_seed));
     }
     if (request.wants_results) measurement.results = results.on_host();
   }

@@ -48,8 +48,8 @@ struct Measurement {
   double total = 0;
   double build = 0;
   double evaluate = 0;
-  std::optional<std::int64_t> extrapolated_from;  ///< bodies of the direct sum that was run instead
-  fmm::Report report;                             ///< stages and counts of one more run
+  std::optional<std::int64_t> sampled_targets;  ///< of a direct sum that was not run in full
+  fmm::Report report;                           ///< stages and counts of one more run
   std::optional<ErrorStatistics> error;
   Results results;  ///< if the request wants them
 };

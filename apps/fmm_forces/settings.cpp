@@ -294,7 +294,7 @@ void CommandLine::add_measurement() {
   add_real(
       "--direct-limit", "SECONDS", settings_.direct_limit, [](double x) { return x >= 0; },
       "a finite number >= 0",
-      "A direct sum that would take longer is run on part of the bodies, and its full time is "
+      "A direct sum that would take longer is run at a sample of the targets, and its full time is "
       "extrapolated (not with --output) [" +
           printed(defaults::direct_limit) + "]");
 }

@@ -54,7 +54,7 @@ std::string table(RunFacts const& facts, std::vector<Measurement> const& measure
   for (auto const& m : measurements) {
     auto const& s = m.settings;
     const bool tree = s.method != Method::direct;
-    char const* const mark = m.extrapolated_from ? "*" : "";
+    char const* const mark = m.sampled_targets ? "*" : "";
     const auto error = [&](double ErrorStatistics::*member) {
       return m.error ? format("%.2e", (*m.error).*member) : std::string("-");
     };
@@ -65,9 +65,9 @@ std::string table(RunFacts const& facts, std::vector<Measurement> const& measure
                  seconds(m.evaluate), error(&ErrorStatistics::force_l2),
                  error(&ErrorStatistics::force_p99), error(&ErrorStatistics::potential_l2)});
     header.push_back(name_of(s.method) + mark);
-    if (m.extrapolated_from)
-      note = "* not run in full: a sum of " + std::to_string(*m.extrapolated_from) +
-             " of the bodies, its time extrapolated with N^2, its errors as they are\n";
+    if (m.sampled_targets)
+      note = "* not run in full: summed at " + std::to_string(*m.sampled_targets) +
+             " sampled targets, the time of all targets extrapolated from theirs\n";
   }
   stages.add(header);
   for (auto const& name : stage_names(measurements)) {

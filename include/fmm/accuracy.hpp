@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <chrono>
 #include <random>
+#include <string>
 #include <unordered_map>
 #include <vector>
 
@@ -125,48 +126,53 @@ void direct_sum(ExecutionSpace const& space, Kernel const& kernel, Positions con
   space.fence();  // the buffers go now
 }
 
-/// Compares `potential` (N) and `field` (N,3), or fmm::none, with the direct sum in double at `samples`
-/// random bodies (all, if samples >= N). Cost: samples x N pairs.
-template <class ExecutionSpace, class Kernel, class Positions, class Charges, class Potential,
-          class Field>
-ErrorMeasure measure_error(ExecutionSpace const& space, Kernel const& kernel,
-                           Positions const& positions, Charges const& charges,
-                           Potential const& potential, Field const& field, std::size_t samples,
-                           std::uint64_t seed = 1) {
-  detail::check_result<ExecutionSpace, Potential, 1>();
-  detail::check_result<ExecutionSpace, Field, 2>();
-  const std::int64_t n = detail::checked_size("positions", positions);
-  detail::check_extents("potential", potential, n);
-  detail::check_extents("field", field, n);
-  ErrorMeasure error;
-  const std::int64_t m = std::int64_t(std::min<std::size_t>(samples, std::size_t(n)));
-  error.samples = std::size_t(m);
-  if (m == 0) return error;
+namespace detail {
 
-  // m of n without repetition: the first m places of a Fisher-Yates shuffle, kept sparse
-  std::vector<detail::BodyIndex> host_targets(m);
+/// `samples` of the numbers 0..all-1 without repetition, ascending: the first m places of a Fisher-Yates shuffle,
+/// kept sparse.
+inline std::vector<std::int64_t> choose(std::size_t samples, std::size_t all, std::uint64_t seed) {
+  const auto m = std::int64_t(samples), n = std::int64_t(all);
+  std::vector<std::int64_t> chosen(m);
   std::mt19937_64 random(seed);
   std::unordered_map<std::int64_t, std::int64_t> moved;
+  const auto at = [&](std::int64_t k) { return moved.count(k) ? moved[k] : k; };
   for (std::int64_t i = 0; i < m; ++i) {
     const std::int64_t j = m == n ? i : i + std::int64_t(random() % std::uint64_t(n - i));
-    const auto at = [&](std::int64_t k) { return moved.count(k) ? moved[k] : k; };
-    host_targets[i] = detail::BodyIndex(at(j));
+    chosen[i] = at(j);
     if (m < n) moved[j] = at(i);
   }
-  std::sort(host_targets.begin(), host_targets.end());
+  std::sort(chosen.begin(), chosen.end());
+  return chosen;
+}
 
-  detail::Buffer<detail::BodyIndex, ExecutionSpace> target_buffer("sampled targets");
-  detail::Buffer<detail::Sums<double>, ExecutionSpace> result_buffer("sampled results");
+/// Compares results with the direct sum in double at the bodies numbered in `host_targets`.
+template <class ExecutionSpace, class Kernel, class Positions, class Charges, class Potential,
+          class Field>
+ErrorMeasure compare_at(ExecutionSpace const& space, Kernel const& kernel,
+                        Positions const& positions, Charges const& charges,
+                        Potential const& potential, Field const& field,
+                        std::vector<BodyIndex> const& host_targets) {
+  check_result<ExecutionSpace, Potential, 1>();
+  check_result<ExecutionSpace, Field, 2>();
+  const std::int64_t n = checked_size("positions", positions);
+  check_extents("potential", potential, n);
+  check_extents("field", field, n);
+  ErrorMeasure error;
+  const auto m = std::int64_t(host_targets.size());
+  error.samples = host_targets.size();
+  if (m == 0) return error;
+  Buffer<BodyIndex, ExecutionSpace> target_buffer("sampled targets");
+  Buffer<Sums<double>, ExecutionSpace> result_buffer("sampled results");
   const auto targets = target_buffer.resize(m);
   const auto results = result_buffer.resize(m);
   using HostTargets =
-      Kokkos::View<detail::BodyIndex*, Kokkos::HostSpace, Kokkos::MemoryTraits<Kokkos::Unmanaged>>;
+      Kokkos::View<BodyIndex const*, Kokkos::HostSpace, Kokkos::MemoryTraits<Kokkos::Unmanaged>>;
   Kokkos::deep_copy(space, targets, HostTargets(host_targets.data(), m));
   Kokkos::parallel_for(
-      "fmm::error::gather", detail::range(space, m),
-      detail::GatherResults<ExecutionSpace, Potential, Field>{potential, field, targets, results});
+      "fmm::error::gather", range(space, m),
+      GatherResults<ExecutionSpace, Potential, Field>{potential, field, targets, results});
   using Memory = typename ExecutionSpace::memory_space;
-  Kokkos::View<double*, detail::Device<ExecutionSpace>> reference_potential("fmm::reference", m);
+  Kokkos::View<double*, Device<ExecutionSpace>> reference_potential("fmm::reference", m);
   Kokkos::View<double* [3], Kokkos::LayoutRight, Memory> reference_field("fmm::reference", m);
   space.fence();
   const auto start = std::chrono::steady_clock::now();
@@ -175,8 +181,9 @@ ErrorMeasure measure_error(ExecutionSpace const& space, Kernel const& kernel,
       std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
 
   const auto host_results = Kokkos::create_mirror_view_and_copy(
-      Kokkos::HostSpace(), Kokkos::View<detail::Sums<double>*, detail::Device<ExecutionSpace>,
-                                        Kokkos::MemoryTraits<Kokkos::Unmanaged>>(results));
+      Kokkos::HostSpace(),
+      Kokkos::View<Sums<double>*, Device<ExecutionSpace>, Kokkos::MemoryTraits<Kokkos::Unmanaged>>(
+          results));
   const auto host_potential =
       Kokkos::create_mirror_view_and_copy(Kokkos::HostSpace(), reference_potential);
   const auto host_field = Kokkos::create_mirror_view_and_copy(Kokkos::HostSpace(), reference_field);
@@ -206,6 +213,42 @@ ErrorMeasure measure_error(ExecutionSpace const& space, Kernel const& kernel,
     error.force_p99 = error.force[std::size_t(0.99 * double(m - 1))];
   }
   return error;
+}
+
+}  // namespace detail
+
+/// Compares `potential` (N) and `field` (N,3), or fmm::none, with the direct sum in double at `samples`
+/// random bodies (all, if samples >= N). Cost: samples x N pairs.
+template <class ExecutionSpace, class Kernel, class Positions, class Charges, class Potential,
+          class Field>
+ErrorMeasure measure_error(ExecutionSpace const& space, Kernel const& kernel,
+                           Positions const& positions, Charges const& charges,
+                           Potential const& potential, Field const& field, std::size_t samples,
+                           std::uint64_t seed = 1) {
+  const std::size_t n = positions.extent(0);
+  const auto chosen = detail::choose(std::min(samples, n), n, seed);
+  return detail::compare_at(space, kernel, positions, charges, potential, field,
+                            std::vector<detail::BodyIndex>(chosen.begin(), chosen.end()));
+}
+
+/// The same at random ones of the bodies numbered in `targets` (M), for results of some bodies only.
+template <class ExecutionSpace, class Kernel, class Positions, class Charges, class Potential,
+          class Field, class Targets>
+  requires(Kokkos::is_view<Targets>::value)
+ErrorMeasure measure_error(ExecutionSpace const& space, Kernel const& kernel,
+                           Positions const& positions, Charges const& charges,
+                           Potential const& potential, Field const& field, Targets const& targets,
+                           std::size_t samples, std::uint64_t seed = 1) {
+  const auto numbers = Kokkos::create_mirror_view_and_copy(Kokkos::HostSpace(), targets);
+  const std::size_t count = numbers.extent(0);
+  std::vector<detail::BodyIndex> host_targets;
+  for (const std::int64_t i : detail::choose(std::min(samples, count), count, seed)) {
+    if (numbers(i) < 0 || std::size_t(numbers(i)) >= positions.extent(0))
+      throw InvalidArgument("targets(" + std::to_string(i) + ")", double(numbers(i)),
+                            "0 <= target < " + std::to_string(positions.extent(0)));
+    host_targets.push_back(detail::BodyIndex(numbers(i)));
+  }
+  return detail::compare_at(space, kernel, positions, charges, potential, field, host_targets);
 }
 
 }  // namespace fmm

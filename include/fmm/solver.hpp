@@ -9,6 +9,7 @@
 // phi_i = -G sum_(j/=i) m_j / sqrt(r^2 + eps^2) and field = acceleration = -grad phi.
 #pragma once
 
+#include <optional>
 #include <vector>
 
 #include "bodies.hpp"
@@ -123,13 +124,31 @@ class Solver {
   template <class Charges, class Potential, class Field>
   void evaluate(ExecutionSpace const& space, plan_type const& plan, Charges const& charges,
                 Potential const& potential, Field const& field) {
-    evaluate_with(space, plan, charges, potential, field, nullptr);
+    evaluate_with(space, plan, charges, potential, field, tiles_of(plan), nullptr);
   }
   template <class Charges, class Potential, class Field>
   void evaluate(ExecutionSpace const& space, plan_type const& plan, Charges const& charges,
                 Potential const& potential, Field const& field, Report& report) {
-    evaluate_with(space, plan, charges, potential, field, &report);
+    evaluate_with(space, plan, charges, potential, field, tiles_of(plan), &report);
   }
+
+  /// With AllPairs: the sums of about `samples` bodies over all others, to tell the time and the error of
+  /// a sum that would take too long. The sample is made of whole tiles, evenly spread over the sorted
+  /// bodies, so that a pair costs what it costs in the full sum. The results of all other bodies become
+  /// 0. Returns the numbers of the sampled bodies (M). Cost: M N pairs.
+  template <class Charges, class Potential, class Field>
+    requires std::is_same_v<Traversal, AllPairs>
+        Kokkos::View<detail::BodyIndex*, detail::Device<ExecutionSpace>> evaluate_sample(
+            ExecutionSpace const& space, plan_type const& plan, Charges const& charges,
+            Potential const& potential, Field const& field, std::int64_t samples, Report& report) {
+      if (samples <= 0) throw InvalidArgument("samples", double(samples), "1 or more");
+      if (plan.size() == 0) return {};
+      detail::TileSample<ExecutionSpace> sample(space, tiles_of(plan), plan.storage_->order,
+                                                samples);
+      evaluate_with(space, plan, charges, potential, field, sample.tiles, &report,
+                    std::int64_t(sample.bodies.size()));
+      return sample.bodies;
+    }
 
  private:
   using Storage = detail::PlanStorage<ExecutionSpace, Real>;
@@ -156,6 +175,10 @@ class Solver {
                               closed ? "0 < theta <= 1" : "0 < theta < 1");
     }
     if (!options_.theta && !all_pairs) options_.theta = default_theta<Traversal>();
+  }
+
+  static detail::Array<detail::Tile, ExecutionSpace> tiles_of(plan_type const& plan) {
+    return plan.storage_->tree.tiles;
   }
 
   /// Memory of a plan that nobody holds any more, or new.
@@ -209,9 +232,12 @@ class Solver {
       return detail::take_charges<positive>(space, constant, s.order, s.bodies.view(s.size), sums);
   }
 
+  /// The sums of the `tiles`' bodies: all, or `targets` of them.
   template <class Charges, class Potential, class Field>
   void evaluate_with(ExecutionSpace const& space, plan_type const& plan, Charges const& charges,
-                     Potential const& potential, Field const& field, Report* report) {
+                     Potential const& potential, Field const& field,
+                     detail::Array<detail::Tile, ExecutionSpace> tiles, Report* report,
+                     std::optional<std::int64_t> targets = {}) {
     detail::check_view<ExecutionSpace, Charges, 1>();
     detail::check_result<ExecutionSpace, Potential, 1>();
     detail::check_result<ExecutionSpace, Field, 2>();
@@ -232,8 +258,8 @@ class Solver {
       length = all_pairs ? s.cube.exact_unit() : s.cube.edge;
     if constexpr (all_pairs) {
       detail::stage(space, report, "p2p", [&] {
-        detail::p2p_all<Want>(space, kernel_in(length), 1 / length, s.positions.view(s.size),
-                              s.tree.tiles, s.sums.view(s.size));
+        detail::p2p_all<Want>(space, kernel_in(length), 1 / length, s.positions.view(s.size), tiles,
+                              s.sums.view(s.size));
       });
     } else {
       if constexpr (uses_charges) detail::lists_stage<Traversal>(space, s, *options_.theta, report);
@@ -249,7 +275,7 @@ class Solver {
     if (report) {
       space.fence();
       report->evaluate_seconds += watch.seconds();
-      count_work<Want>(space, s, *report);
+      count_work<Want>(space, s, targets.value_or(s.size), *report);
       report->memory_bytes = memory_bytes();
     }
   }
@@ -310,9 +336,10 @@ class Solver {
 
   /// Fills in counts and flops of the evaluation's stages.
   template <class Want>
-  void count_work(ExecutionSpace const& space, Storage const& s, Report& report) const {
+  void count_work(ExecutionSpace const& space, Storage const& s, std::int64_t targets,
+                  Report& report) const {
     const std::int64_t n = s.size;
-    std::int64_t pairs = n * (n - 1), m2p = 0;
+    std::int64_t pairs = targets * (n - 1), m2p = 0;
     report.stage("charges").count += n;
     report.stage("results").count += n;
     if constexpr (!all_pairs) {

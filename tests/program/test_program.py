@@ -544,7 +544,9 @@ class Report(Case):
         with open(self.path("report.json")) as file:
             entry, = json.load(file)
         self.assertTrue(entry["extrapolated"])
-        self.assertLess(entry["extrapolated_from"], entry["n"])
+        self.assertLess(entry["sampled_targets"], entry["n"])
+        self.assertEqual(entry["error"]["samples"], 100)
+        self.assertLess(entry["error"]["force_l2"], 1e-5)
         self.assertEqual(entry["interactions"]["p2p_pairs"], 2000000 * 1999999)
         self.assertGreater(entry["seconds"]["total"], 1e-3)
         entry, = self.report("--model", "cube", "--n", 2000, "--method", "direct")

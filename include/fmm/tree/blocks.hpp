@@ -4,6 +4,9 @@
 // first body, and stay exact enough for float.
 #pragma once
 
+#include <algorithm>
+#include <cmath>
+
 #include "../detail/memory.hpp"
 #include "../detail/scan.hpp"
 #include "morton.hpp"
@@ -109,5 +112,61 @@ Array<Tile, Space> block_tiles(Space const& space, Array<std::uint64_t, Space> k
                        WriteBlockTiles<Space>{cut, offsets, result});
   return result;
 }
+
+/// Every so many of the tiles.
+template <class Space>
+struct SampleTiles {
+  Array<Tile, Space> tiles, sample;
+  Array<int, Space> counts;
+
+  KOKKOS_FUNCTION void operator()(std::int64_t i) const {
+    const auto all = std::int64_t(tiles.extent(0)), some = std::int64_t(sample.extent(0));
+    sample(i) = tiles(i * all / some);
+    counts(i) = sample(i).count;
+  }
+};
+
+/// The caller's numbers of the tiles' bodies.
+template <class Space>
+struct NumberSample {
+  Array<Tile, Space> sample;
+  Array<Offset, Space> offsets;
+  Array<BodyIndex, Space> order, numbers;
+
+  KOKKOS_FUNCTION void operator()(std::int64_t i) const {
+    const Tile tile = sample(i);
+    for (int k = 0; k < tile.count; ++k) numbers(offsets(i) + k) = order(tile.first + k);
+  }
+};
+
+/// Tiles evenly spread over all of `tiles`, and the bodies in them.
+template <class Space>
+struct TileSample {
+  Buffer<Tile, Space> tile_buffer{"sampled tiles"};
+  Array<Tile, Space> tiles;
+  Kokkos::View<BodyIndex*, Device<Space>> bodies;  ///< the caller's numbers
+
+  /// Tiles that hold about `wanted` of the bodies in `order`, one at least.
+  TileSample(Space const& space, Array<Tile, Space> all, Array<BodyIndex, Space> order,
+             std::int64_t wanted) {
+    const auto n = double(order.extent(0)), count = double(all.extent(0));
+    const auto some = std::int64_t(std::ceil(double(wanted) * count / n));
+    tiles = tile_buffer.resize(std::clamp<std::int64_t>(some, 1, all.extent(0)));
+    Buffer<int, Space> count_buffer("sampled tiles' counts");
+    Buffer<Offset, Space> offset_buffer("sampled tiles' offsets");
+    const auto counts = count_buffer.resize(tiles.extent(0));
+    const auto offsets = offset_buffer.resize(tiles.extent(0) + 1);
+    const auto work = range(space, std::int64_t(tiles.extent(0)));
+    Kokkos::parallel_for("fmm::sample::tiles", work, SampleTiles<Space>{all, tiles, counts});
+    exclusive_scan(space, counts, offsets);
+    bodies = Kokkos::View<BodyIndex*, Device<Space>>(
+        "fmm::sample", std::size_t(read_back(space, offsets.data() + tiles.extent(0))));
+    Kokkos::parallel_for(
+        "fmm::sample::bodies", work,
+        NumberSample<Space>{tiles, offsets, order,
+                            Array<BodyIndex, Space>(bodies.data(), bodies.size())});
+    space.fence();  // the offsets go now
+  }
+};
 
 }  // namespace fmm::detail
