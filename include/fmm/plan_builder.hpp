@@ -32,9 +32,9 @@ void build_lists(Space const& space, PlanStorage<Space, Real>& s, double theta) 
     s.lists = dual_lists(space, s.traversal, s.tree, Criterion(theta),
                          s.traversal.radii.view(Criterion::uses_radii ? cells : 0),
                          s.traversal.charges.view(Criterion::uses_charges ? cells : 0),
-                         Tuning<Space, Real>::list_lanes);
+                         Tuning<Space, Real>::list_team);
   } else {
-    s.lists = barnes_hut_lists(space, s.traversal, s.tree, theta, Tuning<Space, Real>::list_lanes);
+    s.lists = barnes_hut_lists(space, s.traversal, s.tree, theta, Tuning<Space, Real>::list_team);
   }
 }
 

@@ -41,8 +41,8 @@ struct Tuning {
   /// Coefficients that such a team sums over its threads at a time.
   static constexpr int gather_slice = 32;
 
-  /// Vector lanes that walk the sources of one target cell together.
-  static constexpr int list_lanes = host ? 1 : 32;
+  /// Threads that walk the sources of one target cell together.
+  static constexpr int list_team = host ? 1 : 32;
 
   /// Scratch level of what does not fit in a CPU's small level 0.
   static constexpr int scratch_level = host ? 1 : 0;

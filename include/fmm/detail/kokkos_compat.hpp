@@ -56,15 +56,19 @@ class Region {
   Region& operator=(Region const&) = delete;
 };
 
-/// A scalar of device memory, read back: one of the few host synchronisations of a build.
+/// A few numbers of device memory, read back: one of the few host synchronisations of a build.
 template <class Space, class T>
-T read_back(Space const& space, T const* device_pointer) {
-  T value;
-  Kokkos::View<T, Kokkos::HostSpace, Kokkos::MemoryTraits<Kokkos::Unmanaged>> host(&value);
-  Kokkos::View<T const, Device<Space>, Kokkos::MemoryTraits<Kokkos::Unmanaged>> device(
-      device_pointer);
+void read_back(Space const& space, T const* from, T* to, std::size_t count) {
+  Kokkos::View<T*, Kokkos::HostSpace, Kokkos::MemoryTraits<Kokkos::Unmanaged>> host(to, count);
+  Kokkos::View<T const*, Device<Space>, Kokkos::MemoryTraits<Kokkos::Unmanaged>> device(from,
+                                                                                        count);
   Kokkos::deep_copy(space, host, device);
   space.fence();
+}
+template <class Space, class T>
+T read_back(Space const& space, T const* from) {
+  T value;
+  read_back(space, from, &value, 1);
   return value;
 }
 

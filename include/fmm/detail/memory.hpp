@@ -81,6 +81,8 @@ class Buffer {
   }
 
   Array<T, Space> view(std::size_t count) const { return Array<T, Space>(storage_.data(), count); }
+  /// All that there is.
+  Array<T, Space> view() const { return view(storage_.extent(0)); }
   std::size_t bytes() const { return storage_.extent(0) * sizeof(T); }
 
  private:

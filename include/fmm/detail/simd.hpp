@@ -6,6 +6,7 @@
 // This is the only file with intrinsics: each has a portable twin beside it.
 #pragma once
 
+#include <bit>
 #include <cmath>
 #include <cstdint>
 #include <type_traits>
@@ -67,6 +68,28 @@ KOKKOS_INLINE_FUNCTION double rsqrt(double x) {
   return ::rsqrt(x);
 #else
   return 1.0 / std::sqrt(x);
+#endif
+}
+
+/// How many of the bits are set.
+KOKKOS_INLINE_FUNCTION int count_bits(std::uint32_t bits) {
+#if defined(__CUDA_ARCH__)
+  return __popc(bits);
+#else
+  return std::popcount(bits);
+#endif
+}
+
+/// Bit i says what thread i of the team, of 32 at most, says. All of them must ask.
+template <class Team>
+KOKKOS_FORCEINLINE_FUNCTION std::uint32_t vote(Team const& team, bool yes) {
+#if defined(__CUDA_ARCH__)
+  (void)team;
+  return __ballot_sync(0xffffffffu, yes);
+#else
+  std::uint32_t bits = std::uint32_t(yes) << team.team_rank();
+  team.team_reduce(Kokkos::Sum<std::uint32_t>(bits));
+  return bits;
 #endif
 }
 

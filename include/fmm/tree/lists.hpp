@@ -2,12 +2,16 @@
 // Interaction lists: which source cells act on which target cells, and how. Rows by target, so that
 // every target owns its sums.
 //
-// Two traversals fill them, each in two passes (count, scan, fill):
+// Two traversals fill them, in two passes (count, scan, write):
 //
 // * DualWalk descends targets and sources together, a level of targets at a time. A target inherits from
 //   its parent the sources that are still open; each is accepted, split, or passed on to the target's
 //   own children. Between two leaves it becomes P2P.
 // * BarnesHutWalk descends the sources for each target leaf on its own.
+//
+// The lengths of the lists are not known beforehand. If there is memory from an earlier build, the passes
+// of all levels are put into the space's queue without waiting for any; only where that memory turns out
+// to be too small, and the first time, the host waits for every level's lengths and makes room.
 //
 // Every pair of bodies is in exactly one entry, counted along the target's ancestors.
 #pragma once
@@ -25,7 +29,7 @@ struct InteractionLists {
   Csr<Space> p2p;  ///< by cell; only leaves have entries; a leaf is in its own row
 };
 
-/// A list under construction: offsets of all cells, and entries that grow level by level.
+/// A list under construction: offsets of all cells, and entries that are added level by level.
 template <class Space>
 struct ListBuffers {
   Buffer<Offset, Space> offsets;
@@ -35,9 +39,8 @@ struct ListBuffers {
   explicit ListBuffers(std::string const& name)
       : offsets(name + " offsets"), entries(name + " list") {}
 
-  Csr<Space> csr(std::int64_t cells) const {
-    return {offsets.view(cells + 1), entries.view(total)};
-  }
+  Csr<Space> csr(std::int64_t rows) const { return {offsets.view(rows + 1), entries.view(total)}; }
+  Offset capacity() const { return Offset(entries.view().extent(0)); }
   std::size_t bytes() const { return offsets.bytes() + entries.bytes(); }
 };
 
@@ -46,12 +49,12 @@ struct TraversalBuffers {
   ListBuffers<Space> m2l{"m2l"}, m2p{"m2p"}, p2p{"p2p"};
   ListBuffers<Space> open{"open"}, next_open{"next open"};
   Buffer<int, Space> counts{"list counts"};
-  Buffer<Offset, Space> totals{"list totals"};
+  Buffer<Offset, Space> sums{"list sums"}, ends{"list ends"};
   Buffer<float, Space> radii{"radii"}, charges{"cell charges"};
 
   std::size_t bytes() const {
     return m2l.bytes() + m2p.bytes() + p2p.bytes() + open.bytes() + next_open.bytes() +
-           counts.bytes() + totals.bytes() + radii.bytes() + charges.bytes();
+           counts.bytes() + sums.bytes() + ends.bytes() + radii.bytes() + charges.bytes();
   }
 };
 
@@ -91,9 +94,10 @@ struct DualWalk {
   KOKKOS_FUNCTION Target target(CellIndex index) const {
     const Cell cell = cells(index);
     if (cell.parent < 0) return {index, view(index, cell), 0, 1};
-    const Offset begin = open.offsets(cell.parent - parents_begin);
-    return {index, view(index, cell), begin,
-            int(open.offsets(cell.parent - parents_begin + 1) - begin)};
+    const Offset begin = open.offsets(cell.parent - parents_begin),
+                 end = open.offsets(cell.parent - parents_begin + 1);
+    const bool there = end <= Offset(open.entries.extent(0));  // else the memory was too small
+    return {index, view(index, cell), begin, there ? int(end - begin) : 0};
   }
   KOKKOS_FUNCTION CellIndex start(Target const& target, int i) const {
     return target.index == 0 ? 0 : open.entries(target.open_begin + i);
@@ -141,66 +145,70 @@ struct BarnesHutWalk {
   }
 };
 
-/// Numbers of candidates of each decision, and of the children of those that are split, in 12 bits each:
-/// one number to be summed over the candidates of a batch.
-struct BatchCounts {
-  std::int64_t packed;
-
-  KOKKOS_FORCEINLINE_FUNCTION int operator[](int decision) const {
-    return int(packed >> (12 * decision) & 0xfff);
-  }
-};
-
-/// A source that has got its decision.
-struct Candidate {
-  CellIndex index, child_begin;
-  std::int16_t child_count, decision;
-  BatchCounts before;  ///< of the candidates before it in the batch
-
-  KOKKOS_FORCEINLINE_FUNCTION std::int64_t counts() const {
-    return std::int64_t(decision == split ? child_count : 1) << (12 * decision);
-  }
-};
-
-/// Both passes over the rows of `begin` + i. A thread and its vector lanes walk the sources of one target;
-/// those that wait are on a stack in scratch memory, from which a GPU decides a batch at a time. In the first
-/// pass the rows' lengths are counted, list by list; in the second the entries are written.
+/// Both passes over the rows of `begin` + i. A team walks the sources of one target; those that wait are
+/// on a stack in scratch memory, from which a GPU's team decides one a thread at a time. In the first pass
+/// the rows' lengths are counted, list by list; in the second offsets and entries are written.
 template <class Space, class Walk, bool Write>
 struct TraverseRows {
-  static constexpr int batch = 32;
   static constexpr int stack_size = 1024;
   /// Depth first, one at a time, a walk needs no more than this.
   static constexpr int reserve = 7 * max_tree_depth + 8;
-  static constexpr std::size_t scratch_bytes =
-      stack_size * sizeof(CellIndex) + batch * sizeof(Candidate) + 2 * scratch_alignment;
+  static constexpr std::size_t scratch_bytes = stack_size * sizeof(CellIndex) + scratch_alignment;
 
   Walk walk;
   Array<Cell, Space> cells;
   CellIndex begin;
   std::int64_t rows;
-  Array<int, Space> counts;      ///< first pass
-  Csr<Space> lists[list_kinds];  ///< second pass
+  Array<int, Space> counts;   ///< of entries, list by list
+  Array<Offset, Space> sums;  ///< second pass: of all counts before
+  Csr<Space>
+      lists[list_kinds];  ///< second pass: offsets of these rows, and all the memory for entries
+  Array<Offset, Space> base;  ///< second pass: where each list ended before this level
+  Array<Offset, Space> end;   ///< second pass: where it ends after it
 
   KOKKOS_FUNCTION void operator()(TeamMember<Space> const& team) const {
-    const int row = team.league_rank();
+    Row row{team.league_rank(), {}, {}};
+    if constexpr (Write) open_row(team, row);
     CellIndex* const stack = scratch_array<CellIndex>(team, 0, stack_size);
-    const auto target = walk.target(begin + row);
-    int length[list_kinds] = {};
+    const auto target = walk.target(begin + row.index);
     if constexpr (is_host_space_v<Space>)
-      one_by_one(row, target, stack, length);
+      one_by_one(row, target, stack);
     else
-      in_batches(team, row, target, stack, length);
+      in_batches(team, row, target, stack);
     if constexpr (!Write)
-      Kokkos::single(Kokkos::PerThread(team), [&] {
-        for (int list = 0; list < list_kinds; ++list) counts(list * rows + row) = length[list];
-      });
+      if (team.team_rank() == 0)
+        for (int list = 0; list < list_kinds; ++list)
+          counts(list * rows + row.index) = row.length[list];
   }
 
  private:
   using Target = typename Walk::Target;
+  struct Row {
+    int index;
+    int length[list_kinds];        ///< entries so far
+    CellIndex* entry[list_kinds];  ///< where they go; nullptr if there is no room
+  };
 
-  KOKKOS_FORCEINLINE_FUNCTION void one_by_one(int row, Target const& target, CellIndex* stack,
-                                              int (&length)[list_kinds]) const {
+  /// Offsets of the row, and the memory for its entries.
+  KOKKOS_FORCEINLINE_FUNCTION void open_row(TeamMember<Space> const& team, Row& row) const {
+    FMM_UNROLL
+    for (int list = 0; list < list_kinds; ++list) {
+      const std::int64_t at = list * rows + row.index;
+      const Offset first = list == list_open || begin == 0 ? 0 : base(list),
+                   from = first + sums(at) - sums(list * rows), to = from + counts(at);
+      row.entry[list] =
+          to <= Offset(lists[list].entries.extent(0)) ? lists[list].entries.data() + from : nullptr;
+      if (team.team_rank() != 0) continue;
+      lists[list].offsets(row.index) = from;
+      if (row.index == rows - 1) {
+        lists[list].offsets(rows) = to;
+        end(list) = to;
+      }
+    }
+  }
+
+  KOKKOS_FORCEINLINE_FUNCTION void one_by_one(Row& row, Target const& target,
+                                              CellIndex* stack) const {
     for (int start = 0; start < target.starts; ++start) {
       stack[0] = walk.start(target, start);
       for (int waiting = 1; waiting > 0;) {
@@ -212,165 +220,192 @@ struct TraverseRows {
             stack[waiting++] = source.child_begin + child;
         } else {
           if constexpr (Write)
-            lists[decision].entries(lists[decision].offsets(row) + length[decision]) = index;
-          ++length[decision];
+            if (row.entry[decision]) row.entry[decision][row.length[decision]] = index;
+          ++row.length[decision];
         }
       }
     }
   }
 
-  KOKKOS_FORCEINLINE_FUNCTION void in_batches(TeamMember<Space> const& team, int row,
-                                              Target const& target, CellIndex* stack,
-                                              int (&length)[list_kinds]) const {
-    Candidate* const candidates = scratch_array<Candidate>(team, 0, batch);
+  KOKKOS_FORCEINLINE_FUNCTION void in_batches(TeamMember<Space> const& team, Row& row,
+                                              Target const& target, CellIndex* stack) const {
+    constexpr int batch = 32;  // the team
+    const int rank = team.team_rank();
+    const std::uint32_t lower_ranks = (std::uint32_t(1) << rank) - 1;
     int waiting = 0;
     for (int started = 0;;) {
-      if (waiting == 0) {
+      int n;
+      CellIndex index = 0;
+      if (waiting > 0) {
+        // so few that the children of all find room
+        const int room = (stack_size - reserve - waiting) / 7;
+        const int most = room < 1 ? 1 : room < batch ? room : batch;
+        n = waiting < most ? waiting : most;
+        waiting -= n;
+        if (rank < n) index = stack[waiting + rank];
+        team.team_barrier();
+      } else {
         if (started == target.starts) break;
-        waiting = target.starts - started < batch ? target.starts - started : batch;
-        Kokkos::parallel_for(Kokkos::ThreadVectorRange(team, waiting),
-                             [&](int i) { stack[i] = walk.start(target, started + i); });
-        started += waiting;
+        n = target.starts - started < batch ? target.starts - started : batch;
+        if (rank < n) index = walk.start(target, started + rank);
+        started += n;
       }
-      // so few that the children of all find room
-      const int room = (stack_size - reserve - waiting) / 7;
-      const int most = room < 1 ? 1 : room < batch ? room : batch;
-      const int n = waiting < most ? waiting : most;
-      waiting -= n;
-      Kokkos::parallel_for(Kokkos::ThreadVectorRange(team, n), [&](int i) {
-        const CellIndex index = stack[waiting + i];
+      int decision = -1, children = 0;
+      CellIndex child = 0;
+      if (rank < n) {
         const Cell source = cells(index);
-        candidates[i] = {index,
-                         source.child_begin,
-                         source.child_count,
-                         std::int16_t(walk.decide(target, index, source)),
-                         {}};
-      });
-      Kokkos::parallel_scan(Kokkos::ThreadVectorRange(team, n),
-                            [&](int i, std::int64_t& before, bool last) {
-                              if (last) candidates[i].before.packed = before;
-                              before += candidates[i].counts();
-                            });
-      BatchCounts sum;
-      Kokkos::parallel_reduce(
-          Kokkos::ThreadVectorRange(team, n),
-          [&](int i, std::int64_t& all) { all += candidates[i].counts(); }, sum.packed);
-      // at the end of this loop all lanes have written to the stack, too
-      Kokkos::parallel_for(Kokkos::ThreadVectorRange(team, n),
-                           [&](int i) { put(row, candidates[i], length, stack + waiting); });
-      for (int list = 0; list < list_kinds; ++list) length[list] += sum[list];
-      waiting += sum[split];
-    }
-  }
-
-  KOKKOS_FORCEINLINE_FUNCTION void put(int row, Candidate const& c, int const (&length)[list_kinds],
-                                       CellIndex* top) const {
-    if (c.decision == split) {
-      for (int child = 0; child < c.child_count; ++child)
-        top[c.before[split] + child] = c.child_begin + child;
-    } else if constexpr (Write) {
+        decision = walk.decide(target, index, source);
+        if (decision == split) {
+          children = source.child_count;
+          child = source.child_begin;
+        }
+      }
       FMM_UNROLL
-      for (int list = 0; list < list_kinds; ++list)
-        if (c.decision == list)
-          lists[list].entries(lists[list].offsets(row) + length[list] + c.before[list]) = c.index;
+      for (int list = 0; list < list_kinds; ++list) {
+        const std::uint32_t mine = vote(team, decision == list);
+        if constexpr (Write)
+          if (decision == list && row.entry[list])
+            row.entry[list][row.length[list] + count_bits(mine & lower_ranks)] = index;
+        row.length[list] += count_bits(mine);
+      }
+      int top = waiting;
+      FMM_UNROLL
+      for (int bit = 0; bit < 4; ++bit) {  // the sums of up to eight children each
+        const std::uint32_t set = vote(team, children >> bit & 1);
+        top += count_bits(set & lower_ranks) << bit;
+        waiting += count_bits(set) << bit;
+      }
+      for (int i = 0; i < children; ++i) stack[top + i] = child + i;
+      team.team_barrier();
     }
   }
 };
 
+/// Lengths of the level's rows in each list.
 template <class Space>
-struct GatherTotals {
-  Array<Offset, Space> offsets[list_kinds];
-  Array<Offset, Space> totals;
+struct LevelTotals {
+  Array<Offset, Space> sums, totals;
   std::int64_t rows;
 
-  KOKKOS_FUNCTION void operator()(std::int64_t list) const { totals(list) = offsets[list](rows); }
+  KOKKOS_FUNCTION void operator()(std::int64_t list) const {
+    totals(list) = sums((list + 1) * rows) - sums(list * rows);
+  }
 };
 
-/// Both passes over the targets begin..end-1; appends to the lists in `kind` order. `open_rows` is where
-/// the level's open sources go, rows counted from `begin`. One host synchronisation.
+/// Both passes over the targets begin..end-1, which are those of one level; appends to the lists. The
+/// level's open sources go to `next_open`, rows counted from `begin`. With `grow` the host waits for the
+/// lengths and makes room.
 template <class Space, class Walk>
 void traverse_level(Space const& space, TraversalBuffers<Space>& buffers, Walk const& walk,
-                    Array<Cell, Space> cells, CellIndex begin, CellIndex end, int lanes) {
+                    Array<Cell, Space> cells, CellIndex begin, CellIndex end, int level,
+                    int team_size, bool grow) {
   using Count = TraverseRows<Space, Walk, false>;
   using Write = TraverseRows<Space, Walk, true>;
   const std::int64_t rows = end - begin;
-  auto counts = buffers.counts.resize(list_kinds * rows);
-  TeamPolicy<Space> teams(space, int(rows), 1, lanes);
+  const auto counts = buffers.counts.resize(list_kinds * rows);
+  const auto sums = buffers.sums.resize(list_kinds * rows + 1);
+  TeamPolicy<Space> teams(space, int(rows), team_size);
   teams.set_scratch_size(0, Kokkos::PerTeam(Count::scratch_bytes));
-  Kokkos::parallel_for("fmm::lists::count", teams, Count{walk, cells, begin, rows, counts, {}});
+  Kokkos::parallel_for("fmm::lists::count", teams,
+                       Count{walk, cells, begin, rows, counts, {}, {}, {}, {}});
+  exclusive_scan(space, counts, sums);
   ListBuffers<Space>* const list[list_kinds] = {&buffers.m2l, &buffers.m2p, &buffers.p2p,
                                                 &buffers.next_open};
-  buffers.next_open.total = 0;
-  buffers.next_open.offsets.resize(rows + 1);
-  Write write{walk, cells, begin, rows, counts, {}};
-  GatherTotals<Space> gather{{}, buffers.totals.resize(list_kinds), rows};
+  const auto ends = [&](int row) {
+    return Array<Offset, Space>(buffers.ends.view().data() + row * list_kinds, list_kinds);
+  };
+  if (grow) {
+    const auto totals = ends(max_tree_depth + 1);
+    Kokkos::parallel_for("fmm::lists::totals", range(space, list_kinds),
+                         LevelTotals<Space>{sums, totals, rows});
+    Offset added[list_kinds];
+    read_back(space, totals.data(), added, list_kinds);
+    for (int k = 0; k < list_kinds; ++k) {
+      const Offset kept = k == list_open ? 0 : list[k]->total;
+      list[k]->total = kept + added[k];
+      list[k]->entries.grow(space, list[k]->total, kept);
+    }
+  }
+  Write write{walk,       cells, begin, rows,
+              counts,     sums,  {},    level > 0 ? ends(level - 1) : ends(0),
+              ends(level)};
   for (int k = 0; k < list_kinds; ++k) {
     const std::int64_t at = k == list_open ? 0 : begin;
-    Array<Offset, Space> offsets(list[k]->offsets.view(at + rows + 1).data() + at, rows + 1);
-    exclusive_scan(space, Array<int, Space>(counts.data() + k * rows, rows), offsets,
-                   list[k]->total);
-    write.lists[k].offsets = gather.offsets[k] = offsets;
-  }
-  Kokkos::parallel_for("fmm::lists::totals", range(space, list_kinds), gather);
-  Offset totals[list_kinds];
-  Kokkos::deep_copy(
-      space,
-      Kokkos::View<Offset*, Kokkos::HostSpace, Kokkos::MemoryTraits<Kokkos::Unmanaged>>(totals,
-                                                                                        list_kinds),
-      gather.totals);
-  space.fence();
-  for (int k = 0; k < list_kinds; ++k) {
-    write.lists[k].entries = list[k]->entries.grow(space, totals[k], list[k]->total);
-    list[k]->total = totals[k];
+    write.lists[k] = {
+        Array<Offset, Space>(list[k]->offsets.view(at + rows + 1).data() + at, rows + 1),
+        list[k]->entries.view()};
   }
   Kokkos::parallel_for("fmm::lists::write", teams, write);
 }
 
-template <class Space>
-void begin_lists(TraversalBuffers<Space>& buffers, std::int64_t cells) {
+/// Calls pass(grow) for all levels: first with the memory that there is, if any, and where that was too
+/// small once more with as much as it takes.
+template <class Space, class Pass>
+InteractionLists<Space> fill_lists(Space const& space, TraversalBuffers<Space>& buffers,
+                                   std::int64_t cells, int levels, Pass const& pass) {
+  const auto ends = buffers.ends.resize((max_tree_depth + 2) * list_kinds);
   for (auto* list : {&buffers.m2l, &buffers.m2p, &buffers.p2p, &buffers.open, &buffers.next_open}) {
     list->total = 0;
     list->offsets.resize(cells + 1);
   }
-}
-
-template <class Space>
-InteractionLists<Space> end_lists(TraversalBuffers<Space> const& buffers, std::int64_t cells) {
+  ListBuffers<Space>* const lists[] = {&buffers.m2l, &buffers.m2p, &buffers.p2p};
+  if (buffers.p2p.entries.bytes() > 0) {
+    pass(false);
+    Offset end[max_tree_depth + 1][list_kinds];
+    read_back(space, ends.data(), &end[0][0], levels * list_kinds);
+    bool fits = true;
+    for (int k = 0; k < list_open; ++k) {
+      lists[k]->total = end[levels - 1][k];
+      fits = fits && lists[k]->total <= lists[k]->capacity();
+    }
+    for (int level = 0; level < levels; ++level) {
+      auto const& open = level % 2 == 0 ? buffers.next_open : buffers.open;
+      fits = fits && end[level][list_open] <= open.capacity();
+    }
+    if (!fits) {
+      for (auto* list : lists) list->total = 0;
+      pass(true);
+    }
+  } else {
+    pass(true);
+  }
   return {buffers.m2l.csr(cells), buffers.m2p.csr(cells), buffers.p2p.csr(cells)};
 }
 
 /// Lists of the dual traversal under `criterion`; `radii` and `charges` are filled where it uses them.
-/// Cost: O(list entries), twice; one host synchronisation a level.
+/// Cost: O(list entries), twice.
 template <class Space, class Criterion>
 InteractionLists<Space> dual_lists(Space const& space, TraversalBuffers<Space>& buffers,
                                    Octree<Space> const& tree, Criterion const& criterion,
                                    Array<float, Space> radii, Array<float, Space> charges,
-                                   int lanes) {
-  const std::int64_t cells = tree.cells.extent(0);
-  begin_lists(buffers, cells);
-  CellIndex parents = 0;
-  for (int level = 0; level <= tree.depth; ++level) {
-    const CellIndex begin = tree.level_begin[level], end = tree.level_begin[level + 1];
-    const DualWalk<Space, Criterion> walk{
-        criterion, tree.cells, radii, charges, buffers.open.csr(begin - parents), parents};
-    traverse_level(space, buffers, walk, tree.cells, begin, end, lanes);
-    std::swap(buffers.open, buffers.next_open);
-    parents = begin;
-  }
-  // each buffer in its own place again, so that the next build finds it as large as it needs
-  if (tree.depth % 2 == 0) std::swap(buffers.open, buffers.next_open);
-  return end_lists(buffers, cells);
+                                   int team_size) {
+  return fill_lists(space, buffers, tree.cells.extent(0), tree.depth + 1, [&](bool grow) {
+    CellIndex parents = 0;
+    for (int level = 0; level <= tree.depth; ++level) {
+      const CellIndex begin = tree.level_begin[level], end = tree.level_begin[level + 1];
+      const Csr<Space> open{buffers.open.offsets.view(begin - parents + 1),
+                            buffers.open.entries.view()};
+      traverse_level(
+          space, buffers,
+          DualWalk<Space, Criterion>{criterion, tree.cells, radii, charges, open, parents},
+          tree.cells, begin, end, level, team_size, grow);
+      std::swap(buffers.open, buffers.next_open);
+      parents = begin;
+    }
+    // each buffer in its own place again, so that the next build finds it as large as it needs
+    if (tree.depth % 2 == 0) std::swap(buffers.open, buffers.next_open);
+  });
 }
 
 /// Lists of the treecode: M2P and P2P rows for every leaf.
 template <class Space>
 InteractionLists<Space> barnes_hut_lists(Space const& space, TraversalBuffers<Space>& buffers,
-                                         Octree<Space> const& tree, double theta, int lanes) {
+                                         Octree<Space> const& tree, double theta, int team_size) {
   const std::int64_t cells = tree.cells.extent(0);
-  begin_lists(buffers, cells);
-  traverse_level(space, buffers, BarnesHutWalk<Space>{float(theta), tree.cells}, tree.cells, 0,
-                 CellIndex(cells), lanes);
-  return end_lists(buffers, cells);
+  return fill_lists(space, buffers, cells, 1, [&](bool grow) {
+    traverse_level(space, buffers, BarnesHutWalk<Space>{float(theta), tree.cells}, tree.cells, 0,
+                   CellIndex(cells), 0, team_size, grow);
+  });
 }
 
 }  // namespace fmm::detail
