@@ -15,7 +15,7 @@ class Operators : public testing::Test {
   using Space = typename T::Space;
   using Real = typename T::Real;
   static constexpr int order = 5;
-  static constexpr int size = fmm::coefficient_count(order);
+  static constexpr int size = fmm::coefficient_count(order), row = row_length(size);
   static constexpr double rounding = sizeof(Real) == 4 ? 2e-6 : 1e-14;
 
   Space space;
@@ -34,15 +34,15 @@ class Operators : public testing::Test {
     const Kokkos::View<double const*, Space> charges = device.q;
     build_plan<Traversal>(space, s, positions, options, nullptr);
     take_charges<false>(space, charges, s.order, s.bodies.view(s.size), s.sums.resize(s.size));
-    s.multipoles.resize(s.tree.cells.extent(0) * size);
-    s.locals.resize(s.tree.cells.extent(0) * size);
+    s.multipoles.resize(s.tree.cells.extent(0) * row);
+    s.locals.resize(s.tree.cells.extent(0) * row);
     space.fence();
     cells = to_host(s.tree.cells);
     placed = to_host(s.bodies.view(s.size));
   }
 
-  Array<Real, Space> multipoles() { return s.multipoles.view(cells.size() * size); }
-  Array<Real, Space> locals() { return s.locals.view(cells.size() * size); }
+  Array<Real, Space> multipoles() { return s.multipoles.view(cells.size() * row); }
+  Array<Real, Space> locals() { return s.locals.view(cells.size() * row); }
 
   template <class Expansion>
   void upward() {
@@ -105,7 +105,7 @@ TYPED_TEST(Operators, MultipolesOfAllCellsAreTheirDefinition) {
       }
       const double scale = this->largest(absolute);
       for (int k = 0; k < F::size; ++k)
-        ASSERT_NEAR(M[c * F::size + k], expected[k], 10 * F::rounding * scale) << c << " " << k;
+        ASSERT_NEAR(M[c * F::row + k], expected[k], 10 * F::rounding * scale) << c << " " << k;
     }
   };
   check(fmm::Rotation());
@@ -129,8 +129,8 @@ TYPED_TEST(Operators, LocalsOfAllCellsAreTheSumsOverTheirLists) {
       std::vector<double> expected(F::size, 0.0), absolute(F::size, 0.0);
       for (Offset e = offsets[c]; e < offsets[c + 1]; ++e) {
         Cell const &target = this->cells[c], &source = this->cells[entries[e]];
-        std::vector<double> a(M.begin() + entries[e] * F::size,
-                              M.begin() + (entries[e] + 1) * F::size);
+        std::vector<double> a(M.begin() + entries[e] * F::row,
+                              M.begin() + entries[e] * F::row + F::size);
         const double unit = 1.0 / (1 << grid_bits);
         fmm::Direct::m2l<F::order>((target.centre[0] - source.centre[0]) * unit,
                                    (target.centre[1] - source.centre[1]) * unit,
@@ -143,7 +143,7 @@ TYPED_TEST(Operators, LocalsOfAllCellsAreTheSumsOverTheirLists) {
       }
       const double scale = this->largest(absolute);
       for (int k = 0; k < F::size; ++k)
-        ASSERT_NEAR(L[c * F::size + k], expected[k], 10 * F::rounding * scale) << c << " " << k;
+        ASSERT_NEAR(L[c * F::row + k], expected[k], 10 * F::rounding * scale) << c << " " << k;
     }
   };
   this->template build<fmm::FmmList>({.depth = 3, .tree = fmm::TreeKind::uniform});
@@ -214,7 +214,7 @@ TYPED_TEST(Operators, MultipolesAtBodiesAreTheirDefinition) {
         double x[3], staged[F::size];
         this->relative(this->leaf_of(i), this->placed[i], this->cells[source], x);
         for (int k = 0; k < F::size; ++k)
-          staged[k] = Reference::stage_multipole(k, double(M[source * F::size + k]));
+          staged[k] = Reference::stage_multipole(k, double(M[source * F::row + k]));
         const auto value = Reference::template m2p<true, true>(x[0], x[1], x[2], staged);
         const double unit = 1 << this->cells[source].level;
         potential += value.potential * unit;

@@ -295,7 +295,7 @@ class Solver {
     auto const& tree = s.tree;
     const auto bodies = s.bodies.view(s.size);
     const auto sums = s.sums.view(s.size);
-    const std::size_t coefficients = std::size_t(tree.cells.extent(0)) * Expansion::size;
+    const std::size_t coefficients = std::size_t(tree.cells.extent(0)) * detail::row_length(Expansion::size);
     const auto multipoles = s.multipoles.resize(coefficients);
     detail::stage(space, report, "p2m", [&] {
       detail::p2m<Expansion>(space, tree.cells, tree.leaves, bodies, multipoles);

@@ -125,5 +125,9 @@ struct BasisOf<Expansion> {
 template <class Expansion>
 using basis_t = typename BasisOf<Expansion>::type;
 
+/// From one cell's expansion of `size` numbers to the next in memory: whole quads, for wide loads and
+/// stores.
+KOKKOS_INLINE_FUNCTION constexpr int row_length(int size) { return (size + 3) / 4 * 4; }
+
 }  // namespace detail
 }  // namespace fmm

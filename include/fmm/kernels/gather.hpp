@@ -10,24 +10,64 @@
 
 namespace fmm::detail {
 
-/// Coefficient k of up to W expansions that start at `base + offset[l]`, one a lane.
+/// Four numbers that one instruction loads or stores.
+template <class Real>
+struct alignas(4 * sizeof(Real)) Quad {
+  Real value[4];
+};
+
+/// The rows of up to W expansions, one a lane.
 template <class V>
-struct LaneGather {
+struct LaneRows {
   using Real = lane_scalar_t<V>;
   static constexpr int W = lane_count_v<V>;
-  Real const* base;
-  std::int64_t offset[W];
+  Real const* row[W];
 
-  KOKKOS_FORCEINLINE_FUNCTION V operator()(int k) const {
+  /// The first Size numbers of each. Lanes from `count` on become 0.
+  template <int Size>
+  KOKKOS_FORCEINLINE_FUNCTION void load(int count, V* to) const {
     if constexpr (W == 1) {
-      return base[offset[0] + k];
+      Quad<Real> const* const quads = reinterpret_cast<Quad<Real> const*>(row[0]);
+      FMM_UNROLL
+      for (int i = 0; i < loop_end<Size>((Size + 3) / 4); ++i) {
+        const Quad<Real> quad = quads[i];
+        FMM_UNROLL
+        for (int k = 0; k < 4; ++k)
+          if (4 * i + k < Size) to[4 * i + k] = quad.value[k];
+      }
     } else {
-      Real lane[W];
-      for (int l = 0; l < W; ++l) lane[l] = base[offset[l] + k];
-      return LaneTraits<V>::load(lane);
+      const V used = select(LaneTraits<V>::iota() < V(Real(count)), V(Real(1)), V(Real(0)));
+      for (int k = 0; k < Size; ++k) {
+        Real lane[W];
+        for (int l = 0; l < W; ++l) lane[l] = row[l][k];
+        to[k] = LaneTraits<V>::load(lane) * used;
+      }
     }
   }
 };
+
+/// Adds the numbers of `count` lanes to that many rows.
+template <int Size, int RowLength, class V, class Real>
+KOKKOS_FORCEINLINE_FUNCTION void add_to_rows(V const* from, int count, Real* rows) {
+  constexpr int W = lane_count_v<V>;
+  if constexpr (W == 1) {
+    Quad<Real>* const quads = reinterpret_cast<Quad<Real>*>(rows);
+    FMM_UNROLL
+    for (int i = 0; i < loop_end<Size>((Size + 3) / 4); ++i) {
+      Quad<Real> quad = quads[i];
+      FMM_UNROLL
+      for (int k = 0; k < 4; ++k)
+        if (4 * i + k < Size) quad.value[k] += from[4 * i + k];
+      quads[i] = quad;
+    }
+  } else {
+    for (int k = 0; k < Size; ++k) {
+      Real lane[W];
+      LaneTraits<V>::store(from[k], lane);
+      for (int l = 0; l < count; ++l) rows[l * RowLength + k] += lane[l];
+    }
+  }
+}
 
 /// out[k] = (add ? out[k] : 0) + sum of partial[k] over all lanes and threads of the team.
 template <class Space, class Real, int Size, class V>

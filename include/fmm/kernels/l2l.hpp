@@ -11,7 +11,7 @@ template <class Space, class Expansion, class Real>
 struct L2L {
   using V = Lanes<Space, Real>;
   static constexpr int W = lane_count_v<V>;
-  static constexpr int size = Expansion::size;
+  static constexpr int size = Expansion::size, row = row_length(Expansion::size);
   Array<Cell, Space> cells;
   CellIndex begin, end;  ///< the children's level
   Array<Real, Space> locals;
@@ -19,26 +19,20 @@ struct L2L {
   KOKKOS_FUNCTION void operator()(std::int64_t group) const {
     const CellIndex first = begin + CellIndex(group) * W;
     const int count = int(end - first < W ? end - first : W);
-    LaneGather<V> parent{locals.data(), {}};
+    LaneRows<V> parent;
     Real shift[3][W];
     for (int l = 0; l < W; ++l) {
       const Cell child = cells(first + (l < count ? l : 0));
       const Cell& above = cells(child.parent);
       const Real unit = Real(1) / Real(above.edge());
-      parent.offset[l] = std::int64_t(child.parent) * size;
+      parent.row[l] = locals.data() + std::int64_t(child.parent) * row;
       for (int d = 0; d < 3; ++d) shift[d][l] = Real(child.centre[d] - above.centre[d]) * unit;
     }
     using T = LaneTraits<V>;
     V L[size];
-    FMM_UNROLL
-    for (int k = 0; k < loop_end<size>(size); ++k) L[k] = parent(k);
+    parent.template load<size>(count, L);
     Expansion::l2l(T::load(shift[0]), T::load(shift[1]), T::load(shift[2]), L);
-    FMM_UNROLL
-    for (int k = 0; k < loop_end<size>(size); ++k) {
-      Real lane[W];
-      T::store(L[k], lane);
-      for (int l = 0; l < count; ++l) locals(std::int64_t(first + l) * size + k) += lane[l];
-    }
+    add_to_rows<size, row>(L, count, locals.data() + std::int64_t(first) * row);
   }
 };
 

@@ -23,7 +23,8 @@ struct L2P {
     const Tile tile = tiles(team.league_rank());
     Real* const L = scratch_array<Real>(team, 0, size);
     for (int k = team.team_rank(); k < size; k += team.team_size())
-      L[k] = Expansion::stage_local(k, locals(std::int64_t(tile.cell) * size + k));
+      L[k] = Expansion::stage_local(
+          k, locals(std::int64_t(tile.cell) * row_length(Expansion::size) + k));
     team.team_barrier();
     const Real per_edge = Real(std::int32_t(1) << cells(tile.cell).level);
     for (int i = team.team_rank() * W; i < tile.count; i += team.team_size() * W) {

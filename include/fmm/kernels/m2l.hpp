@@ -30,7 +30,7 @@ struct PairGeometry {
 template <class Space, class Expansion, class Real>
 struct M2L {
   using real = Real;
-  static constexpr int size = Expansion::size;
+  static constexpr int size = Expansion::size, row = row_length(Expansion::size);
   Array<Cell, Space> cells;
   Csr<Space> list;
   Array<Real, Space> multipoles, locals;
@@ -39,26 +39,24 @@ struct M2L {
     return list.offsets(owner + 1) - list.offsets(owner);
   }
   KOKKOS_FUNCTION Real* output(int owner) const {
-    return locals.data() + std::int64_t(owner) * size;
+    return locals.data() + std::int64_t(owner) * row;
   }
 
   template <class V>
   KOKKOS_FUNCTION void add(int owner, std::int64_t first, int count, V* sum) const {
     constexpr int W = lane_count_v<V>;
     const Cell target = cells(owner);
-    const Offset row = list.offsets(owner) + first;
-    LaneGather<V> source{multipoles.data(), {}};
+    const Offset entry = list.offsets(owner) + first;
+    LaneRows<V> source;
     PairGeometry<V> pair;
     for (int l = 0; l < W; ++l) {
-      const CellIndex s = list.entries(row + (l < count ? l : 0));
-      source.offset[l] = std::int64_t(s) * size;
+      const CellIndex s = list.entries(entry + (l < count ? l : 0));
+      source.row[l] = multipoles.data() + std::int64_t(s) * row;
       pair.set(l, target, cells(s));
     }
     const Real unit = Real(1) / Real(std::int32_t(1) << grid_bits);
     V a[size];
-    const V used = select(LaneTraits<V>::iota() < V(Real(count)), V(Real(1)), V(Real(0)));
-    FMM_UNROLL
-    for (int k = 0; k < loop_end<size>(size); ++k) a[k] = source(k) * used;
+    source.template load<size>(count, a);
     Expansion::m2l(pair.axis(0), pair.axis(1), pair.axis(2), pair.source_edge(),
                    V(Real(target.edge()) * unit), a);
     FMM_UNROLL
@@ -70,7 +68,7 @@ template <class Space, class Real, int Order>
 struct M2LStaged {
   using V = Lanes<Space, Real>;
   static constexpr int W = lane_count_v<V>;
-  static constexpr int size = coefficient_count(Order);
+  static constexpr int size = coefficient_count(Order), row = row_length(size);
   static constexpr int harmonics = coefficient_count(2 * Order);
   static constexpr int scratch_level = Tuning<Space, Real>::scratch_level;
   static constexpr int sums = (Order + 1) * (Order + 2) / 2;  ///< target coefficients, m >= 0
@@ -117,7 +115,7 @@ struct M2LStaged {
     }
     team.team_barrier();
     static constexpr auto table = NormTable<Order, Real>::make();
-    Real* const out = locals.data() + std::int64_t(owner) * size;
+    Real* const out = locals.data() + std::int64_t(owner) * row;
     for (int c = rank; c < sums; c += threads) {
       const auto [j, k] = degree_and_order(c);
       const Real f = table.inverse[index_re(j, k)] * Real(k == 0 ? 1 : 2);  // normalised again
@@ -142,16 +140,16 @@ struct M2LStaged {
   KOKKOS_FUNCTION V stage(int owner, Offset first, Offset end, V* M, V* v) const {
     static constexpr auto table = NormTable<Order, Real>::make();
     const Cell target = cells(owner);
-    LaneGather<V> source{multipoles.data(), {}};
+    LaneRows<V> source;
     PairGeometry<V> pair;
     const int count = int(end - first < W ? end - first : W);
     for (int l = 0; l < W; ++l) {
       const CellIndex s = list.entries(first + (l < count ? l : 0));
-      source.offset[l] = std::int64_t(s) * size;
+      source.row[l] = multipoles.data() + std::int64_t(s) * row;
       pair.set(l, target, cells(s));
     }
-    const V used = select(LaneTraits<V>::iota() < V(Real(count)), V(Real(1)), V(Real(0)));
-    for (int k = 0; k < size; ++k) M[k] = source(k) * used * V(table.inverse[k]);
+    source.template load<size>(count, M);
+    for (int k = 0; k < size; ++k) M[k] *= V(table.inverse[k]);
     const V inverse = Direct::m2l_harmonics<Order>(pair.axis(0), pair.axis(1), pair.axis(2), v);
     const V scale(1 / Direct::degree_scale<Real>);
     scale_degrees<Order>(M, inverse, pair.source_edge() * inverse * scale);

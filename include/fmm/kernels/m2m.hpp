@@ -10,14 +10,14 @@ namespace fmm::detail {
 template <class Space, class Expansion, class Real>
 struct M2M {
   using real = Real;
-  static constexpr int size = Expansion::size;
+  static constexpr int size = Expansion::size, row = row_length(Expansion::size);
   Array<Cell, Space> cells;
   Array<CellIndex, Space> parents;  ///< the level's cells that have children
   Array<Real, Space> multipoles;
 
   KOKKOS_FUNCTION std::int64_t items(int owner) const { return cells(parents(owner)).child_count; }
   KOKKOS_FUNCTION Real* output(int owner) const {
-    return multipoles.data() + std::int64_t(parents(owner)) * size;
+    return multipoles.data() + std::int64_t(parents(owner)) * row;
   }
 
   template <class V>
@@ -25,18 +25,16 @@ struct M2M {
     constexpr int W = lane_count_v<V>;
     const Cell parent = cells(parents(owner));
     const Real unit = Real(1) / Real(parent.edge());
-    LaneGather<V> child{multipoles.data(), {}};
+    LaneRows<V> child;
     Real shift[3][W];
     for (int l = 0; l < W; ++l) {
       const CellIndex c = parent.child_begin + CellIndex(first) + (l < count ? l : 0);
-      child.offset[l] = std::int64_t(c) * size;
+      child.row[l] = multipoles.data() + std::int64_t(c) * row;
       for (int d = 0; d < 3; ++d) shift[d][l] = Real(cells(c).centre[d] - parent.centre[d]) * unit;
     }
     using T = LaneTraits<V>;
     V M[size];
-    const V used = select(T::iota() < V(Real(count)), V(Real(1)), V(Real(0)));
-    FMM_UNROLL
-    for (int k = 0; k < loop_end<size>(size); ++k) M[k] = child(k) * used;
+    child.template load<size>(count, M);
     Expansion::m2m(T::load(shift[0]), T::load(shift[1]), T::load(shift[2]), M);
     FMM_UNROLL
     for (int k = 0; k < loop_end<size>(size); ++k) sum[k] += M[k];

@@ -122,7 +122,9 @@ struct M2P {
  private:
   /// Number k of a staged source; lengths in edges of the source.
   KOKKOS_FUNCTION Real stage(Cell const& leaf, CellIndex source, int k) const {
-    if (k < size) return Expansion::stage_multipole(k, multipoles(std::int64_t(source) * size + k));
+    if (k < size)
+      return Expansion::stage_multipole(
+          k, multipoles(std::int64_t(source) * row_length(Expansion::size) + k));
     const Cell& cell = cells(source);
     const Real per_edge = Real(1) / Real(cell.edge());
     k -= size;

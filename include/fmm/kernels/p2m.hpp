@@ -18,7 +18,7 @@ struct P2M {
 
   KOKKOS_FUNCTION std::int64_t items(int owner) const { return cells(leaves(owner)).body_count; }
   KOKKOS_FUNCTION Real* output(int owner) const {
-    return multipoles.data() + std::int64_t(leaves(owner)) * size;
+    return multipoles.data() + std::int64_t(leaves(owner)) * row_length(Expansion::size);
   }
 
   template <class V>
@@ -41,7 +41,7 @@ struct P2M {
   }
 };
 
-/// Multipoles of `leaves`; other rows of `multipoles` ((cells) x (size)) are not touched.
+/// Multipoles of `leaves`; other rows of `multipoles` ((cells) x (row length)) are not touched.
 template <class Expansion, class Space, class Real>
 void p2m(Space const& space, Array<Cell, Space> cells, Array<CellIndex, Space> leaves,
          Array<Body<Real>, Space> bodies, Array<Real, Space> multipoles) {

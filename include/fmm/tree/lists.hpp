@@ -16,6 +16,7 @@
 // Every pair of bodies is in exactly one entry, counted along the target's ancestors.
 #pragma once
 
+#include "../detail/scan.hpp"
 #include "../detail/simd.hpp"
 #include "criteria.hpp"
 #include "octree.hpp"

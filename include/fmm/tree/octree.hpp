@@ -6,12 +6,13 @@
 // not exist; the root is cell 0 on level 0. Expansion centres are the centres of the cubes.
 //
 // Built level by level in the execution space: a cell finds its children's bodies by binary search in
-// the sorted keys. Two scalars a level come back to the host (the cells of the next one, and its parents'
-// place), and three lengths at the end.
+// the sorted keys. Two numbers a level come back to the host (its parents, and their children), and one
+// at the end (the tiles).
 #pragma once
 
+#include <algorithm>
+
 #include "../detail/memory.hpp"
-#include "../detail/scan.hpp"
 #include "morton.hpp"
 
 namespace fmm::detail {
@@ -26,124 +27,135 @@ struct SplitRule {
   }
 };
 
+/// The level's cells that are split, in their order, and how many they are.
+template <class Space>
+struct SelectParents {
+  SplitRule rule;
+  Array<Cell, Space> cells;
+  CellIndex level_begin, level_end;
+  Array<CellIndex, Space> parents;
+  Array<Offset, Space> count;
+
+  KOKKOS_FUNCTION void operator()(std::int64_t i, Offset& before, bool final) const {
+    const CellIndex cell = level_begin + CellIndex(i);
+    const bool splits = rule(cells(cell));
+    if (final && splits) parents(before) = cell;
+    before += splits;
+    if (final && cell == level_end - 1) count(0) = before;
+  }
+};
+
+/// The bodies of one octant of a cell, and the child's index if there are any.
+struct ChildRange {
+  BodyIndex begin, end;
+  CellIndex index;
+};
+
+/// Range 8 i + octant is that of the level's parent i; there are more ranges than parents, empty ones.
 template <class Space>
 struct FindChildren {
   Array<std::uint64_t, Space> keys;
-  SplitRule rule;
+  Array<Cell, Space> cells;
+  Array<CellIndex, Space> parents;
+  Array<Offset, Space> parent_count;
+  Array<ChildRange, Space> ranges;
 
-  /// The first body of octants 0..7 of the cell, and its end.
-  KOKKOS_FUNCTION void octants(Cell const& cell, BodyIndex (&begin)[9]) const {
+  /// The first body of the cell that is not in an octant below.
+  KOKKOS_FUNCTION BodyIndex first(Cell const& cell, unsigned octant) const {
     const int shift = 3 * (max_tree_depth - 1 - cell.level);
-    BodyIndex from = cell.body_begin;
-    const BodyIndex end = cell.body_begin + cell.body_count;
-    begin[0] = from;
-    for (unsigned octant = 1; octant < 8; ++octant) {
-      BodyIndex low = from, high = end;  // first body whose octant is not below
-      while (low < high) {
-        const BodyIndex middle = low + (high - low) / 2;
-        if ((keys(middle) >> shift & 7) < octant)
-          low = middle + 1;
-        else
-          high = middle;
-      }
-      begin[octant] = from = low;
+    BodyIndex low = cell.body_begin, high = cell.body_begin + cell.body_count;
+    while (low < high) {
+      const BodyIndex middle = low + (high - low) / 2;
+      if ((keys(middle) >> shift & 7) < octant)
+        low = middle + 1;
+      else
+        high = middle;
     }
-    begin[8] = end;
+    return low;
   }
-};
-
-template <class Space>
-struct CountChildren : FindChildren<Space> {
-  Array<Cell, Space> cells;
-  Array<int, Space> counts;
-  CellIndex level_begin;
 
   KOKKOS_FUNCTION void operator()(std::int64_t i) const {
-    const Cell cell = cells(level_begin + i);
-    int count = 0;
-    if (this->rule(cell)) {
-      BodyIndex begin[9];
-      this->octants(cell, begin);
-      for (int octant = 0; octant < 8; ++octant) count += begin[octant] < begin[octant + 1];
-    }
-    counts(i) = count;
+    ranges(i) = {0, 0, 0};
+    if (i / 8 >= parent_count(0)) return;
+    const Cell cell = cells(parents(i / 8));
+    const unsigned octant = unsigned(i % 8);
+    ranges(i) = {first(cell, octant), first(cell, octant + 1), 0};
+  }
+};
+
+/// Children get their indices, from `base` on; next(0) becomes the last one's, plus one.
+template <class Space>
+struct NumberChildren {
+  Array<ChildRange, Space> ranges;
+  Offset base;
+  Array<Offset, Space> next;
+
+  KOKKOS_FUNCTION void operator()(std::int64_t i, Offset& before, bool final) const {
+    if (final) ranges(i).index = CellIndex(base + before);
+    before += ranges(i).begin < ranges(i).end;
+    if (final && i == std::int64_t(ranges.extent(0)) - 1) next(0) = base + before;
   }
 };
 
 template <class Space>
-struct WriteChildren : FindChildren<Space> {
+struct WriteChildren {
   Array<Cell, Space> cells;
-  Array<Offset, Space> offsets;  ///< absolute index of the first child
-  CellIndex level_begin;
+  Array<CellIndex, Space> parents;
+  Array<ChildRange, Space> ranges;
 
   KOKKOS_FUNCTION void operator()(std::int64_t i) const {
-    const CellIndex index = level_begin + CellIndex(i);
-    Cell cell = cells(index);
-    cell.child_begin = CellIndex(offsets(i));
-    cell.child_count = std::int16_t(offsets(i + 1) - offsets(i));
-    cells(index) = cell;
-    if (cell.child_count == 0) return;
-    BodyIndex begin[9];
-    this->octants(cell, begin);
-    const std::int32_t quarter = cell.edge() / 4;
-    CellIndex next = cell.child_begin;
-    for (int octant = 0; octant < 8; ++octant) {
-      if (begin[octant] == begin[octant + 1]) continue;
-      Cell child;
-      for (int d = 0; d < 3; ++d)
-        child.centre[d] = cell.centre[d] + (octant >> (2 - d) & 1 ? quarter : -quarter);
-      child.body_begin = begin[octant];
-      child.body_count = begin[octant + 1] - begin[octant];
-      child.parent = index;
-      child.child_begin = 0;
-      child.level = std::int16_t(cell.level + 1);
-      child.child_count = 0;
-      cells(next++) = child;
+    const CellIndex parent = parents(i / 8);
+    const int octant = int(i % 8);
+    if (octant == 0) {
+      int count = 0;
+      for (int k = 0; k < 8; ++k) count += ranges(i + k).begin < ranges(i + k).end;
+      cells(parent).child_begin = ranges(i).index;
+      cells(parent).child_count = std::int16_t(count);
     }
+    const ChildRange range = ranges(i);
+    if (range.begin == range.end) return;
+    const std::int32_t quarter = cells(parent).edge() / 4;
+    Cell child;
+    for (int d = 0; d < 3; ++d)
+      child.centre[d] = cells(parent).centre[d] + (octant >> (2 - d) & 1 ? quarter : -quarter);
+    child.body_begin = range.begin;
+    child.body_count = range.end - range.begin;
+    child.parent = parent;
+    child.child_begin = 0;
+    child.level = std::int16_t(cells(parent).level + 1);
+    child.child_count = 0;
+    cells(range.index) = child;
   }
 };
 
-/// Whether a cell belongs to a selection, as 0 or 1, or into how many tiles it is cut.
+/// Leaves, and their bodies in tiles of at most `tile_size`, as even as can be; both in the cells' order.
 template <class Space>
-struct CountSelected {
-  enum Which { leaves, parents, tiles };
-  Array<Cell, Space> cells;
-  Array<int, Space> counts;
-  Which which;
+struct SelectLeaves {
+  static constexpr int tile_bits = 32;  ///< leaves and tiles are counted in one number
   int tile_size;
-
-  KOKKOS_FUNCTION void operator()(std::int64_t i) const {
-    const Cell& cell = cells(i);
-    counts(i) = which == parents  ? !cell.is_leaf()
-                : !cell.is_leaf() ? 0
-                : which == leaves ? 1
-                                  : (cell.body_count + tile_size - 1) / tile_size;
-  }
-};
-
-template <class Space>
-struct WriteSelected {
-  Array<Offset, Space> offsets;
-  Array<CellIndex, Space> selected;
-
-  KOKKOS_FUNCTION void operator()(std::int64_t i) const {
-    if (offsets(i + 1) > offsets(i)) selected(offsets(i)) = CellIndex(i);
-  }
-};
-
-template <class Space>
-struct WriteTiles {
   Array<Cell, Space> cells;
-  Array<Offset, Space> offsets;
+  Array<CellIndex, Space> leaves;
   Array<Tile, Space> tiles;
+  Array<Offset, Space> tile_count;
 
-  KOKKOS_FUNCTION void operator()(std::int64_t i) const {
-    const int count = int(offsets(i + 1) - offsets(i));
+  KOKKOS_FUNCTION void operator()(std::int64_t i, Offset& before, bool final) const {
     const Cell& cell = cells(i);
-    for (int t = 0; t < count; ++t) {  // as even as can be
+    if (cell.is_leaf()) {
+      const int count = (cell.body_count + tile_size - 1) / tile_size;
+      if (final) write(CellIndex(i), cell, before, count);
+      before += (Offset(1) << tile_bits) + count;
+    }
+    if (final && i == std::int64_t(cells.extent(0)) - 1)
+      tile_count(0) = before & ((Offset(1) << tile_bits) - 1);
+  }
+
+  KOKKOS_FUNCTION void write(CellIndex index, Cell const& cell, Offset before, int count) const {
+    leaves(before >> tile_bits) = index;
+    Tile* const tile = tiles.data() + (before & ((Offset(1) << tile_bits) - 1));
+    for (int t = 0; t < count; ++t) {
       const BodyIndex begin = BodyIndex(std::int64_t(cell.body_count) * t / count);
       const BodyIndex end = BodyIndex(std::int64_t(cell.body_count) * (t + 1) / count);
-      tiles(offsets(i) + t) = {CellIndex(i), cell.body_begin + begin, end - begin};
+      tile[t] = {index, cell.body_begin + begin, end - begin};
     }
   }
 };
@@ -178,17 +190,19 @@ struct OctreeBuffers {
   Buffer<Cell, Space> cells{"cells"};
   Buffer<CellIndex, Space> leaves{"leaves"}, parents{"parents"};
   Buffer<Tile, Space> tiles{"tiles"};
-  Buffer<int, Space> counts{"cell counts"};
-  Buffer<Offset, Space> offsets{"cell offsets"};
+  Buffer<ChildRange, Space> ranges{"children"};
+  Buffer<int, Space> counts{"tile counts"};       ///< AllPairs only
+  Buffer<Offset, Space> offsets{"tile offsets"};  ///< AllPairs only
+  Buffer<Offset, Space> totals{"tree totals"};
 
   std::size_t bytes() const {
-    return cells.bytes() + leaves.bytes() + parents.bytes() + tiles.bytes() + counts.bytes() +
-           offsets.bytes();
+    return cells.bytes() + leaves.bytes() + parents.bytes() + tiles.bytes() + ranges.bytes() +
+           counts.bytes() + offsets.bytes() + totals.bytes();
   }
 };
 
-/// The octree over sorted `keys` (N >= 1). `tile_size` >= 1. Cost: O(cells log N) in the space, and two
-/// host synchronisations for each level.
+/// The octree over sorted `keys` (N >= 1). `tile_size` >= 1. Cost: O(cells log N) in the space, and one
+/// host synchronisation for each level.
 template <class Space>
 Octree<Space> build_octree(Space const& space, OctreeBuffers<Space>& buffers,
                            Array<std::uint64_t, Space> keys, SplitRule rule, int tile_size) {
@@ -197,51 +211,46 @@ Octree<Space> build_octree(Space const& space, OctreeBuffers<Space>& buffers,
   tree.cells = buffers.cells.grow(space, 1, 0);
   Kokkos::parallel_for("fmm::tree::root", range(space, 1), WriteRoot<Space>{tree.cells, n});
   tree.level_begin[1] = 1;
-  int level = 0;
-  for (CellIndex begin = 0, end = 1; begin < end; ++level) {
+  const auto totals = buffers.totals.resize(2);
+  const Array<Offset, Space> parent_total(totals.data(), 1), child_total(totals.data() + 1, 1);
+  std::int64_t parents = 0;
+  for (int level = 0;; ++level) {
     tree.depth = level;
-    auto counts = buffers.counts.resize(end - begin);
-    auto offsets = buffers.offsets.resize(end - begin + 1);
-    const FindChildren<Space> find{keys, rule};
-    if (level < rule.depth) {
-      Kokkos::parallel_for("fmm::tree::count", range(space, end - begin),
-                           CountChildren<Space>{find, tree.cells, counts, begin});
-      exclusive_scan(space, counts, offsets, end);
-      const Offset next = read_back(space, offsets.data() + (end - begin));
-      if (next > std::numeric_limits<CellIndex>::max())
-        throw OutOfMemory("cells", std::size_t(next) * sizeof(Cell));
-      if (next == end) break;
-      tree.cells = buffers.cells.grow(space, next, end);
-      Kokkos::parallel_for("fmm::tree::write", range(space, end - begin),
-                           WriteChildren<Space>{find, tree.cells, offsets, begin});
-      begin = end;
-      end = CellIndex(next);
-      tree.level_begin[level + 2] = end;
-    } else {
-      break;
-    }
+    tree.parent_begin[level] = tree.parent_begin[level + 1] = parents;
+    if (level == rule.depth) break;
+    const CellIndex begin = tree.level_begin[level], end = tree.level_begin[level + 1];
+    const std::int64_t most = std::min<std::int64_t>(end - begin, n / (rule.leaf_capacity + 1));
+    if (most == 0) break;
+    buffers.parents.grow(space, parents + most, parents);
+    const Array<CellIndex, Space> selected(buffers.parents.view().data() + parents, most);
+    Kokkos::parallel_scan(
+        "fmm::tree::parents", range(space, end - begin),
+        SelectParents<Space>{rule, tree.cells, begin, end, selected, parent_total});
+    auto ranges = buffers.ranges.resize(8 * most);
+    Kokkos::parallel_for("fmm::tree::find", range(space, 8 * most),
+                         FindChildren<Space>{keys, tree.cells, selected, parent_total, ranges});
+    Kokkos::parallel_scan("fmm::tree::number", range(space, 8 * most),
+                          NumberChildren<Space>{ranges, end, child_total});
+    Offset found[2];  // parents, and the end of their children
+    read_back(space, totals.data(), found, 2);
+    if (found[1] > std::numeric_limits<CellIndex>::max())
+      throw OutOfMemory("cells", std::size_t(found[1]) * sizeof(Cell));
+    if (found[0] == 0) break;
+    tree.cells = buffers.cells.grow(space, found[1], end);
+    Kokkos::parallel_for("fmm::tree::write", range(space, 8 * found[0]),
+                         WriteChildren<Space>{tree.cells, selected, ranges});
+    tree.level_begin[level + 2] = CellIndex(found[1]);
+    parents += found[0];
+    tree.parent_begin[level + 1] = parents;
   }
+  tree.parents = buffers.parents.view(parents);
   const std::int64_t cells = tree.cells.extent(0);
-  auto counts = buffers.counts.resize(cells);
-  auto offsets = buffers.offsets.resize(cells + 1);
-  const auto select = [&](typename CountSelected<Space>::Which which) {
-    Kokkos::parallel_for("fmm::tree::select", range(space, cells),
-                         CountSelected<Space>{tree.cells, counts, which, tile_size});
-    exclusive_scan(space, counts, offsets);
-    return std::int64_t(read_back(space, offsets.data() + cells));
-  };
-  tree.leaves = buffers.leaves.resize(select(CountSelected<Space>::leaves));
-  Kokkos::parallel_for("fmm::tree::leaves", range(space, cells),
-                       WriteSelected<Space>{offsets, tree.leaves});
-  tree.tiles = buffers.tiles.resize(select(CountSelected<Space>::tiles));
-  Kokkos::parallel_for("fmm::tree::tiles", range(space, cells),
-                       WriteTiles<Space>{tree.cells, offsets, tree.tiles});
-  tree.parents = buffers.parents.resize(select(CountSelected<Space>::parents));
-  Kokkos::parallel_for("fmm::tree::parents", range(space, cells),
-                       WriteSelected<Space>{offsets, tree.parents});
-  for (int l = 0; l <= tree.depth; ++l)
-    tree.parent_begin[l] = read_back(space, offsets.data() + tree.level_begin[l]);
-  tree.parent_begin[tree.depth + 1] = std::int64_t(tree.parents.extent(0));
+  tree.leaves = buffers.leaves.resize(cells - parents);
+  const auto tiles = buffers.tiles.resize(cells - parents + n / tile_size);
+  Kokkos::parallel_scan(
+      "fmm::tree::leaves", range(space, cells),
+      SelectLeaves<Space>{tile_size, tree.cells, tree.leaves, tiles, child_total});
+  tree.tiles = buffers.tiles.view(read_back(space, child_total.data()));
   return tree;
 }
 
