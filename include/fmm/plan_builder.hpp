@@ -3,6 +3,8 @@
 // not on the pair kernel or the order.
 #pragma once
 
+#include <algorithm>
+
 #include "bodies.hpp"
 #include "detail/stage.hpp"
 #include "plan.hpp"
@@ -47,12 +49,44 @@ void lists_stage(Space const& space, PlanStorage<Space, Real>& s, double theta, 
       report->stage("lists").count += std::int64_t(list->entries.extent(0));
 }
 
-/// Octree over the sorted bodies, the bodies in it, and radii if the criterion uses them.
+/// Levels of the keys that are sorted first: nearly all adaptive trees are shallower, and a radix sort
+/// saves passes over the data. Where that is not enough the keys are sorted again, by all levels.
+inline int first_sorted_levels(SplitRule const& rule, std::int64_t n) {
+  if (rule.leaf_capacity == 0) return rule.depth;
+  constexpr int levels_below_uniform = 6;
+  int levels = levels_below_uniform;
+  for (double leaves = double(n) / rule.leaf_capacity; leaves > 1; leaves /= 8) ++levels;
+  const int passes = (3 * levels + radix_bits - 1) / radix_bits;
+  return std::min(rule.depth, passes * radix_bits / 3);
+}
+
+/// Keys of all bodies, sorted by their first `levels` levels.
+template <class Space, class Real, class Positions>
+Sorted<Space> sort_bodies(Space const& space, PlanStorage<Space, Real>& s,
+                          Positions const& positions, int levels, Report* report) {
+  const std::int64_t n = s.size;
+  stage(space, report, "keys", [&] {
+    Kokkos::parallel_for("fmm::keys", range(space, n),
+                         MakeKeys<Space, Positions>{positions, s.cube, s.sort.keys.resize(n),
+                                                    s.sort.order.resize(n)});
+  });
+  Sorted<Space> sorted;
+  stage(space, report, "sort", [&] {
+    sorted = radix_sort(space, s.sort, n, 3 * (max_tree_depth - levels));
+    s.order = sorted.order;
+    if constexpr (gathers_results_v<Space>) {
+      s.place = sorted.spare;
+      Kokkos::parallel_for("fmm::sort::invert", range(space, n),
+                           InvertOrder<Space>{s.order, s.place});
+    }
+  });
+  return sorted;
+}
+
+/// The bodies in tree order, and radii if the criterion uses them.
 template <class Traversal, class Space, class Real, class Positions>
-void build_tree(Space const& space, PlanStorage<Space, Real>& s, Positions const& positions,
-                Array<std::uint64_t, Space> keys, SplitRule rule) {
+void place_bodies(Space const& space, PlanStorage<Space, Real>& s, Positions const& positions) {
   using Shape = Tuning<Space, Real>;
-  s.tree = build_octree(space, s.octree, keys, rule, Shape::tile);
   auto bodies = s.bodies.resize(s.size);
   Kokkos::parallel_for("fmm::bodies",
                        TeamPolicy<Space>(space, int(s.tree.tiles.extent(0)), Shape::tile_team),
@@ -62,6 +96,24 @@ void build_tree(Space const& space, PlanStorage<Space, Real>& s, Positions const
     if constexpr (Traversal::criterion::uses_radii)
       cell_radii(space, s.tree, bodies, s.traversal.radii.resize(s.tree.cells.extent(0)),
                  Shape::gather_team);
+}
+
+/// Bodies sorted and in an octree.
+template <class Traversal, class Space, class Real, class Positions>
+void build_tree(Space const& space, PlanStorage<Space, Real>& s, Positions const& positions,
+                SplitRule const& rule, Report* report) {
+  bool built = false;
+  for (int levels = first_sorted_levels(rule, s.size); !built; levels = rule.depth) {
+    const auto sorted = sort_bodies(space, s, positions, levels, report);
+    stage(space, report, "tree", [&] {
+      auto tree =
+          build_octree(space, s.octree, sorted.keys, rule, Tuning<Space, Real>::tile, levels);
+      built = tree.has_value();
+      if (!built) return;
+      s.tree = *tree;
+      place_bodies<Traversal>(space, s, positions);
+    });
+  }
 }
 
 /// The plan of (N,3) `positions`, but for the lists of a criterion that uses charges.
@@ -75,26 +127,9 @@ void build_plan(Space const& space, PlanStorage<Space, Real>& s, Positions const
   s.order = s.place = {};
   if (n == 0) return;
   stage(space, report, "bounds", [&] { s.cube = bounding_cube(space, positions); });
-  const SplitRule rule = split_rule(options, n);
-  stage(space, report, "keys", [&] {
-    auto keys = s.sort.keys.resize(n);
-    auto order = s.sort.order.resize(n);
-    Kokkos::parallel_for("fmm::keys", range(space, n),
-                         MakeKeys<Space, Positions>{positions, s.cube, keys, order});
-  });
-  Sorted<Space> sorted;
-  stage(space, report, "sort", [&] {
-    // AllPairs takes its tiles from the order itself, whatever the options say of a tree
-    const int bits = std::is_same_v<Traversal, AllPairs> ? max_tree_depth : rule.depth;
-    sorted = radix_sort(space, s.sort, n, 3 * (max_tree_depth - bits));
-    s.order = sorted.order;
-    if constexpr (gathers_results_v<Space>) {
-      s.place = sorted.spare;
-      Kokkos::parallel_for("fmm::sort::invert", range(space, n),
-                           InvertOrder<Space>{s.order, s.place});
-    }
-  });
   if constexpr (std::is_same_v<Traversal, AllPairs>) {
+    // tiles are taken from the order itself, whatever the options say of a tree
+    const auto sorted = sort_bodies(space, s, positions, max_tree_depth, report);
     stage(space, report, "tree", [&] {
       Kokkos::parallel_for(
           "fmm::positions", range(space, n),
@@ -103,8 +138,7 @@ void build_plan(Space const& space, PlanStorage<Space, Real>& s, Positions const
                                  s.octree.tiles, s.octree.counts, s.octree.offsets);
     });
   } else {
-    stage(space, report, "tree",
-          [&] { build_tree<Traversal>(space, s, positions, sorted.keys, rule); });
+    build_tree<Traversal>(space, s, positions, split_rule(options, n), report);
     if constexpr (!uses_charges_v<Traversal>)
       lists_stage<Traversal>(space, s, *options.theta, report);
   }

@@ -11,6 +11,7 @@
 #pragma once
 
 #include <algorithm>
+#include <optional>
 
 #include "../detail/memory.hpp"
 #include "morton.hpp"
@@ -201,11 +202,13 @@ struct OctreeBuffers {
   }
 };
 
-/// The octree over sorted `keys` (N >= 1). `tile_size` >= 1. Cost: O(cells log N) in the space, and one
-/// host synchronisation for each level.
+/// The octree over `keys` (N >= 1) that are sorted by the digits of the first `sorted_levels` levels;
+/// nothing if a cell of the last of these is to be split. `tile_size` >= 1. Cost: O(cells log N) in the
+/// space, and one host synchronisation for each level.
 template <class Space>
-Octree<Space> build_octree(Space const& space, OctreeBuffers<Space>& buffers,
-                           Array<std::uint64_t, Space> keys, SplitRule rule, int tile_size) {
+std::optional<Octree<Space>> build_octree(Space const& space, OctreeBuffers<Space>& buffers,
+                                          Array<std::uint64_t, Space> keys, SplitRule rule,
+                                          int tile_size, int sorted_levels) {
   Octree<Space> tree;
   const BodyIndex n = BodyIndex(keys.extent(0));
   tree.cells = buffers.cells.grow(space, 1, 0);
@@ -236,6 +239,7 @@ Octree<Space> build_octree(Space const& space, OctreeBuffers<Space>& buffers,
     if (found[1] > std::numeric_limits<CellIndex>::max())
       throw OutOfMemory("cells", std::size_t(found[1]) * sizeof(Cell));
     if (found[0] == 0) break;
+    if (level == sorted_levels) return {};
     tree.cells = buffers.cells.grow(space, found[1], end);
     Kokkos::parallel_for("fmm::tree::write", range(space, 8 * found[0]),
                          WriteChildren<Space>{tree.cells, selected, ranges});
