@@ -225,20 +225,24 @@ void CommandLine::add_methods() {
       ->trigger_on_parse();
   add_integer("--order", "P", settings_.order, 0, 1000,
               "Highest degree of the expansions, one of " + join(build_.orders) +
-                  by_method([](Method method) {
-                    return std::to_string(defaults::order(method, Precision::single_precision)) +
-                           " in float, " +
-                           std::to_string(defaults::order(method, Precision::double_precision)) +
-                           " in double";
+                  by_method([this](Method method) {
+                    const auto order = [&](Precision precision) {
+                      return std::to_string(
+                          defaults::expansion(method, precision, build_.default_backend).order);
+                    };
+                    return order(Precision::single_precision) + " in float, " +
+                           order(Precision::double_precision) + " in double";
                   }));
   add_real(
       "--theta", "T", settings_.theta, [](double x) { return x > 0 && x <= 1; },
       "0 < theta <= 1 (dual: < 1)",
       "Opening parameter, dimensionless, 0 < T <= 1 (dual: < 1; lists: always 2/3)" +
-          by_method([](Method method) {
-            const auto theta =
-                defaults::theta(method, defaults::traversal(method), Backend::serial);
-            return theta ? printed(*theta) : "tuned";
+          by_method([this](Method method) {
+            const auto theta = [&](Precision precision) {
+              return printed(defaults::expansion(method, precision, build_.default_backend).theta);
+            };
+            return theta(Precision::single_precision) + " in float, " +
+                   theta(Precision::double_precision) + " in double";
           }));
   add_integer("--leaf", "CAP", settings_.leaf, 1, std::numeric_limits<int>::max(),
               "Bodies that a leaf may hold, 1 or more [tuned for method, backend, precision and "
@@ -399,15 +403,15 @@ MethodSettings resolve(Settings const& settings, Method method, Build const& bui
     throw fmm::InvalidArgument("--traversal", name_of(result.traversal),
                                "lists or dual with --method fmm");
   result.order = settings.order.value_or(0);
+  const auto expansion = defaults::expansion(method, settings.precision, settings.backend);
   if (!settings.order) {  // the default, or the next lower one that is there
-    const int wanted = defaults::order(method, settings.precision);
     result.order = orders.front();
     for (const int order : orders)
-      if (order <= wanted) result.order = order;
+      if (order <= expansion.order) result.order = order;
   }
   const auto traversal = result.traversal;
   result.options.theta = settings.theta;
-  if (!settings.theta) result.options.theta = defaults::theta(method, traversal, settings.backend);
+  if (!settings.theta) result.options.theta = defaults::theta(traversal, expansion);
   if (traversal == Traversal::dual && result.options.theta.value_or(0) >= 1)
     throw fmm::InvalidArgument("--theta", *result.options.theta,
                                "0 < theta < 1 with --traversal dual");
