@@ -1,0 +1,85 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: BSD-3-Clause
+"""Times of one force evaluation on a GPU against the project's goals, row by row.
+
+    perf/rows.py build-cuda/fmm_forces --report rows.json [--seeds 1 2 3 4 5] [--rows 10^7]
+
+Each row is one line of fmm_forces, which is printed beside it: potential and force of every body from
+unsorted bodies in device memory to results in their order, the median of the repeats after a warm-up,
+and the largest error over the seeds against direct sums in double at 4096 bodies. One setting of order,
+theta and leaf capacity serves every row of the same error, whatever its N, distribution and seed.
+"""
+import argparse
+import json
+import subprocess
+import sys
+import tempfile
+
+SETTINGS = {
+    "1e-3": ["--order", "4", "--theta", "0.8", "--leaf", "128"],
+    "1e-4": ["--order", "6", "--theta", "0.75", "--leaf", "96"],
+    "1e-5": ["--order", "8", "--theta", "0.7", "--leaf", "96"],
+    "1e-9": ["--order", "12", "--theta", "0.5", "--leaf", "128", "--precision", "double"],
+}
+
+# name, N, model, error at most, milliseconds, method
+ROWS = [
+    ("10^7 cube", 10**7, "cube", "1e-4", 15, "fmm"),
+    ("10^7 Plummer", 10**7, "plummer", "1e-4", 20, "fmm"),
+    ("10^7 cube", 10**7, "cube", "1e-5", 30, "fmm"),
+    ("10^7 Plummer", 10**7, "plummer", "1e-5", 45, "fmm"),
+    ("10^6 cube", 10**6, "cube", "1e-4", 2.5, "fmm"),
+    ("10^6 Plummer", 10**6, "plummer", "1e-4", 4, "fmm"),
+    ("10^8 cube", 10**8, "cube", "1e-4", 160, "fmm"),
+    ("10^6 cube, double", 10**6, "cube", "1e-9", 25, "fmm"),
+    ("10^5 cube", 10**5, "cube", "1e-4", 0.8, "fmm"),
+    ("10^4 cube", 10**4, "cube", "1e-4", 0.3, "fmm"),
+    ("10^7 cube, treecode", 10**7, "cube", "1e-4", 50, "treecode"),
+    ("10^7 Plummer, treecode", 10**7, "plummer", "1e-4", 80, "treecode"),
+]
+
+
+def command(program, row, seed):
+    _, n, model, error, _, method = row
+    settings = SETTINGS[error] if method == "fmm" else []
+    return [program, "--backend", "cuda", "--model", model, "--n", str(n), "--seed", str(seed),
+            "--method", method, *settings, "--repeat", "10", "--check", "4096"]
+
+
+def run(line):
+    with tempfile.NamedTemporaryFile(suffix=".json") as report:
+        done = subprocess.run([*line, "--report", report.name], capture_output=True, text=True)
+        if done.returncode != 0:
+            sys.exit(f"{' '.join(line)}\n{done.stderr}")
+        return json.load(open(report.name))[0]
+
+
+def main():
+    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
+    parser.add_argument("program")
+    parser.add_argument("--report", required=True, help="JSON file for all that was measured")
+    parser.add_argument("--seeds", type=int, nargs="+", default=[1])
+    parser.add_argument("--rows", default="", help="only rows whose name contains this")
+    options = parser.parse_args()
+
+    entries = []
+    print("| row | force L2 at most | goal | measured | force L2 | p99 / L2 | bytes a body | line |")
+    print("| --- | --- | --- | --- | --- | --- | --- | --- |")
+    for row in ROWS:
+        if options.rows not in row[0]:
+            continue
+        results = [run(command(options.program, row, seed)) for seed in options.seeds]
+        entries += results
+        times = sorted(1e3 * entry["seconds"]["total"] for entry in results)
+        errors = [entry["error"]["force_l2"] for entry in results]
+        tails = [entry["error"]["force_p99"] / entry["error"]["force_l2"] for entry in results]
+        print(f"| {row[0]} | {row[3]} | {row[4]:g} ms | {times[len(times) // 2]:.2f} ms "
+              f"| {max(errors):.1e} | {max(tails):.1f} | {results[0]['memory_bytes'] / row[1]:.0f} "
+              f"| `{' '.join(['fmm_forces', *command('', row, options.seeds[0])[1:]])}` |",
+              flush=True)
+    with open(options.report, "w", encoding="utf-8") as file:
+        json.dump(entries, file, indent=1)
+
+
+if __name__ == "__main__":
+    main()
