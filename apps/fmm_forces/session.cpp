@@ -150,7 +150,8 @@ class SessionOn final : public Session {
     constexpr double enough = 2;  // seconds
     progress.phase("direct: " + std::to_string(bodies_.size()) + " bodies, the speed of a sample");
     const auto plan = solver.build(bodies_.space, bodies_.positions);
-    for (std::int64_t samples = 1024;;) {
+    // at least a target a thread, for with fewer a part of the device would not work
+    for (std::int64_t samples = std::max<std::int64_t>(1024, bodies_.space.concurrency());;) {
       fmm::Report report;
       const auto targets = solver.evaluate_sample(
           bodies_.space, plan, bodies_.charges, results.potential, results.field, samples, report);

@@ -47,6 +47,14 @@ Range<Space> range(Space const& space, std::int64_t count) {
   return Range<Space>(space, 0, count);
 }
 
+/// Items of very different cost: on the host a free thread takes the next `chunk` of them.
+template <class Space>
+auto uneven_range(Space const& space, std::int64_t count, int chunk) {
+  using Policy = Kokkos::RangePolicy<Space, Kokkos::IndexType<std::int64_t>,
+                                     Kokkos::Schedule<Kokkos::Dynamic>>;
+  return Policy(space, 0, count, Kokkos::ChunkSize(chunk));
+}
+
 /// A profiling region that ends with its scope; Kokkos tools show it under this name.
 class Region {
  public:

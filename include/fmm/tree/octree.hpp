@@ -230,7 +230,7 @@ std::optional<Octree<Space>> build_octree(Space const& space, OctreeBuffers<Spac
         "fmm::tree::parents", range(space, end - begin),
         SelectParents<Space>{rule, tree.cells, begin, end, selected, parent_total});
     auto ranges = buffers.ranges.resize(8 * most);
-    Kokkos::parallel_for("fmm::tree::find", range(space, 8 * most),
+    Kokkos::parallel_for("fmm::tree::find", uneven_range(space, 8 * most, 64),
                          FindChildren<Space>{keys, tree.cells, selected, parent_total, ranges});
     Kokkos::parallel_scan("fmm::tree::number", range(space, 8 * most),
                           NumberChildren<Space>{ranges, end, child_total});
