@@ -131,7 +131,7 @@ class SessionOn final : public Session {
       const Speed speed = speed_of(solver, results, progress);
       predicted = speed.predicted;
       if (predicted > request.direct_limit && !request.wants_results)
-        return run_sample(solver, kernel, results, settings, request, speed.samples, progress);
+        return run_sample(solver, kernel, results, settings, request, speed, progress);
     }
     // The sample has warmed up a sum that takes long.
     const int repeats = predicted > request.long_direct ? 0 : request.repeats;
@@ -142,7 +142,8 @@ class SessionOn final : public Session {
 
   struct Speed {
     std::int64_t samples;  ///< targets that keep the device busy for long enough
-    double predicted;      ///< seconds of the pairs of all targets
+    double seconds;        ///< of their pairs
+    double predicted;      ///< of the pairs of all targets
   };
 
   template <class Solver, class Real>
@@ -150,15 +151,15 @@ class SessionOn final : public Session {
     constexpr double enough = 2;  // seconds
     progress.phase("direct: " + std::to_string(bodies_.size()) + " bodies, the speed of a sample");
     const auto plan = solver.build(bodies_.space, bodies_.positions);
-    // at least a target a thread, for with fewer a part of the device would not work
-    for (std::int64_t samples = std::max<std::int64_t>(1024, bodies_.space.concurrency());;) {
+    // some targets a thread: with fewer a part of the device would not work
+    for (std::int64_t samples = std::max<std::int64_t>(1024, 4 * bodies_.space.concurrency());;) {
       fmm::Report report;
       const auto targets = solver.evaluate_sample(
           bodies_.space, plan, bodies_.charges, results.potential, results.field, samples, report);
       const double seconds = report.seconds("p2p");
       const double share =
           static_cast<double>(bodies_.size()) / static_cast<double>(targets.size());
-      if (seconds > 0.7 * enough || share < 2) return {samples, seconds * share};
+      if (seconds > 0.7 * enough || share < 2) return {samples, seconds, seconds * share};
       samples = static_cast<std::int64_t>(
           std::clamp(enough / (seconds + 1e-9), 2.0, std::min(32.0, share)) *
           static_cast<double>(samples));
@@ -169,12 +170,12 @@ class SessionOn final : public Session {
   template <class Solver, class Kernel, class Real>
   Measurement run_sample(Solver& solver, Kernel const& kernel,
                          ResultsOn<Space, Real> const& results, MethodSettings const& settings,
-                         RunRequest const& request, std::int64_t samples, Progress& progress) {
+                         RunRequest const& request, Speed const& speed, Progress& progress) {
     Measurement measurement;
     std::vector<double> builds, evaluations;
     Column<Space, fmm::detail::BodyIndex> targets;
     double share = 1;
-    const int repeats = std::max(request.repeats, 1);
+    const int repeats = speed.seconds > request.long_direct ? 1 : std::max(request.repeats, 1);
     for (int i = 1; i <= repeats; ++i) {
       progress.phase("direct, a sample of the targets: run " + std::to_string(i) + " of " +
                      std::to_string(repeats));
@@ -183,7 +184,7 @@ class SessionOn final : public Session {
       const auto plan = solver.build(bodies_.space, bodies_.positions, measurement.report);
       builds.push_back(watch.lap());
       targets = solver.evaluate_sample(bodies_.space, plan, bodies_.charges, results.potential,
-                                       results.field, samples, measurement.report);
+                                       results.field, speed.samples, measurement.report);
       share = static_cast<double>(bodies_.size()) / static_cast<double>(targets.size());
       evaluations.push_back(watch.lap() + (share - 1) * measurement.report.seconds("p2p"));
     }

@@ -129,10 +129,22 @@ struct WriteChildren {
   }
 };
 
-/// Leaves, and their bodies in tiles of at most `tile_size`, as even as can be; both in the cells' order.
+/// Cells without children, in their order.
 template <class Space>
 struct SelectLeaves {
-  static constexpr int tile_bits = 32;  ///< leaves and tiles are counted in one number
+  Array<Cell, Space> cells;
+  Array<CellIndex, Space> leaves;
+
+  KOKKOS_FUNCTION void operator()(std::int64_t i, Offset& before, bool final) const {
+    const bool leaf = cells(i).is_leaf();
+    if (final && leaf) leaves(before) = CellIndex(i);
+    before += leaf;
+  }
+};
+
+/// The leaves' bodies in tiles of at most `tile_size`, as even as can be, and how many tiles they are.
+template <class Space>
+struct WriteTiles {
   int tile_size;
   Array<Cell, Space> cells;
   Array<CellIndex, Space> leaves;
@@ -140,24 +152,16 @@ struct SelectLeaves {
   Array<Offset, Space> tile_count;
 
   KOKKOS_FUNCTION void operator()(std::int64_t i, Offset& before, bool final) const {
-    const Cell& cell = cells(i);
-    if (cell.is_leaf()) {
-      const int count = (cell.body_count + tile_size - 1) / tile_size;
-      if (final) write(CellIndex(i), cell, before, count);
-      before += (Offset(1) << tile_bits) + count;
-    }
-    if (final && i == std::int64_t(cells.extent(0)) - 1)
-      tile_count(0) = before & ((Offset(1) << tile_bits) - 1);
-  }
-
-  KOKKOS_FUNCTION void write(CellIndex index, Cell const& cell, Offset before, int count) const {
-    leaves(before >> tile_bits) = index;
-    Tile* const tile = tiles.data() + (before & ((Offset(1) << tile_bits) - 1));
-    for (int t = 0; t < count; ++t) {
-      const BodyIndex begin = BodyIndex(std::int64_t(cell.body_count) * t / count);
-      const BodyIndex end = BodyIndex(std::int64_t(cell.body_count) * (t + 1) / count);
-      tile[t] = {index, cell.body_begin + begin, end - begin};
-    }
+    const Cell& cell = cells(leaves(i));
+    const int count = (cell.body_count + tile_size - 1) / tile_size;
+    if (final)
+      for (int t = 0; t < count; ++t) {
+        const BodyIndex begin = BodyIndex(std::int64_t(cell.body_count) * t / count);
+        const BodyIndex end = BodyIndex(std::int64_t(cell.body_count) * (t + 1) / count);
+        tiles(before + t) = {leaves(i), cell.body_begin + begin, end - begin};
+      }
+    before += count;
+    if (final && i == std::int64_t(leaves.extent(0)) - 1) tile_count(0) = before;
   }
 };
 
@@ -250,10 +254,11 @@ std::optional<Octree<Space>> build_octree(Space const& space, OctreeBuffers<Spac
   tree.parents = buffers.parents.view(parents);
   const std::int64_t cells = tree.cells.extent(0);
   tree.leaves = buffers.leaves.resize(cells - parents);
+  Kokkos::parallel_scan("fmm::tree::leaves", range(space, cells),
+                        SelectLeaves<Space>{tree.cells, tree.leaves});
   const auto tiles = buffers.tiles.resize(cells - parents + n / tile_size);
-  Kokkos::parallel_scan(
-      "fmm::tree::leaves", range(space, cells),
-      SelectLeaves<Space>{tile_size, tree.cells, tree.leaves, tiles, child_total});
+  Kokkos::parallel_scan("fmm::tree::tiles", range(space, cells - parents),
+                        WriteTiles<Space>{tile_size, tree.cells, tree.leaves, tiles, child_total});
   tree.tiles = buffers.tiles.view(read_back(space, child_total.data()));
   return tree;
 }
