@@ -183,7 +183,7 @@ std::vector<std::string> lonely_kernels(Counts const& counts, int& timed) {
 /// every time.
 template <class Solver>
 void check_shares(fmm::Options const& options = {}) {
-  constexpr int attempts = 20;
+  constexpr int attempts = 60;
   constexpr double loop_over_bodies = 5e-4;  // seconds for 10^6 of them, at the least
   Solver solver(options);
   const Bodies few = make_bodies(Model::plummer, 30000),
