@@ -102,9 +102,9 @@ void place_bodies(Space const& space, PlanStorage<Space, Real>& s, Positions con
 template <class Traversal, class Space, class Real, class Positions>
 void build_tree(Space const& space, PlanStorage<Space, Real>& s, Positions const& positions,
                 SplitRule const& rule, Report* report) {
-  bool built = false;
-  for (int levels = first_sorted_levels(rule, s.size); !built; levels = rule.depth) {
+  const auto build_from = [&](int levels) {
     const auto sorted = sort_bodies(space, s, positions, levels, report);
+    bool built = false;
     stage(space, report, "tree", [&] {
       auto tree =
           build_octree(space, s.octree, sorted.keys, rule, Tuning<Space, Real>::tile, levels);
@@ -113,7 +113,9 @@ void build_tree(Space const& space, PlanStorage<Space, Real>& s, Positions const
       s.tree = *tree;
       place_bodies<Traversal>(space, s, positions);
     });
-  }
+    return built;
+  };
+  if (!build_from(first_sorted_levels(rule, s.size))) build_from(rule.depth);
 }
 
 /// The plan of (N,3) `positions`, but for the lists of a criterion that uses charges.
