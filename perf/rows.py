@@ -16,7 +16,6 @@ import sys
 import tempfile
 
 SETTINGS = {
-    "1e-3": ["--order", "4", "--theta", "0.8", "--leaf", "128"],
     "1e-4": ["--order", "6", "--theta", "0.75", "--leaf", "96"],
     "1e-5": ["--order", "8", "--theta", "0.7", "--leaf", "96"],
     "1e-9": ["--order", "12", "--theta", "0.5", "--leaf", "128", "--precision", "double"],

@@ -47,12 +47,8 @@ class Operators : public testing::Test {
   template <class Expansion>
   void upward() {
     p2m<Expansion>(space, s.tree.cells, s.tree.leaves, s.bodies.view(s.size), multipoles());
-    for (int level = s.tree.depth - 1; level >= 0; --level) {
-      const auto begin = s.tree.parent_begin[level], end = s.tree.parent_begin[level + 1];
-      m2m<Expansion>(space, s.tree.cells,
-                     Array<CellIndex, Space>(s.tree.parents.data() + begin, end - begin),
-                     multipoles());
-    }
+    for (int level = s.tree.depth - 1; level >= 0; --level)
+      m2m<Expansion>(space, s.tree.cells, s.tree.parents_of(level), multipoles());
     space.fence();
   }
 

@@ -212,6 +212,15 @@ void CommandLine::add_methods() {
   const auto by_method = [](auto&& value) {
     return " [treecode " + value(Method::treecode) + ", fmm " + value(Method::fmm) + "]";
   };
+  const auto by_method_and_precision = [&](auto&& value) {
+    return by_method([&](Method method) {
+      const auto in = [&](Precision precision) {
+        return value(defaults::expansion(method, precision, build_.default_backend));
+      };
+      return in(Precision::single_precision) + " in float, " + in(Precision::double_precision) +
+             " in double";
+    });
+  };
   group_ = "Method";
   add(
       "--method", all_names<Method>("|"),
@@ -225,25 +234,15 @@ void CommandLine::add_methods() {
       ->trigger_on_parse();
   add_integer("--order", "P", settings_.order, 0, 1000,
               "Highest degree of the expansions, one of " + join(build_.orders) +
-                  by_method([this](Method method) {
-                    const auto order = [&](Precision precision) {
-                      return std::to_string(
-                          defaults::expansion(method, precision, build_.default_backend).order);
-                    };
-                    return order(Precision::single_precision) + " in float, " +
-                           order(Precision::double_precision) + " in double";
+                  by_method_and_precision([](defaults::Expansion expansion) {
+                    return std::to_string(expansion.order);
                   }));
   add_real(
       "--theta", "T", settings_.theta, [](double x) { return x > 0 && x <= 1; },
       "0 < theta <= 1 (dual: < 1)",
       "Opening parameter, dimensionless, 0 < T <= 1 (dual: < 1; lists: always 2/3)" +
-          by_method([this](Method method) {
-            const auto theta = [&](Precision precision) {
-              return printed(defaults::expansion(method, precision, build_.default_backend).theta);
-            };
-            return theta(Precision::single_precision) + " in float, " +
-                   theta(Precision::double_precision) + " in double";
-          }));
+          by_method_and_precision(
+              [](defaults::Expansion expansion) { return printed(expansion.theta); }));
   add_integer("--leaf", "CAP", settings_.leaf, 1, std::numeric_limits<int>::max(),
               "Bodies that a leaf may hold, 1 or more [tuned for method, backend, precision and "
               "order]");

@@ -163,9 +163,8 @@ void cell_charges(Space const& space, Octree<Space> const& tree, Array<Body<Real
                        TeamPolicy<Space>(space, int(tree.leaves.extent(0)), team_size),
                        LeafCharges<Space, Real>{tree.cells, tree.leaves, bodies, charges});
   for (int level = tree.depth - 1; level >= 0; --level) {
-    const auto begin = tree.parent_begin[level], end = tree.parent_begin[level + 1];
-    Array<CellIndex, Space> parents(tree.parents.data() + begin, end - begin);
-    Kokkos::parallel_for("fmm::charges::parents", range(space, end - begin),
+    const auto parents = tree.parents_of(level);
+    Kokkos::parallel_for("fmm::charges::parents", range(space, parents.extent(0)),
                          ParentCharges<Space>{tree.cells, parents, charges});
   }
 }

@@ -9,7 +9,6 @@
 // phi_i = -G sum_(j/=i) m_j / sqrt(r^2 + eps^2) and field = acceleration = -grad phi.
 #pragma once
 
-#include <optional>
 #include <vector>
 
 #include "bodies.hpp"
@@ -124,12 +123,12 @@ class Solver {
   template <class Charges, class Potential, class Field>
   void evaluate(ExecutionSpace const& space, plan_type const& plan, Charges const& charges,
                 Potential const& potential, Field const& field) {
-    evaluate_with(space, plan, charges, potential, field, tiles_of(plan), nullptr);
+    evaluate_with(space, plan, charges, potential, field, nullptr);
   }
   template <class Charges, class Potential, class Field>
   void evaluate(ExecutionSpace const& space, plan_type const& plan, Charges const& charges,
                 Potential const& potential, Field const& field, Report& report) {
-    evaluate_with(space, plan, charges, potential, field, tiles_of(plan), &report);
+    evaluate_with(space, plan, charges, potential, field, &report);
   }
 
   /// With AllPairs: the sums of about `samples` bodies over all others, to tell the time and the error of
@@ -143,10 +142,9 @@ class Solver {
             Potential const& potential, Field const& field, std::int64_t samples, Report& report) {
       if (samples <= 0) throw InvalidArgument("samples", double(samples), "1 or more");
       if (plan.size() == 0) return {};
-      detail::TileSample<ExecutionSpace> sample(space, tiles_of(plan), plan.storage_->order,
-                                                samples);
-      evaluate_with(space, plan, charges, potential, field, sample.tiles, &report,
-                    std::int64_t(sample.bodies.size()));
+      Storage const& s = *plan.storage_;
+      const detail::TileSample<ExecutionSpace> sample(space, s.tree.tiles, s.order, samples);
+      evaluate_with(space, plan, charges, potential, field, &report, &sample);
       return sample.bodies;
     }
 
@@ -175,10 +173,6 @@ class Solver {
                               closed ? "0 < theta <= 1" : "0 < theta < 1");
     }
     if (!options_.theta && !all_pairs) options_.theta = default_theta<Traversal>();
-  }
-
-  static detail::Array<detail::Tile, ExecutionSpace> tiles_of(plan_type const& plan) {
-    return plan.storage_->tree.tiles;
   }
 
   /// Memory of a plan that nobody holds any more, or new.
@@ -232,12 +226,11 @@ class Solver {
       return detail::take_charges<positive>(space, constant, s.order, s.bodies.view(s.size), sums);
   }
 
-  /// The sums of the `tiles`' bodies: all, or `targets` of them.
+  /// The sums of all bodies or, with AllPairs, of a sample.
   template <class Charges, class Potential, class Field>
   void evaluate_with(ExecutionSpace const& space, plan_type const& plan, Charges const& charges,
-                     Potential const& potential, Field const& field,
-                     detail::Array<detail::Tile, ExecutionSpace> tiles, Report* report,
-                     std::optional<std::int64_t> targets = {}) {
+                     Potential const& potential, Field const& field, Report* report,
+                     detail::TileSample<ExecutionSpace> const* sample = nullptr) {
     detail::check_view<ExecutionSpace, Charges, 1>();
     detail::check_result<ExecutionSpace, Potential, 1>();
     detail::check_result<ExecutionSpace, Field, 2>();
@@ -258,8 +251,8 @@ class Solver {
       length = all_pairs ? s.cube.exact_unit() : s.cube.edge;
     if constexpr (all_pairs) {
       detail::stage(space, report, "p2p", [&] {
-        detail::p2p_all<Want>(space, kernel_in(length), 1 / length, s.positions.view(s.size), tiles,
-                              s.sums.view(s.size));
+        detail::p2p_all<Want>(space, kernel_in(length), 1 / length, s.positions.view(s.size),
+                              sample ? sample->tiles : s.tree.tiles, s.sums.view(s.size));
       });
     } else {
       if constexpr (uses_charges) detail::lists_stage<Traversal>(space, s, *options_.theta, report);
@@ -275,7 +268,7 @@ class Solver {
     if (report) {
       space.fence();
       report->evaluate_seconds += watch.seconds();
-      count_work<Want>(space, s, targets.value_or(s.size), *report);
+      count_work<Want>(space, s, sample ? std::int64_t(sample->bodies.size()) : s.size, *report);
       report->memory_bytes = memory_bytes();
     }
   }
@@ -295,19 +288,15 @@ class Solver {
     auto const& tree = s.tree;
     const auto bodies = s.bodies.view(s.size);
     const auto sums = s.sums.view(s.size);
-    const std::size_t coefficients = std::size_t(tree.cells.extent(0)) * detail::row_length(Expansion::size);
+    const std::size_t coefficients =
+        std::size_t(tree.cells.extent(0)) * detail::row_length(Expansion::size);
     const auto multipoles = s.multipoles.resize(coefficients);
     detail::stage(space, report, "p2m", [&] {
       detail::p2m<Expansion>(space, tree.cells, tree.leaves, bodies, multipoles);
     });
     detail::stage(space, report, "m2m", [&] {
-      for (int level = tree.depth - 1; level >= 0; --level) {
-        const auto begin = tree.parent_begin[level], end = tree.parent_begin[level + 1];
-        detail::m2m<Expansion>(space, tree.cells,
-                               detail::Array<detail::CellIndex, ExecutionSpace>(
-                                   tree.parents.data() + begin, end - begin),
-                               multipoles);
-      }
+      for (int level = tree.depth - 1; level >= 0; --level)
+        detail::m2m<Expansion>(space, tree.cells, tree.parents_of(level), multipoles);
     });
     if constexpr (has_locals) {
       const auto locals = s.locals.resize(coefficients);

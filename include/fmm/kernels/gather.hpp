@@ -69,7 +69,7 @@ KOKKOS_FORCEINLINE_FUNCTION void add_to_rows(V const* from, int count, Real* row
   }
 }
 
-/// out[k] = (add ? out[k] : 0) + sum of partial[k] over all lanes and threads of the team.
+/// out[k] = sum of partial[k] over all lanes and threads of the team.
 template <class Space, class Real, int Size, class V>
 KOKKOS_INLINE_FUNCTION void team_sum(TeamMember<Space> const& team, V const* partial, Real* out) {
   constexpr int slice = Tuning<Space, Real>::gather_slice;

@@ -313,7 +313,7 @@ void traverse_level(Space const& space, TraversalBuffers<Space>& buffers, Walk c
   ListBuffers<Space>* const list[list_kinds] = {&buffers.m2l, &buffers.m2p, &buffers.p2p,
                                                 &buffers.next_open};
   const auto ends = [&](int row) {
-    return Array<Offset, Space>(buffers.ends.view().data() + row * list_kinds, list_kinds);
+    return part<Offset, Space>(buffers.ends.view(), row * list_kinds, list_kinds);
   };
   if (grow) {
     const auto totals = ends(max_tree_depth + 1);
@@ -332,11 +332,28 @@ void traverse_level(Space const& space, TraversalBuffers<Space>& buffers, Walk c
               ends(level)};
   for (int k = 0; k < list_kinds; ++k) {
     const std::int64_t at = k == list_open ? 0 : begin;
-    write.lists[k] = {
-        Array<Offset, Space>(list[k]->offsets.view(at + rows + 1).data() + at, rows + 1),
-        list[k]->entries.view()};
+    write.lists[k] = {part<Offset, Space>(list[k]->offsets.view(), at, rows + 1),
+                      list[k]->entries.view()};
   }
   Kokkos::parallel_for("fmm::lists::write", teams, write);
+}
+
+/// The lists' lengths after a pass that did not make room; whether all entries found it.
+template <class Space>
+bool take_lengths(Space const& space, TraversalBuffers<Space>& buffers, int levels) {
+  Offset end[max_tree_depth + 1][list_kinds];
+  read_back(space, buffers.ends.view().data(), &end[0][0], levels * list_kinds);
+  bool fit = true;
+  ListBuffers<Space>* const lists[] = {&buffers.m2l, &buffers.m2p, &buffers.p2p};
+  for (int k = 0; k < list_open; ++k) {
+    lists[k]->total = end[levels - 1][k];
+    fit = fit && lists[k]->total <= lists[k]->capacity();
+  }
+  for (int level = 0; level < levels; ++level) {
+    auto const& open = level % 2 == 0 ? buffers.next_open : buffers.open;
+    fit = fit && end[level][list_open] <= open.capacity();
+  }
+  return fit;
 }
 
 /// Calls pass(grow) for all levels: first with the memory that there is, if any, and where that was too
@@ -344,30 +361,16 @@ void traverse_level(Space const& space, TraversalBuffers<Space>& buffers, Walk c
 template <class Space, class Pass>
 InteractionLists<Space> fill_lists(Space const& space, TraversalBuffers<Space>& buffers,
                                    std::int64_t cells, int levels, Pass const& pass) {
-  const auto ends = buffers.ends.resize((max_tree_depth + 2) * list_kinds);
-  for (auto* list : {&buffers.m2l, &buffers.m2p, &buffers.p2p, &buffers.open, &buffers.next_open}) {
-    list->total = 0;
+  buffers.ends.resize((max_tree_depth + 2) * list_kinds);
+  for (auto* list : {&buffers.m2l, &buffers.m2p, &buffers.p2p, &buffers.open, &buffers.next_open})
     list->offsets.resize(cells + 1);
-  }
-  ListBuffers<Space>* const lists[] = {&buffers.m2l, &buffers.m2p, &buffers.p2p};
-  if (buffers.p2p.entries.bytes() > 0) {
+  bool filled = false;
+  if (buffers.p2p.capacity() > 0) {
     pass(false);
-    Offset end[max_tree_depth + 1][list_kinds];
-    read_back(space, ends.data(), &end[0][0], levels * list_kinds);
-    bool fits = true;
-    for (int k = 0; k < list_open; ++k) {
-      lists[k]->total = end[levels - 1][k];
-      fits = fits && lists[k]->total <= lists[k]->capacity();
-    }
-    for (int level = 0; level < levels; ++level) {
-      auto const& open = level % 2 == 0 ? buffers.next_open : buffers.open;
-      fits = fits && end[level][list_open] <= open.capacity();
-    }
-    if (!fits) {
-      for (auto* list : lists) list->total = 0;
-      pass(true);
-    }
-  } else {
+    filled = take_lengths(space, buffers, levels);
+  }
+  if (!filled) {
+    for (auto* list : {&buffers.m2l, &buffers.m2p, &buffers.p2p}) list->total = 0;
     pass(true);
   }
   return {buffers.m2l.csr(cells), buffers.m2p.csr(cells), buffers.p2p.csr(cells)};

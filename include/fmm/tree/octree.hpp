@@ -187,6 +187,11 @@ struct Octree {
   int depth = 0;                    ///< the deepest level
   CellIndex level_begin[max_tree_depth + 2] = {};
   std::int64_t parent_begin[max_tree_depth + 2] = {};  ///< the same in `parents`
+
+  Array<CellIndex, Space> parents_of(int level) const {
+    return part<CellIndex, Space>(parents, parent_begin[level],
+                                  parent_begin[level + 1] - parent_begin[level]);
+  }
 };
 
 /// Memory of an octree, kept from build to build.
@@ -219,7 +224,8 @@ std::optional<Octree<Space>> build_octree(Space const& space, OctreeBuffers<Spac
   Kokkos::parallel_for("fmm::tree::root", range(space, 1), WriteRoot<Space>{tree.cells, n});
   tree.level_begin[1] = 1;
   const auto totals = buffers.totals.resize(2);
-  const Array<Offset, Space> parent_total(totals.data(), 1), child_total(totals.data() + 1, 1);
+  const auto parent_total = part<Offset, Space>(totals, 0, 1),
+             child_total = part<Offset, Space>(totals, 1, 1);
   std::int64_t parents = 0;
   for (int level = 0;; ++level) {
     tree.depth = level;
@@ -228,8 +234,8 @@ std::optional<Octree<Space>> build_octree(Space const& space, OctreeBuffers<Spac
     const CellIndex begin = tree.level_begin[level], end = tree.level_begin[level + 1];
     const std::int64_t most = std::min<std::int64_t>(end - begin, n / (rule.leaf_capacity + 1));
     if (most == 0) break;
-    buffers.parents.grow(space, parents + most, parents);
-    const Array<CellIndex, Space> selected(buffers.parents.view().data() + parents, most);
+    const auto selected =
+        part<CellIndex, Space>(buffers.parents.grow(space, parents + most, parents), parents, most);
     Kokkos::parallel_scan(
         "fmm::tree::parents", range(space, end - begin),
         SelectParents<Space>{rule, tree.cells, begin, end, selected, parent_total});
@@ -342,9 +348,8 @@ void cell_radii(Space const& space, Octree<Space> const& tree, Array<Body<Real>,
                        TeamPolicy<Space>(space, int(tree.leaves.extent(0)), team_size),
                        LeafRadii<Space, Real>{tree.cells, tree.leaves, bodies, radii});
   for (int level = tree.depth - 1; level >= 0; --level) {
-    const auto begin = tree.parent_begin[level], end = tree.parent_begin[level + 1];
-    Array<CellIndex, Space> parents(tree.parents.data() + begin, end - begin);
-    Kokkos::parallel_for("fmm::tree::parent_radii", range(space, end - begin),
+    const auto parents = tree.parents_of(level);
+    Kokkos::parallel_for("fmm::tree::parent_radii", range(space, parents.extent(0)),
                          ParentRadii<Space>{tree.cells, parents, radii});
   }
 }
