@@ -82,6 +82,8 @@ TEST(Counting, EveryPairIsSummedExactlyOnce) {
           count_pairs<Counter<fmm::DualTree<>>>("dual, " + name, options, bodies);
           count_pairs<Counter<fmm::DualTree<>, fmm::NoTranslation>>("dual, M2P, " + name, options,
                                                                     bodies);
+          count_pairs<Counter<fmm::DualTree<fmm::FieldCriterion>>>("field, " + name, options,
+                                                                   bodies);
           count_pairs<Counter<fmm::BarnesHut>>("treecode, " + name, options, bodies);
         }
       }
@@ -115,7 +117,7 @@ HostLists make_lists(Bodies const& bodies, fmm::Options options) {
   options =
       fmm::Solver<fmm::Laplace, 2, fmm::Rotation, Traversal, double, Space>(options).options();
   const Kokkos::View<double const* [3], Space> positions = device.x;
-  build_plan<Traversal>(space, storage, positions, options, nullptr);
+  build_plan<Traversal>(space, storage, positions, options, 2, nullptr);
   space.fence();
   return {to_host(storage.tree.cells), storage.tree.depth, to_host(storage.lists.m2l),
           to_host(storage.lists.m2p), to_host(storage.lists.p2p)};
@@ -197,7 +199,7 @@ TEST(DualTraversal, AcceptsOnlyConvergingPairs) {
   PlanStorage<Space, double> s;
   const Kokkos::View<double const* [3], Space> positions = device.x;
   build_plan<fmm::DualTree<>>(space, s, positions,
-                              {.theta = theta, .leaf_capacity = 16, .depth = 21}, nullptr);
+                              {.theta = theta, .leaf_capacity = 16, .depth = 21}, 2, nullptr);
   const auto cells = to_host(s.tree.cells);
   const auto radii = to_host(s.traversal.radii.view(cells.size()));
   const auto rows = to_host(s.lists.m2l);
@@ -213,6 +215,72 @@ TEST(DualTraversal, AcceptsOnlyConvergingPairs) {
       ++entries;
     }
   EXPECT_GT(unequal, entries / 100);
+}
+
+/// Sum of N / (R^2 + h^2 / 4) over the coarse cells, at the centre of cell i or of the coarse cell above.
+double coarse_field_at(std::vector<Cell> const& cells, CellIndex i) {
+  const BodyIndex capacity = cells[0].body_count / coarse_share;
+  const auto own = [&](Cell const& cell) {
+    return cell.parent < 0 || cells[cell.parent].body_count > capacity;
+  };
+  while (!own(cells[i])) i = cells[i].parent;
+  double field = 0;
+  for (Cell const& source : cells) {
+    if (!own(source) || (!source.is_leaf() && source.body_count > capacity)) continue;
+    const double unit = std::ldexp(1.0, -grid_bits);
+    double r2 = std::pow(unit * source.edge() / 2, 2);
+    for (int d = 0; d < 3; ++d) r2 += std::pow(unit * (cells[i].centre[d] - source.centre[d]), 2);
+    field += source.body_count / r2;
+  }
+  return field;
+}
+
+TEST(FieldCriterion, BoundsThePairsErrorByTheField) {
+  const fmm::Options options{
+      .theta = 0.7, .pair_error = 1e-3, .leaf_capacity = 16, .depth = fmm::max_tree_depth};
+  const int order = 3;
+  for (const Model model : all_models) {
+    const Space space;
+    const DeviceBodies<Space> device(make_bodies(model, 20000));
+    PlanStorage<Space, double> s;
+    const Kokkos::View<double const* [3], Space> positions = device.x;
+    build_plan<fmm::DualTree<fmm::FieldCriterion>>(space, s, positions, options, order, nullptr);
+    const auto cells = to_host(s.tree.cells);
+    const auto radii = to_host(s.traversal.radii.view(cells.size()));
+    const auto fields = to_host(s.traversal.fields.view(cells.size()));
+    const auto m2l = to_host(s.lists.m2l), p2p = to_host(s.lists.p2p);
+    struct Pair {
+      double theta, error;  // both in units of what is allowed
+    };
+    const auto pair = [&](std::size_t i, CellIndex j) -> Pair {
+      double r2 = 0;
+      for (int d = 0; d < 3; ++d)
+        r2 += std::pow(double(cells[i].centre[d] - cells[j].centre[d]), 2);
+      const double eta =
+          (double(radii[i]) * cells[i].edge() + double(radii[j]) * cells[j].edge()) / std::sqrt(r2);
+      const double error =
+          cells[j].body_count * std::pow(eta, order + 1) / std::ldexp(r2, -2 * grid_bits);
+      return {eta / *options.theta, error / (*options.pair_error * fields[i])};
+    };
+    std::size_t by_theta = 0, by_error = 0;
+    for (std::size_t i = 0; i < cells.size(); ++i) {
+      if (i % 17 == 0) EXPECT_NEAR(fields[i] / coarse_field_at(cells, CellIndex(i)), 1, 1e-6);
+      for (const CellIndex j : m2l[i]) {
+        EXPECT_LT(pair(i, j).theta, 1 + 1e-5);
+        EXPECT_LT(pair(i, j).error, 1 + 1e-5);
+      }
+      for (const CellIndex j : p2p[i]) {
+        if (std::size_t(j) == i) continue;
+        const auto [theta, error] = pair(i, j);
+        EXPECT_TRUE(theta > 1 - 1e-5 || error > 1 - 1e-5);  // nothing that could be accepted
+        by_theta += theta >= 1 && error < 1;
+        by_error += theta < 1 && error >= 1;
+      }
+    }
+    if (model != Model::cube && model != Model::plummer) continue;
+    EXPECT_GT(by_theta, 0u) << name_of(model);
+    EXPECT_GT(by_error, 0u) << name_of(model);
+  }
 }
 
 TEST(BarnesHut, OpensACellUnlessItIsFarForItsSize) {

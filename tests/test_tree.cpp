@@ -70,7 +70,7 @@ void check_tree(Bodies const& bodies, fmm::Options options) {
   options = fmm::Solver<fmm::Laplace, 2, fmm::Rotation, fmm::DualTree<>, double, Space>(options)
                 .options();
   const Kokkos::View<double const* [3], Space> positions = device.x;
-  build_plan<fmm::DualTree<>>(space, s, positions, options, nullptr);
+  build_plan<fmm::DualTree<>>(space, s, positions, options, 2, nullptr);
   space.fence();
   const auto cells = to_host(s.tree.cells);
   const auto order = to_host(s.order);

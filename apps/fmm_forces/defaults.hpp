@@ -19,6 +19,7 @@ inline constexpr double long_direct = 10;   // seconds from which a direct sum i
 
 inline constexpr auto kernel = KernelKind::gravity;
 inline constexpr auto precision = Precision::single_precision;
+inline constexpr auto data = Precision::double_precision;
 inline constexpr auto tree = TreeKind::adaptive;
 inline constexpr auto translation = Translation::rotation;
 
@@ -26,24 +27,25 @@ constexpr Traversal traversal(Method method) {
   return method == Method::treecode ? Traversal::barnes_hut : Traversal::dual;
 }
 
-/// Highest degree of the expansions and the opening parameter that goes with it.
+/// Highest degree of the expansions, and the opening parameter that goes with it.
 struct Expansion {
   int order;
   double theta;
 };
 
-/// In float a GPU, whose direct sums are the cheaper part, is fastest with fewer and larger expansions.
 constexpr Expansion expansion(Method method, Precision precision, Backend backend) {
   const bool in_double = precision == Precision::double_precision;
   if (method == Method::treecode) return {in_double ? 6 : 4, 0.6};
   if (in_double) return {8, 0.6};
+  // a GPU, whose direct sums are the cheaper part, is fastest with fewer and larger expansions
   return backend == Backend::cuda ? Expansion{6, 0.75} : Expansion{5, 0.6};
 }
 
-/// The classic lists have no choice of theta.
-constexpr std::optional<double> theta(Traversal traversal, Expansion expansion) {
-  if (traversal == Traversal::lists) return std::nullopt;
-  return expansion.theta;
+/// The dual traversal's criterion, unless the command line says something of theta.
+constexpr Criterion criterion(Method method, Precision precision, Backend backend) {
+  const bool measured =
+      method == Method::fmm && precision == Precision::single_precision && backend == Backend::cuda;
+  return measured ? Criterion::field : Criterion::radius;
 }
 
 /// Bodies in a leaf.

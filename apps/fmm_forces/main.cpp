@@ -39,7 +39,7 @@ void run(Settings const& settings, Build const& build) {
   RunFacts facts{.n = static_cast<std::int64_t>(bodies.size()), .device = {}, .threads = {}};
 
   const KokkosScope kokkos(settings.threads);
-  const auto session = open_session(settings.backend, bodies);
+  const auto session = open_session(settings.backend, settings.data, bodies);
   facts.device = session->device();
   facts.threads = session->threads();
   const RunRequest request{.repeats = settings.repeat.value_or(defaults::repeat),

@@ -18,6 +18,7 @@ enum class ChargeKind { equal, mixed };
 enum class KernelKind { laplace, gravity };
 enum class Method { direct, treecode, fmm };
 enum class Traversal { lists, barnes_hut, dual };
+enum class Criterion { radius, field };
 enum class Translation { direct, rotation };
 enum class Precision { single_precision, double_precision };
 enum class Backend { serial, openmp, cuda };
@@ -60,6 +61,11 @@ struct Names<Traversal> {
   static constexpr NameTable<Traversal, 3> table{{{"lists", Traversal::lists},
                                                   {"barnes-hut", Traversal::barnes_hut},
                                                   {"dual", Traversal::dual}}};
+};
+template <>
+struct Names<Criterion> {
+  static constexpr NameTable<Criterion, 2> table{
+      {{"radius", Criterion::radius}, {"field", Criterion::field}}};
 };
 template <>
 struct Names<Translation> {

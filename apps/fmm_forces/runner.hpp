@@ -20,17 +20,17 @@ using Column = Kokkos::View<T*, typename Space::device_type>;
 template <class Space, class T>
 using Table3 = Kokkos::View<T* [3], Kokkos::LayoutRight, typename Space::device_type>;
 
-/// Everything a run reads, in memory of the space (on a CPU, that of `Bodies` itself).
-template <class Space>
+/// Everything a run reads, in memory of the space (in double on a CPU, that of `Bodies` itself).
+template <class Space, class Data>
 struct BodiesOn {
   using Unmanaged = Kokkos::MemoryTraits<Kokkos::Unmanaged>;
   using Device = typename Space::device_type;
 
   Space space;
-  Kokkos::View<double const* [3], Kokkos::LayoutRight, Device, Unmanaged> positions;
-  Kokkos::View<double const*, Device, Unmanaged> charges;
+  Kokkos::View<Data const* [3], Kokkos::LayoutRight, Device, Unmanaged> positions;
+  Kokkos::View<Data const*, Device, Unmanaged> charges;
 
-  void set(double const* x, double const* q, std::size_t n) {
+  void set(Data const* x, Data const* q, std::size_t n) {
     positions = decltype(positions)(x, n);
     charges = decltype(charges)(q, n);
   }
@@ -107,8 +107,8 @@ inline void summarise(Measurement& measurement, std::vector<double> const& build
 
 /// Times `solver` on the bodies: a warm-up, the repeats without stage timing, one run with it. With
 /// no repeats the last of these is the only run, and the total comes from it.
-template <class Solver, class Space, class Real>
-Measurement measure(Solver& solver, BodiesOn<Space> const& bodies,
+template <class Solver, class Space, class Data, class Real>
+Measurement measure(Solver& solver, BodiesOn<Space, Data> const& bodies,
                     ResultsOn<Space, Real> const& results, MethodSettings const& settings,
                     int repeats, Progress& progress) {
   const Space& space = bodies.space;
@@ -142,8 +142,9 @@ Measurement measure(Solver& solver, BodiesOn<Space> const& bodies,
 
 /// Treecode or FMM of one order and precision, as the settings ask for; instantiated in a
 /// translation unit of its own for each order and precision.
-template <int Order, class Real, class Space>
-Measurement run_expansion(BodiesOn<Space> const& bodies, ResultsOn<Space, Real> const& results,
-                          MethodSettings const& settings, int repeats, Progress& progress);
+template <int Order, class Real, class Data, class Space>
+Measurement run_expansion(BodiesOn<Space, Data> const& bodies,
+                          ResultsOn<Space, Real> const& results, MethodSettings const& settings,
+                          int repeats, Progress& progress);
 
 }  // namespace forces

@@ -6,16 +6,18 @@
 
 namespace forces {
 
-template <class Kernel, int Order, class Real, class Space>
-Measurement run_kernel(BodiesOn<Space> const& bodies, ResultsOn<Space, Real> const& results,
+template <class Kernel, int Order, class Real, class Data, class Space>
+Measurement run_kernel(BodiesOn<Space, Data> const& bodies, ResultsOn<Space, Real> const& results,
                        MethodSettings const& settings, int repeats, Progress& progress) {
   const auto run = [&]<class Translation, class Traversal>(Translation, Traversal) {
     fmm::Solver<Kernel, Order, Translation, Traversal, Real, Space> solver(settings.options);
     return measure(solver, bodies, results, settings, repeats, progress);
   };
   const auto run_lists_or_dual = [&](auto translation) {
-    return settings.traversal == Traversal::lists ? run(translation, fmm::FmmList{})
-                                                  : run(translation, fmm::DualTree<>{});
+    if (settings.traversal == Traversal::lists) return run(translation, fmm::FmmList{});
+    return settings.criterion == Criterion::field
+               ? run(translation, fmm::DualTree<fmm::FieldCriterion>{})
+               : run(translation, fmm::DualTree<fmm::RadiusCriterion>{});
   };
   if (settings.method == Method::treecode)
     return settings.traversal == Traversal::barnes_hut ? run(fmm::NoTranslation{}, fmm::BarnesHut{})
@@ -24,9 +26,10 @@ Measurement run_kernel(BodiesOn<Space> const& bodies, ResultsOn<Space, Real> con
                                                      : run_lists_or_dual(fmm::Rotation{});
 }
 
-template <int Order, class Real, class Space>
-Measurement run_expansion(BodiesOn<Space> const& bodies, ResultsOn<Space, Real> const& results,
-                          MethodSettings const& settings, int repeats, Progress& progress) {
+template <int Order, class Real, class Data, class Space>
+Measurement run_expansion(BodiesOn<Space, Data> const& bodies,
+                          ResultsOn<Space, Real> const& results, MethodSettings const& settings,
+                          int repeats, Progress& progress) {
   return settings.kernel == KernelKind::laplace
              ? run_kernel<fmm::Laplace, Order>(bodies, results, settings, repeats, progress)
              : run_kernel<fmm::SoftenedGravity, Order>(bodies, results, settings, repeats,

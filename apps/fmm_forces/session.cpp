@@ -17,15 +17,15 @@ namespace {
 
 using Orders = std::integer_sequence<int, FORCES_ORDERS>;
 
-template <class Space, class Real>
-using Runner = Measurement (*)(BodiesOn<Space> const&, ResultsOn<Space, Real> const&,
+template <class Space, class Data, class Real>
+using Runner = Measurement (*)(BodiesOn<Space, Data> const&, ResultsOn<Space, Real> const&,
                                MethodSettings const&, int repeats, Progress&);
 
 /// Those of the orders compiled in; nullptr for another one.
-template <class Space, class Real, int... Order>
-Runner<Space, Real> find_runner(int order, std::integer_sequence<int, Order...>) {
-  Runner<Space, Real> found = nullptr;
-  ((order == Order ? void(found = &run_expansion<Order, Real, Space>) : void()), ...);
+template <class Space, class Data, class Real, int... Order>
+Runner<Space, Data, Real> find_runner(int order, std::integer_sequence<int, Order...>) {
+  Runner<Space, Data, Real> found = nullptr;
+  ((order == Order ? void(found = &run_expansion<Order, Real, Data, Space>) : void()), ...);
   return found;
 }
 
@@ -37,16 +37,25 @@ auto with_kernel(KernelKind kind, fmm::Options const& options, Run&& run) {
              : run(fmm::SoftenedGravity{.softening = options.softening, .G = options.G});
 }
 
-/// A copy in the space's memory, or the host's own memory where the space works on that.
-template <class Space, class T>
-T const* in_space(std::vector<T> const& host, Column<Space, T>& storage) {
-  using Unmanaged = Kokkos::MemoryTraits<Kokkos::Unmanaged>;
-  if constexpr (Kokkos::SpaceAccessibility<Space, Kokkos::HostSpace>::accessible) {
+/// A copy in the space's memory, rounded to Data, or the host's own memory where that serves as well.
+template <class Space, class Data>
+Data const* in_space(std::vector<double> const& host, Column<Space, Data>& storage) {
+  constexpr bool on_host = Kokkos::SpaceAccessibility<Space, Kokkos::HostSpace>::accessible;
+  if constexpr (on_host && std::is_same_v<Data, double>) {
     return host.data();
   } else {
-    storage = allocate<Column<Space, T>>("the bodies", host.size());
-    Kokkos::deep_copy(
-        storage, Kokkos::View<T const*, Kokkos::HostSpace, Unmanaged>(host.data(), host.size()));
+    storage = allocate<Column<Space, Data>>("the bodies", host.size());
+    using HostColumn =
+        Kokkos::View<Data const*, Kokkos::HostSpace, Kokkos::MemoryTraits<Kokkos::Unmanaged>>;
+    if constexpr (std::is_same_v<Data, double>) {
+      Kokkos::deep_copy(storage, HostColumn(host.data(), host.size()));
+    } else {
+      std::vector<Data> rounded;
+      resize(rounded, host.size(), "the bodies");
+      std::transform(host.begin(), host.end(), rounded.begin(),
+                     [](double value) { return static_cast<Data>(value); });
+      Kokkos::deep_copy(storage, HostColumn(rounded.data(), rounded.size()));
+    }
     return storage.data();
   }
 }
@@ -64,12 +73,12 @@ ErrorStatistics statistics_of(fmm::ErrorMeasure const& measure) {
   return statistics;
 }
 
-template <class Space>
+template <class Space, class Data>
 class SessionOn final : public Session {
  public:
   explicit SessionOn(Bodies const& bodies) {
-    bodies_.set(in_space<Space>(bodies.positions, positions_),
-                in_space<Space>(bodies.charges, charges_), bodies.size());
+    bodies_.set(in_space<Space, Data>(bodies.positions, positions_),
+                in_space<Space, Data>(bodies.charges, charges_), bodies.size());
   }
 
   std::string device() const override {
@@ -93,9 +102,10 @@ class SessionOn final : public Session {
 
   Measurement run(MethodSettings const& settings, RunRequest const& request,
                   Progress& progress) override {
-    return settings.precision == Precision::single_precision
-               ? run_in<float>(settings, request, progress)
-               : run_in<double>(settings, request, progress);
+    if constexpr (std::is_same_v<Data, double>)
+      if (settings.precision == Precision::double_precision)
+        return run_in<double>(settings, request, progress);
+    return run_in<float>(settings, request, progress);
   }
 
  private:
@@ -111,7 +121,7 @@ class SessionOn final : public Session {
     return with_kernel(settings.kernel, settings.options, [&](auto kernel) {
       if (settings.method == Method::direct)
         return run_direct(kernel, results, settings, request, progress);
-      auto measurement = find_runner<Space, Real>(settings.order, Orders{})(
+      auto measurement = find_runner<Space, Data, Real>(settings.order, Orders{})(
           bodies_, results, settings, request.repeats, progress);
       finish(measurement, kernel, results, request, progress);
       return measurement;
@@ -214,8 +224,8 @@ class SessionOn final : public Session {
     if (request.wants_results) measurement.results = results.on_host();
   }
 
-  BodiesOn<Space> bodies_;
-  Column<Space, double> positions_, charges_;  // unused on a CPU
+  BodiesOn<Space, Data> bodies_;
+  Column<Space, Data> positions_, charges_;  // unused where the bodies' own memory serves
 };
 
 /// Calls `found` with a default-constructed space for each backend, in the order of the
@@ -240,10 +250,14 @@ std::vector<int> as_vector(std::integer_sequence<int, Order...>) {
 
 }  // namespace
 
-std::unique_ptr<Session> open_session(Backend backend, Bodies const& bodies) {
+std::unique_ptr<Session> open_session(Backend backend, Precision data, Bodies const& bodies) {
   std::unique_ptr<Session> session;
   for_each_backend([&]<class Space>(Backend candidate, std::type_identity<Space>) {
-    if (candidate == backend) session = std::make_unique<SessionOn<Space>>(bodies);
+    if (candidate != backend) return;
+    if (data == Precision::double_precision)
+      session = std::make_unique<SessionOn<Space, double>>(bodies);
+    else
+      session = std::make_unique<SessionOn<Space, float>>(bodies);
   });
   return session;
 }

@@ -66,8 +66,9 @@ class Session {
                           Progress& progress) = 0;
 };
 
-/// The bodies must outlive the session. Kokkos must be initialised.
-std::unique_ptr<Session> open_session(Backend backend, Bodies const& bodies);
+/// The bodies, handed to the backend in that precision, must outlive the session. Kokkos must be
+/// initialised.
+std::unique_ptr<Session> open_session(Backend backend, Precision data, Bodies const& bodies);
 
 /// Orders and backends compiled in.
 Build build_facts();

@@ -8,6 +8,7 @@
 #include <charconv>
 #include <cmath>
 #include <fmm/errors.hpp>
+#include <fmm/tree/criteria.hpp>
 #include <functional>
 #include <limits>
 #include <sstream>
@@ -256,6 +257,17 @@ void CommandLine::add_methods() {
              "How cells are paired: the classic lists, Barnes and Hut's criterion (treecode), "
              "dual tree traversal" +
                  by_method([](Method method) { return name_of(defaults::traversal(method)); }));
+  add_choice(
+      "--criterion", settings_.criterion,
+      "When the dual traversal accepts two cells: by radii and distance alone (radius), or by "
+      "what the pair errs by, too, compared with the field at the target (field) [radius; fmm "
+      "in float on a GPU, --theta not given: field]");
+  add_real(
+      "--pair-error", "E", settings_.pair_error, [](double x) { return x > 0; },
+      "a finite number > 0",
+      "What a pair of cells may add to the error, in units of the field at the target, with "
+      "--criterion field [" +
+          printed(fmm::FieldCriterion::default_pair_error) + "]");
   add_choice("--translation", settings_.translation,
              "Translations of the fmm: direct O(P^4), rotation O(P^3) [" +
                  name_of(defaults::translation) + "]");
@@ -265,6 +277,10 @@ void CommandLine::add_machine() {
   group_ = "Machine";
   add_choice("--precision", settings_.precision,
              "Working precision [" + name_of(defaults::precision) + "]");
+  add_choice("--data", settings_.data,
+             "Precision in which positions and charges are handed to the backend; errors refer to "
+             "these; float only with --precision float [" +
+                 name_of(defaults::data) + "]");
   add(
       "--backend", "auto|" + all_names<Backend>("|"),
       [this](std::string const& text) {
@@ -339,6 +355,9 @@ void check_physics(Settings const& settings) {
 void check_machine(Settings const& settings) {
   if (settings.backend == Backend::serial && settings.threads.value_or(1) != 1)
     throw fmm::InvalidArgument("--threads", *settings.threads, "1 with the serial backend");
+  if (settings.data == Precision::single_precision &&
+      settings.precision == Precision::double_precision)
+    throw fmm::InvalidArgument("--data", name_of(settings.data), "double with --precision double");
 }
 
 void check_files(Settings const& settings) {
@@ -379,6 +398,7 @@ MethodSettings resolve(Settings const& settings, Method method, Build const& bui
   MethodSettings result{.method = method,
                         .kernel = settings.kernel,
                         .traversal = settings.traversal.value_or(defaults::traversal(method)),
+                        .criterion = {},
                         .translation = settings.translation,
                         .precision = settings.precision,
                         .backend = settings.backend,
@@ -409,8 +429,20 @@ MethodSettings resolve(Settings const& settings, Method method, Build const& bui
       if (order <= expansion.order) result.order = order;
   }
   const auto traversal = result.traversal;
+  if (traversal == Traversal::dual)
+    result.criterion = settings.criterion.value_or(
+        settings.theta ? Criterion::radius
+                       : defaults::criterion(method, settings.precision, settings.backend));
+  else if (settings.criterion)
+    throw fmm::InvalidArgument("--criterion", name_of(*settings.criterion),
+                               "only with --traversal dual");
+  // the classic lists have no choice of theta, and the field's criterion has a default of its own
   result.options.theta = settings.theta;
-  if (!settings.theta) result.options.theta = defaults::theta(traversal, expansion);
+  if (!settings.theta && traversal != Traversal::lists && result.criterion != Criterion::field)
+    result.options.theta = expansion.theta;
+  if (settings.pair_error && result.criterion != Criterion::field)
+    throw fmm::InvalidArgument("--pair-error", *settings.pair_error, "only with --criterion field");
+  result.options.pair_error = settings.pair_error;
   if (traversal == Traversal::dual && result.options.theta.value_or(0) >= 1)
     throw fmm::InvalidArgument("--theta", *result.options.theta,
                                "0 < theta < 1 with --traversal dual");

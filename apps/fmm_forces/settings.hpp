@@ -34,10 +34,13 @@ struct Settings {
   std::optional<int> depth;
   TreeKind tree = defaults::tree;
   std::optional<Traversal> traversal;
+  std::optional<Criterion> criterion;
+  std::optional<double> pair_error;
   Translation translation = defaults::translation;
 
   Precision precision = defaults::precision;
-  Backend backend{};  // "auto" is resolved
+  Precision data = defaults::data;  // of positions and charges in the backend's memory
+  Backend backend{};                // "auto" is resolved
   std::optional<int> threads;
 
   std::int64_t check = 0;
@@ -54,6 +57,7 @@ struct MethodSettings {
   Method method;
   KernelKind kernel;
   Traversal traversal;
+  std::optional<Criterion> criterion;  // of the dual traversal
   Translation translation;
   Precision precision;
   Backend backend;

@@ -3,14 +3,11 @@
 #include "shared_instances.hpp"
 
 #ifdef KOKKOS_ENABLE_SERIAL
-FORCES_SHARED(, Kokkos::Serial, float)
-FORCES_SHARED(, Kokkos::Serial, double)
+FORCES_SHARED(, Kokkos::Serial)
 #endif
 #ifdef KOKKOS_ENABLE_OPENMP
-FORCES_SHARED(, Kokkos::OpenMP, float)
-FORCES_SHARED(, Kokkos::OpenMP, double)
+FORCES_SHARED(, Kokkos::OpenMP)
 #endif
 #ifdef KOKKOS_ENABLE_CUDA
-FORCES_SHARED(, Kokkos::Cuda, float)
-FORCES_SHARED(, Kokkos::Cuda, double)
+FORCES_SHARED(, Kokkos::Cuda)
 #endif

@@ -5,18 +5,18 @@
 
 #include "runner.hpp"
 
-// FORCES_SHARED(prefix, Space, Real): declares (prefix = extern) or defines (empty) the instances.
-#define FORCES_SHARED_BUILD(prefix, Space, Real, Traversal)                                 \
-  prefix template void fmm::detail::build_plan<Traversal>(                                  \
-      Space const&, fmm::detail::PlanStorage<Space, Real>&,                                 \
-      decltype(forces::BodiesOn<Space>::positions)::const_type const&, fmm::Options const&, \
-      fmm::Report*);
+// FORCES_SHARED(prefix, Space): declares (prefix = extern) or defines (empty) the instances.
+#define FORCES_SHARED_BUILD(prefix, Space, Real, Data, Traversal)                                 \
+  prefix template void fmm::detail::build_plan<Traversal>(                                        \
+      Space const&, fmm::detail::PlanStorage<Space, Real>&,                                       \
+      decltype(forces::BodiesOn<Space, Data>::positions)::const_type const&, fmm::Options const&, \
+      int, fmm::Report*);
 
-#define FORCES_SHARED_CHARGES(prefix, Space, Real, Positive)                       \
-  prefix template double fmm::detail::take_charges<Positive>(                      \
-      Space const&, decltype(forces::BodiesOn<Space>::charges)::const_type const&, \
-      fmm::detail::Array<fmm::detail::BodyIndex, Space>,                           \
-      fmm::detail::Array<fmm::detail::Body<Real>, Space>,                          \
+#define FORCES_SHARED_CHARGES(prefix, Space, Real, Data, Positive)                       \
+  prefix template double fmm::detail::take_charges<Positive>(                            \
+      Space const&, decltype(forces::BodiesOn<Space, Data>::charges)::const_type const&, \
+      fmm::detail::Array<fmm::detail::BodyIndex, Space>,                                 \
+      fmm::detail::Array<fmm::detail::Body<Real>, Space>,                                \
       fmm::detail::Array<fmm::detail::Sums<Real>, Space>);
 
 #define FORCES_SHARED_NEAR_FIELD(prefix, Space, Real, Kernel)                    \
@@ -26,12 +26,16 @@
       fmm::detail::Array<fmm::detail::Body<Real>, Space>,                        \
       fmm::detail::Array<fmm::detail::Sums<Real>, Space>);
 
-#define FORCES_SHARED(prefix, Space, Real)                               \
-  FORCES_SHARED_BUILD(prefix, Space, Real, fmm::BarnesHut)               \
-  FORCES_SHARED_BUILD(prefix, Space, Real, fmm::FmmList)                 \
-  FORCES_SHARED_BUILD(prefix, Space, Real, fmm::DualTree<>)              \
-  FORCES_SHARED_CHARGES(prefix, Space, Real, true)                       \
-  FORCES_SHARED_CHARGES(prefix, Space, Real, false)                      \
+#define FORCES_SHARED_DATA(prefix, Space, Real, Data)                                 \
+  FORCES_SHARED_BUILD(prefix, Space, Real, Data, fmm::BarnesHut)                      \
+  FORCES_SHARED_BUILD(prefix, Space, Real, Data, fmm::FmmList)                        \
+  FORCES_SHARED_BUILD(prefix, Space, Real, Data, fmm::DualTree<fmm::RadiusCriterion>) \
+  FORCES_SHARED_BUILD(prefix, Space, Real, Data, fmm::DualTree<fmm::FieldCriterion>)  \
+  FORCES_SHARED_CHARGES(prefix, Space, Real, Data, true)                              \
+  FORCES_SHARED_CHARGES(prefix, Space, Real, Data, false)
+
+#define FORCES_SHARED_REAL(prefix, Space, Real)                          \
+  FORCES_SHARED_DATA(prefix, Space, Real, double)                        \
   FORCES_SHARED_NEAR_FIELD(prefix, Space, Real, fmm::Laplace)            \
   FORCES_SHARED_NEAR_FIELD(prefix, Space, Real, fmm::SoftenedGravity)    \
   prefix template void fmm::detail::give_results(                        \
@@ -39,15 +43,17 @@
       fmm::detail::Array<fmm::detail::BodyIndex, Space>, double, double, \
       forces::Column<Space, Real> const&, forces::Table3<Space, Real> const&);
 
+#define FORCES_SHARED(prefix, Space)              \
+  FORCES_SHARED_REAL(prefix, Space, float)        \
+  FORCES_SHARED_DATA(prefix, Space, float, float) \
+  FORCES_SHARED_REAL(prefix, Space, double)
+
 #ifdef KOKKOS_ENABLE_SERIAL
-FORCES_SHARED(extern, Kokkos::Serial, float)
-FORCES_SHARED(extern, Kokkos::Serial, double)
+FORCES_SHARED(extern, Kokkos::Serial)
 #endif
 #ifdef KOKKOS_ENABLE_OPENMP
-FORCES_SHARED(extern, Kokkos::OpenMP, float)
-FORCES_SHARED(extern, Kokkos::OpenMP, double)
+FORCES_SHARED(extern, Kokkos::OpenMP)
 #endif
 #ifdef KOKKOS_ENABLE_CUDA
-FORCES_SHARED(extern, Kokkos::Cuda, float)
-FORCES_SHARED(extern, Kokkos::Cuda, double)
+FORCES_SHARED(extern, Kokkos::Cuda)
 #endif

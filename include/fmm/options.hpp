@@ -23,6 +23,10 @@ struct Options {
   /// for a DualTree criterion that uses it. Not set: the traversal's default.
   std::optional<double> theta = {};
 
+  /// What a pair of cells may add to the error, in units of the field around the target, > 0; for a
+  /// DualTree criterion that uses it. Not set: the criterion's default.
+  std::optional<double> pair_error = {};
+
   /// Bodies that a leaf of an adaptive tree may hold, >= 1; of a uniform tree, the mean that its depth
   /// is chosen for. Not set: tuned for the execution space, precision and order.
   std::optional<int> leaf_capacity = {};
@@ -48,6 +52,8 @@ inline void validate(Options const& options) {
     throw InvalidArgument("leaf_capacity", *options.leaf_capacity, "an integer >= 1");
   if (options.depth && (*options.depth < 0 || *options.depth > max_tree_depth))
     throw InvalidArgument("depth", *options.depth, "0 <= depth <= 21");
+  if (options.pair_error && !(*options.pair_error > 0 && std::isfinite(*options.pair_error)))
+    throw InvalidArgument("pair_error", *options.pair_error, "finite and > 0");
   if (!(options.softening >= 0) || !std::isfinite(options.softening))
     throw InvalidArgument("softening", options.softening, "finite and >= 0");
   if (!std::isfinite(options.G)) throw InvalidArgument("G", options.G, "finite");

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // The build: keys, sort, tree and lists from positions. Depends on the traversal and the precision, but
-// not on the pair kernel or the order.
+// not on the pair kernel; on the order only as a criterion does.
 #pragma once
 
 #include <algorithm>
@@ -9,6 +9,7 @@
 #include "detail/stage.hpp"
 #include "plan.hpp"
 #include "tree/blocks.hpp"
+#include "tree/coarse_field.hpp"
 #include "tuning.hpp"
 
 namespace fmm::detail {
@@ -24,26 +25,36 @@ inline SplitRule split_rule(Options const& options, std::int64_t n) {
 
 /// Interaction lists of the storage's tree. A criterion's charges are those of the storage's bodies.
 template <class Traversal, class Space, class Real>
-void build_lists(Space const& space, PlanStorage<Space, Real>& s, double theta) {
+void build_lists(Space const& space, PlanStorage<Space, Real>& s, Options const& options,
+                 int order) {
+  using Shape = Tuning<Space, Real>;
   if constexpr (is_dual_v<Traversal>) {
     using Criterion = typename Traversal::criterion;
     const std::int64_t cells = s.tree.cells.extent(0);
-    if constexpr (Criterion::uses_charges)
-      cell_charges(space, s.tree, s.bodies.view(s.size), s.traversal.charges.resize(cells),
-                   Tuning<Space, Real>::gather_team);
-    s.lists = dual_lists(space, s.traversal, s.tree, Criterion(theta),
-                         s.traversal.radii.view(Criterion::uses_radii ? cells : 0),
-                         s.traversal.charges.view(Criterion::uses_charges ? cells : 0),
-                         Tuning<Space, Real>::list_team);
+    CellMeasures<Space> measures;
+    if constexpr (Criterion::uses_radii) measures.radii = s.traversal.radii.view(cells);
+    if constexpr (Criterion::uses_charges) {
+      measures.charges = s.traversal.charges.resize(cells);
+      cell_charges(space, s.tree, s.bodies.view(s.size), measures.charges, Shape::gather_team);
+    }
+    if constexpr (uses_field<Criterion>()) {
+      measures.fields = s.traversal.fields.resize(cells);
+      coarse_field(space, s.tree, s.size, s.traversal.coarse, s.traversal.ends, measures.fields,
+                   Shape::gather_team);
+    }
+    const auto criterion = make_criterion<Criterion>(
+        CriterionOptions{options.theta.value_or(0), options.pair_error.value_or(0), order});
+    s.lists = dual_lists(space, s.traversal, s.tree, criterion, measures, Shape::list_team);
   } else {
-    s.lists = barnes_hut_lists(space, s.traversal, s.tree, theta, Tuning<Space, Real>::list_team);
+    s.lists = barnes_hut_lists(space, s.traversal, s.tree, *options.theta, Shape::list_team);
   }
 }
 
 /// The same as a stage of its own, counted in list entries.
 template <class Traversal, class Space, class Real>
-void lists_stage(Space const& space, PlanStorage<Space, Real>& s, double theta, Report* report) {
-  stage(space, report, "lists", [&] { build_lists<Traversal>(space, s, theta); });
+void lists_stage(Space const& space, PlanStorage<Space, Real>& s, Options const& options, int order,
+                 Report* report) {
+  stage(space, report, "lists", [&] { build_lists<Traversal>(space, s, options, order); });
   if (report)
     for (auto const* list : {&s.lists.m2l, &s.lists.m2p, &s.lists.p2p})
       report->stage("lists").count += std::int64_t(list->entries.extent(0));
@@ -121,7 +132,7 @@ void build_tree(Space const& space, PlanStorage<Space, Real>& s, Positions const
 /// The plan of (N,3) `positions`, but for the lists of a criterion that uses charges.
 template <class Traversal, class Space, class Real, class Positions>
 void build_plan(Space const& space, PlanStorage<Space, Real>& s, Positions const& positions,
-                Options const& options, Report* report) {
+                Options const& options, int order, Report* report) {
   const std::int64_t n = std::int64_t(positions.extent(0));
   s.size = n;
   s.tree = {};
@@ -142,7 +153,7 @@ void build_plan(Space const& space, PlanStorage<Space, Real>& s, Positions const
   } else {
     build_tree<Traversal>(space, s, positions, split_rule(options, n), report);
     if constexpr (!uses_charges_v<Traversal>)
-      lists_stage<Traversal>(space, s, *options.theta, report);
+      lists_stage<Traversal>(space, s, options, order, report);
   }
   if (report) {
     for (char const* name : {"bounds", "keys", "sort"}) report->stage(name).count += n;

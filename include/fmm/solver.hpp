@@ -83,6 +83,7 @@ class Solver {
         throw InvalidArgument("G", options.G, "1, with a kernel that has no such constant");
     }
     set_theta();
+    set_pair_error();
     if (!options_.leaf_capacity) options_.leaf_capacity = Shape::leaf_capacity(Order);
     if (!options_.depth && options_.tree == TreeKind::adaptive) options_.depth = max_tree_depth;
   }
@@ -175,6 +176,16 @@ class Solver {
     if (!options_.theta && !all_pairs) options_.theta = default_theta<Traversal>();
   }
 
+  void set_pair_error() {
+    if constexpr (detail::uses_pair_error_v<Traversal>) {
+      if (!options_.pair_error) options_.pair_error = Traversal::criterion::default_pair_error;
+    } else {
+      if (options_.pair_error)
+        throw InvalidArgument("pair_error", *options_.pair_error,
+                              "not set, with a traversal that does not use it");
+    }
+  }
+
   /// Memory of a plan that nobody holds any more, or new.
   std::shared_ptr<Storage> free_storage() {
     for (auto const& storage : pool_)
@@ -199,11 +210,11 @@ class Solver {
     const detail::Stopwatch watch;
     auto storage = free_storage();
     const typename Positions::const_type constant = positions;
-    detail::build_plan<Traversal>(space, *storage, constant, options_, report);
+    detail::build_plan<Traversal>(space, *storage, constant, options_, Order, report);
     if constexpr (has_charges)
       if (n > 0) {
         detail::stage(space, report, "charges", [&] { take_charges(space, *storage, charges); });
-        detail::lists_stage<Traversal>(space, *storage, *options_.theta, report);
+        detail::lists_stage<Traversal>(space, *storage, options_, Order, report);
       }
     if (report) {
       space.fence();
@@ -255,7 +266,7 @@ class Solver {
                               sample ? sample->tiles : s.tree.tiles, s.sums.view(s.size));
       });
     } else {
-      if constexpr (uses_charges) detail::lists_stage<Traversal>(space, s, *options_.theta, report);
+      if constexpr (uses_charges) detail::lists_stage<Traversal>(space, s, options_, Order, report);
       sum_tree<Want>(space, s, kernel_in(length), report);
     }
     detail::stage(space, report, "results", [&] {

@@ -9,10 +9,17 @@
 //     static constexpr double default_theta
 //     KOKKOS_FUNCTION fmm::Acceptance operator()(fmm::CellView target, fmm::CellView source) const
 //
-// and is constructible from theta. `Acceptance::m2l` must only be given to pairs whose expansions
-// converge: the sum of both radii less than the distance of the centres.
+// and is constructible from theta, or from CriterionOptions. One that wants to know the field around the
+// target has, too,
+//
+//     static constexpr bool uses_field = true
+//     static constexpr double default_pair_error
+//
+// `Acceptance::m2l` must only be given to pairs whose expansions converge: the sum of both radii less than
+// the distance of the centres.
 #pragma once
 
+#include <cmath>
 #include <concepts>
 
 #include "../detail/cell.hpp"
@@ -32,6 +39,8 @@ struct CellView {
   float edge;
   float radius;  ///< of the bodies around the centre, if the criterion uses radii; else of the cube
   float charge;  ///< sum of |q| in an arbitrary unit, if the criterion uses charges; else 0
+  float field;   ///< sum of N / R^2 over all bodies, roughly, if the criterion uses it; else 0
+  int bodies;
   int level;
   bool leaf;
 };
@@ -53,6 +62,47 @@ struct RadiusCriterion {
     const float r = target.radius + source.radius;
     // two empty radii at one centre are two bodies at one point: never accepted
     return r * r < theta2 * (x * x + y * y + z * z) ? Acceptance::m2l : Acceptance::no;
+  }
+};
+
+/// What a criterion may depend on.
+struct CriterionOptions {
+  double theta;       ///< Options::theta
+  double pair_error;  ///< Options::pair_error
+  int order;          ///< highest degree of the expansions
+};
+
+/// RadiusCriterion with a large theta, and a bound on what the pair errs by: a source of N bodies at
+/// eta = (r_a + r_b) / R < theta gives the target a field of N / R^2 in error by about eta^(p+1) of it,
+/// and that has to be less than `pair_error` times the field around the target, for which the sum of
+/// N / R^2 over all bodies stands. So the large cells, whose errors are the largest, are opened the most,
+/// and bodies in a weak field get errors as small as that field. Every body counts as one, whatever its
+/// charge: a plan does not depend on charges. (Dehnen 2014, Comput. Astrophys. Cosmol. 1:1, section 3,
+/// has the idea, with the multipoles' own power.)
+struct FieldCriterion {
+  static constexpr bool uses_theta = true;
+  static constexpr bool uses_radii = true;
+  static constexpr bool uses_charges = false;
+  static constexpr bool uses_field = true;
+  static constexpr double default_theta = 0.87;
+  static constexpr double default_pair_error = 3e-4;
+
+  float theta2, pair_error;
+  int order;
+  explicit FieldCriterion(CriterionOptions const& options)
+      : theta2(float(options.theta * options.theta)),
+        pair_error(float(options.pair_error)),
+        order(options.order) {}
+
+  KOKKOS_FUNCTION Acceptance operator()(CellView const& target, CellView const& source) const {
+    const float x = target.centre[0] - source.centre[0], y = target.centre[1] - source.centre[1],
+                z = target.centre[2] - source.centre[2];
+    const float r = target.radius + source.radius, R2 = x * x + y * y + z * z;
+    if (!(r * r < theta2 * R2)) return Acceptance::no;
+    const float eta = r / std::sqrt(R2);
+    float error = float(source.bodies) * eta;
+    for (int n = 0; n < order; ++n) error *= eta;
+    return error < pair_error * target.field * R2 ? Acceptance::m2l : Acceptance::no;
   }
 };
 
@@ -82,10 +132,32 @@ struct CubeCriterion {
   }
 };
 
+namespace detail {
+
+template <class C>
+constexpr bool uses_field() {
+  if constexpr (requires { C::uses_field; })
+    return C::uses_field;
+  else
+    return false;
+}
+
+template <class C>
+C make_criterion(CriterionOptions const& options) {
+  if constexpr (std::constructible_from<C, CriterionOptions>)
+    return C(options);
+  else
+    return C(options.theta);
+}
+
+}  // namespace detail
+
 /// The contract above.
 template <class C>
 concept AcceptanceCriterion = std::is_trivially_copyable_v<C> &&
-    std::constructible_from<C, double> && requires(C const criterion, CellView const view) {
+    (std::constructible_from<C, double> ||
+     std::constructible_from<C, CriterionOptions>)&&requires(C const criterion,
+                                                             CellView const view) {
   { C::uses_theta } -> std::convertible_to<bool>;
   { C::uses_radii } -> std::convertible_to<bool>;
   { C::uses_charges } -> std::convertible_to<bool>;

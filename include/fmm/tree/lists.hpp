@@ -45,17 +45,25 @@ struct ListBuffers {
   std::size_t bytes() const { return offsets.bytes() + entries.bytes(); }
 };
 
+/// What criteria may know of the cells besides the cells themselves; empty what a criterion does not use.
+template <class Space>
+struct CellMeasures {
+  Array<float, Space> radii, charges, fields;
+};
+
 template <class Space>
 struct TraversalBuffers {
   ListBuffers<Space> m2l{"m2l"}, m2p{"m2p"}, p2p{"p2p"};
   ListBuffers<Space> open{"open"}, next_open{"next open"};
   Buffer<int, Space> counts{"list counts"};
   Buffer<Offset, Space> sums{"list sums"}, ends{"list ends"};
-  Buffer<float, Space> radii{"radii"}, charges{"cell charges"};
+  Buffer<float, Space> radii{"radii"}, charges{"cell charges"}, fields{"cell fields"};
+  Buffer<CellIndex, Space> coarse{"coarse cells"};
 
   std::size_t bytes() const {
     return m2l.bytes() + m2p.bytes() + p2p.bytes() + open.bytes() + next_open.bytes() +
-           counts.bytes() + sums.bytes() + ends.bytes() + radii.bytes() + charges.bytes();
+           counts.bytes() + sums.bytes() + ends.bytes() + radii.bytes() + charges.bytes() +
+           fields.bytes() + coarse.bytes();
   }
 };
 
@@ -67,8 +75,8 @@ template <class Space, class Criterion>
 struct DualWalk {
   Criterion criterion;
   Array<Cell, Space> cells;
-  Array<float, Space> radii, charges;  ///< empty unless the criterion uses them
-  Csr<Space> open;                     ///< of the parents' level, by cell - parents_begin
+  CellMeasures<Space> measures;
+  Csr<Space> open;  ///< of the parents' level, by cell - parents_begin
   CellIndex parents_begin;
 
   KOKKOS_FUNCTION CellView view(CellIndex index, Cell const& cell) const {
@@ -79,10 +87,13 @@ struct DualWalk {
         edge,
         0.8660255f * edge,
         0,
+        0,
+        cell.body_count,
         cell.level,
         cell.is_leaf()};
-    if constexpr (Criterion::uses_radii) v.radius = radii(index) * edge;
-    if constexpr (Criterion::uses_charges) v.charge = charges(index);
+    if constexpr (Criterion::uses_radii) v.radius = measures.radii(index) * edge;
+    if constexpr (Criterion::uses_charges) v.charge = measures.charges(index);
+    if constexpr (uses_field<Criterion>()) v.field = measures.fields(index);
     return v;
   }
 
@@ -376,23 +387,21 @@ InteractionLists<Space> fill_lists(Space const& space, TraversalBuffers<Space>& 
   return {buffers.m2l.csr(cells), buffers.m2p.csr(cells), buffers.p2p.csr(cells)};
 }
 
-/// Lists of the dual traversal under `criterion`; `radii` and `charges` are filled where it uses them.
+/// Lists of the dual traversal under `criterion`, which has the `measures` that it uses.
 /// Cost: O(list entries), twice.
 template <class Space, class Criterion>
 InteractionLists<Space> dual_lists(Space const& space, TraversalBuffers<Space>& buffers,
                                    Octree<Space> const& tree, Criterion const& criterion,
-                                   Array<float, Space> radii, Array<float, Space> charges,
-                                   int team_size) {
+                                   CellMeasures<Space> const& measures, int team_size) {
   return fill_lists(space, buffers, tree.cells.extent(0), tree.depth + 1, [&](bool grow) {
     CellIndex parents = 0;
     for (int level = 0; level <= tree.depth; ++level) {
       const CellIndex begin = tree.level_begin[level], end = tree.level_begin[level + 1];
       const Csr<Space> open{buffers.open.offsets.view(begin - parents + 1),
                             buffers.open.entries.view()};
-      traverse_level(
-          space, buffers,
-          DualWalk<Space, Criterion>{criterion, tree.cells, radii, charges, open, parents},
-          tree.cells, begin, end, level, team_size, grow);
+      traverse_level(space, buffers,
+                     DualWalk<Space, Criterion>{criterion, tree.cells, measures, open, parents},
+                     tree.cells, begin, end, level, team_size, grow);
       std::swap(buffers.open, buffers.next_open);
       parents = begin;
     }

@@ -51,6 +51,12 @@ constexpr bool uses_theta() {
 template <class T>
 inline constexpr bool uses_theta_v = uses_theta<T>();
 
+/// Whether Options::pair_error means anything to the traversal.
+template <class T>
+inline constexpr bool uses_pair_error_v = false;
+template <class C>
+inline constexpr bool uses_pair_error_v<DualTree<C>> = uses_field<C>();
+
 template <class T>
 inline constexpr bool uses_charges_v = false;
 template <class C>
