@@ -46,11 +46,13 @@ TYPED_TEST(TreeTest, SortIsStableAndComplete) {
         std::vector<BodyIndex> order(n);
         std::iota(order.begin(), order.end(), 0);
         using Host = Kokkos::MemoryTraits<Kokkos::Unmanaged>;
-        Kokkos::deep_copy(buffers.keys.resize(n),
+        Buffer<std::uint64_t, Space> unsorted("keys"), spare("spare keys");
+        Kokkos::deep_copy(unsorted.resize(n),
                           Kokkos::View<std::uint64_t*, Kokkos::HostSpace, Host>(keys.data(), n));
         Kokkos::deep_copy(buffers.order.resize(n),
                           Kokkos::View<BodyIndex*, Kokkos::HostSpace, Host>(order.data(), n));
-        const auto sorted = radix_sort(space, buffers, n, first_bit);
+        const auto sorted =
+            radix_sort(space, buffers, unsorted.view(n), spare.resize(n), first_bit);
         space.fence();
         std::stable_sort(order.begin(), order.end(), [&](BodyIndex a, BodyIndex b) {
           return keys[a] >> first_bit < keys[b] >> first_bit;

@@ -32,7 +32,14 @@ struct PlanStorage {
   Buffer<Body<Real>, Space> bodies{"bodies"};
   Buffer<Body<double>, Space> positions{"positions"};  ///< AllPairs only
   Buffer<Real, Space> multipoles{"multipoles"}, locals{"locals"};
-  Buffer<Sums<Real>, Space> sums{"sums"};
+  Buffer<Sums<Real>, Space> sums{"sums"};  ///< of an evaluation; while a tree is built, its keys
+
+  /// Room for the keys of all bodies, where sums will be: two such arrays fit.
+  Array<std::uint64_t, Space> key_memory(int which) {
+    static_assert(sizeof(Sums<Real>) >= 2 * sizeof(std::uint64_t));
+    auto* const memory = reinterpret_cast<std::uint64_t*>(sums.resize(size).data());
+    return Array<std::uint64_t, Space>(memory + which * size, std::size_t(size));
+  }
 
   std::size_t bytes() const {
     return sort.bytes() + octree.bytes() + traversal.bytes() + bodies.bytes() + positions.bytes() +

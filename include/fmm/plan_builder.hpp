@@ -76,14 +76,17 @@ template <class Space, class Real, class Positions>
 Sorted<Space> sort_bodies(Space const& space, PlanStorage<Space, Real>& s,
                           Positions const& positions, int levels, Report* report) {
   const std::int64_t n = s.size;
+  Array<std::uint64_t, Space> keys, keys_out;
   stage(space, report, "keys", [&] {
-    Kokkos::parallel_for("fmm::keys", range(space, n),
-                         MakeKeys<Space, Positions>{positions, s.cube, s.sort.keys.resize(n),
-                                                    s.sort.order.resize(n)});
+    keys = s.key_memory(0);
+    keys_out = s.key_memory(1);
+    Kokkos::parallel_for(
+        "fmm::keys", range(space, n),
+        MakeKeys<Space, Positions>{positions, s.cube, keys, s.sort.order.resize(n)});
   });
   Sorted<Space> sorted;
   stage(space, report, "sort", [&] {
-    sorted = radix_sort(space, s.sort, n, 3 * (max_tree_depth - levels));
+    sorted = radix_sort(space, s.sort, keys, keys_out, 3 * (max_tree_depth - levels));
     s.order = sorted.order;
     if constexpr (gathers_results_v<Space>) {
       s.place = sorted.spare;

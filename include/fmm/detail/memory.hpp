@@ -64,11 +64,11 @@ class Buffer {
     return view(count);
   }
 
-  /// `count` elements, of which the first `kept` are as they were. Grows by half at least, so that
+  /// `count` elements, of which the first `kept` are as they were. Grows by an eighth at least, so that
   /// filling a buffer piece by piece costs O(count) in all.
   Array<T, Space> grow(Space const& space, std::size_t count, std::size_t kept) {
     if (count > storage_.extent(0)) {
-      const std::size_t wanted = std::max(count, storage_.extent(0) + storage_.extent(0) / 2);
+      const std::size_t wanted = std::max(count, storage_.extent(0) + storage_.extent(0) / 8);
       auto larger = allocate<T, Space>(label_, wanted);
       if (kept > 0) {
         Array<T, Space> to(larger.data(), kept), from(storage_.data(), kept);

@@ -16,17 +16,15 @@
 
 namespace fmm::detail {
 
-/// Keys and indices, each with the second buffer that a radix sort needs; kept from build to build.
+/// Indices, with the second buffer that a radix sort needs, and what it counts; kept from build to build.
 template <class Space>
 struct SortBuffers {
-  Buffer<std::uint64_t, Space> keys{"keys"}, keys_out{"sorted keys"};
   Buffer<BodyIndex, Space> order{"indices"}, order_out{"sorted indices"};
   Buffer<Offset, Space> counts{"digit counts"}, offsets{"digit offsets"};
   Buffer<unsigned char, Space> temporary{"sort"};
 
   std::size_t bytes() const {
-    return keys.bytes() + keys_out.bytes() + order.bytes() + order_out.bytes() + counts.bytes() +
-           offsets.bytes() + temporary.bytes();
+    return order.bytes() + order_out.bytes() + counts.bytes() + offsets.bytes() + temporary.bytes();
   }
 };
 
@@ -88,13 +86,14 @@ struct ScatterDigits {
   }
 };
 
-/// Sorts the first `n` keys of `buffers`, and the indices with them, by key bits first_bit .. 62.
-/// Cost: about ceil((63 - first_bit) / 8) passes over the data. Asynchronous.
+/// Sorts `keys`, and as many indices of `buffers` with them, by key bits first_bit .. 62. The sorted keys
+/// are in `keys` or in `keys_out`. Cost: about ceil((63 - first_bit) / 8) passes over the data. Asynchronous.
 template <class Space>
-Sorted<Space> radix_sort(Space const& space, SortBuffers<Space>& buffers, std::int64_t n,
+Sorted<Space> radix_sort(Space const& space, SortBuffers<Space>& buffers,
+                         Array<std::uint64_t, Space> keys, Array<std::uint64_t, Space> keys_out,
                          int first_bit) {
   constexpr int key_bits = 63;
-  auto keys = buffers.keys.view(n), keys_out = buffers.keys_out.resize(n);
+  const std::int64_t n = std::int64_t(keys.extent(0));
   auto order = buffers.order.view(n), order_out = buffers.order_out.resize(n);
 #if FMM_HAS_CUB
   if constexpr (std::is_same_v<Space, Kokkos::Cuda>) {
