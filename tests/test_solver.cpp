@@ -165,6 +165,84 @@ TYPED_TEST(SolverTest, AllPairsIgnoresTheDepth) {
   EXPECT_EQ(run(solver, bodies).field, run(shallow, bodies).field);
 }
 
+/// The direct sum by teams of one shape.
+template <class Space, class Real, fmm::P2PShape Shape>
+Results sum_in_shape(Bodies const& bodies) {
+  using namespace fmm::detail;
+  using Positions = Kokkos::View<double const* [3], Space>;
+  const Space space;
+  const DeviceBodies<Space> device(bodies);
+  const Positions positions = device.x;
+  const Kokkos::View<double const*, Space> charges = device.q;
+  const auto n = std::int64_t(bodies.size());
+  PlanStorage<Space, Real> s;
+  s.size = n;
+  s.cube = bounding_cube(space, positions);
+  const auto keys = sort_bodies(space, s, positions, fmm::max_tree_depth, nullptr).keys;
+  const auto placed = s.positions.resize(n);
+  Kokkos::parallel_for("positions", range(space, n),
+                       CopyPositions<Space, Positions>{positions, s.order, placed});
+  const auto tiles = block_tiles(space, keys, Shape.tile, s.octree.tiles, s.octree.totals);
+  const auto sums = s.sums.resize(n);
+  const double length = s.cube.exact_unit(),
+               unit = take_charges<false>(space, charges, s.order, placed, sums) / length;
+  launch_p2p<Wanted<true, true>>(
+      space, std::int64_t(tiles.extent(0)),
+      AllSources<Space, Laplace, Real, Shape>{placed, tiles, {}, sums, {}, 1 / length, true});
+  Kokkos::View<double*, Space> potential("potential", n);
+  Kokkos::View<double* [3], Space> field("field", n);
+  give_results(space, sums, gathers_results_v<Space> ? s.place : s.order, unit, unit / length,
+               potential, field);
+  space.fence();
+  return to_host(potential, field);
+}
+
+TYPED_TEST(SolverTest, AllPairsAgreesInEveryShape) {
+  using F = TestFixture;
+  using Shapes = fmm::Tuning<typename F::Space, typename F::Real>;
+  for (const Model model : {Model::plummer, Model::clusters}) {
+    const Bodies bodies = make_bodies(model, 2000, true);
+    typename F::template AllPairsSolver<Laplace> solver;
+    const Results expected = run(solver, bodies);
+    const int chosen =
+        Shapes::all_pairs_shape(std::int64_t(bodies.size()), typename F::Space().concurrency());
+    // in float every tile counts from an origin of its own
+    const double bound = F::rounding * (sizeof(typename F::Real) == 4 ? 10 : 1);
+    const auto check = [&]<fmm::P2PShape Shape>(bool same) {
+      const Results r = sum_in_shape<typename F::Space, typename F::Real, Shape>(bodies);
+      EXPECT_LE(relative_l2(r.potential, expected.potential), bound) << Shape.tile;
+      EXPECT_LE(relative_l2(r.field, expected.field), bound) << Shape.tile;
+      if (same) {
+        EXPECT_EQ(r.field, expected.field) << "a shape that is chosen by more than N";
+      }
+    };
+    [&]<std::size_t... I>(std::index_sequence<I...>) {
+      (check.template operator()<Shapes::all_pairs[I]>(int(I) == chosen), ...);
+    }
+    (std::make_index_sequence<Shapes::all_pairs.size()>());
+    if constexpr (Shapes::host) {
+      check.template operator()<fmm::P2PShape{1, 1, 1, 8, 128}>(false);
+      check.template operator()<fmm::P2PShape{1, 1, 3, 96, 512}>(false);
+    }
+  }
+}
+
+/// Fewer bodies never get larger tiles.
+TYPED_TEST(SolverTest, AllPairsHasTilesForEveryNumberOfBodies) {
+  using Shapes = fmm::Tuning<typename TestFixture::Space, typename TestFixture::Real>;
+  for (const int concurrency : {1, 64, 1 << 18}) {
+    const int last = int(Shapes::all_pairs.size()) - 1;
+    EXPECT_EQ(Shapes::all_pairs_shape(0, concurrency), concurrency < 4 ? 0 : last);
+    EXPECT_EQ(Shapes::all_pairs_shape(std::int64_t(1) << 30, concurrency), 0);
+    int before = last;
+    for (std::int64_t n = 1; n < 1 << 24; n = n * 5 / 4 + 1) {
+      const int shape = Shapes::all_pairs_shape(n, concurrency);
+      EXPECT_LE(shape, before);
+      before = shape;
+    }
+  }
+}
+
 /// Sampled bodies have the full sum's bits, all others 0.
 TYPED_TEST(SolverTest, AllPairsSumsASample) {
   using F = TestFixture;

@@ -52,7 +52,7 @@ TYPED_TEST(TreeTest, SortIsStableAndComplete) {
         Kokkos::deep_copy(buffers.order.resize(n),
                           Kokkos::View<BodyIndex*, Kokkos::HostSpace, Host>(order.data(), n));
         const auto sorted =
-            radix_sort(space, buffers, unsorted.view(n), spare.resize(n), first_bit);
+            sort_keys(space, buffers, unsorted.view(n), spare.resize(n), first_bit);
         space.fence();
         std::stable_sort(order.begin(), order.end(), [&](BodyIndex a, BodyIndex b) {
           return keys[a] >> first_bit < keys[b] >> first_bit;
@@ -185,6 +185,71 @@ TYPED_TEST(TreeTest, DuplicatesStopAtTheDepthLimit) {
     EXPECT_EQ(plan.cells(), depth + 1);
     EXPECT_EQ(plan.leaves(), 1);
   }
+}
+
+/// The tiles of sorted keys as blocks.hpp defines them, step by step.
+std::vector<Tile> plain_tiles(std::vector<std::uint64_t> const& keys, int block) {
+  const auto common_level = [&](int i, int j) {
+    int level = fmm::max_tree_depth;
+    for (std::uint64_t difference = keys[i] ^ keys[j]; difference != 0; difference >>= 3) --level;
+    return level;
+  };
+  const auto next_jump = [&](int begin, int end, int level) {
+    int k = begin + 1;
+    while (k < end && common_level(k - 1, k) > level) ++k;
+    return k;
+  };
+  const auto is_clump = [&](int begin, int end, int level) {
+    return end - begin > 1 && common_level(begin, end - 1) >= level + clump_levels;
+  };
+  std::vector<Tile> tiles;
+  const int n = int(keys.size());
+  for (int begin = 0; begin < n;) {
+    int end = std::min(n, (begin / block + 1) * block);
+    while (end - begin > 1) {
+      const int level = common_level(begin, end - 1), jump = next_jump(begin, end, level);
+      if (jump == end ||
+          (!is_clump(begin, jump, level) && !is_clump(jump, next_jump(jump, end, level), level)))
+        break;
+      end = jump;
+    }
+    tiles.push_back({-1, begin, end - begin});
+    begin = end;
+  }
+  return tiles;
+}
+
+TYPED_TEST(TreeTest, BlocksAreCutWhereTheyJumpToAClump) {
+  using Space = TypeParam;
+  const Space space;
+  const auto check = [&](Bodies const& bodies) {
+    std::size_t most = 0;
+    for (const int block : {1, 8, 16, 96, 384}) {
+      PlanStorage<Space, double> s;
+      const DeviceBodies<Space> device(bodies);
+      const Kokkos::View<double const* [3], Space> positions = device.x;
+      s.size = std::int64_t(bodies.size());
+      s.cube = bounding_cube(space, positions);
+      const auto keys = sort_bodies(space, s, positions, fmm::max_tree_depth, nullptr).keys;
+      const auto tiles = to_host(block_tiles(space, keys, block, s.octree.tiles, s.octree.totals));
+      const auto expected = plain_tiles(to_host(keys), block);
+      EXPECT_EQ(tiles.size(), expected.size());
+      for (std::size_t i = 0; i < std::min(tiles.size(), expected.size()); ++i) {
+        EXPECT_EQ(tiles[i].first, expected[i].first);
+        EXPECT_EQ(tiles[i].count, expected[i].count);
+      }
+      most = std::max(most, tiles.size() - (bodies.size() + block - 1) / block);
+    }
+    return most;
+  };
+  for (const Model model : all_models)
+    for (const std::size_t n : {1, 2, 65, 3000}) check(make_bodies(model, n));
+  // clumps of 1 .. 50 bodies, far smaller than their distances
+  Bodies clumps = make_bodies(Model::cube, 3000);
+  for (int i = 0; i < 3000; ++i)
+    for (int d = 0; d < 3; ++d)
+      clumps.x[3 * i + d] = 1e-6 * clumps.x[3 * i + d] + clumps.x[3 * (i - i % (1 + i / 60)) + d];
+  EXPECT_GT(check(clumps), 10u);
 }
 
 /// Centres of cells are exact in double: shifting all bodies by a multiple of a large power of two shifts

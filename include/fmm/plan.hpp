@@ -21,6 +21,7 @@ struct PlanStorage {
   Cube cube;
   Octree<Space> tree;
   InteractionLists<Space> lists;
+  int all_pairs_shape = 0;        ///< AllPairs only: the index of the tiles' P2PShape
   Array<BodyIndex, Space> order;  ///< order(i): the caller's index of body i in tree order
   Array<BodyIndex, Space> place;  ///< place(i): the index in tree order of the caller's body i,
                                   ///< if results are gathered

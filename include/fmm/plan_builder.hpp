@@ -86,7 +86,7 @@ Sorted<Space> sort_bodies(Space const& space, PlanStorage<Space, Real>& s,
   });
   Sorted<Space> sorted;
   stage(space, report, "sort", [&] {
-    sorted = radix_sort(space, s.sort, keys, keys_out, 3 * (max_tree_depth - levels));
+    sorted = sort_keys(space, s.sort, keys, keys_out, 3 * (max_tree_depth - levels));
     s.order = sorted.order;
     if constexpr (gathers_results_v<Space>) {
       s.place = sorted.spare;
@@ -150,8 +150,10 @@ void build_plan(Space const& space, PlanStorage<Space, Real>& s, Positions const
       Kokkos::parallel_for(
           "fmm::positions", range(space, n),
           CopyPositions<Space, Positions>{positions, s.order, s.positions.resize(n)});
-      s.tree.tiles = block_tiles(space, sorted.keys, Tuning<Space, Real>::all_pairs.tile,
-                                 s.octree.tiles, s.octree.counts, s.octree.offsets);
+      using Shapes = Tuning<Space, Real>;
+      s.all_pairs_shape = Shapes::all_pairs_shape(n, space.concurrency());
+      s.tree.tiles = block_tiles(space, sorted.keys, Shapes::all_pairs[s.all_pairs_shape].tile,
+                                 s.octree.tiles, s.octree.totals);
     });
   } else {
     build_tree<Traversal>(space, s, positions, split_rule(options, n), report);

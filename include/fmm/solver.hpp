@@ -263,7 +263,8 @@ class Solver {
     if constexpr (all_pairs) {
       detail::stage(space, report, "p2p", [&] {
         detail::p2p_all<Want>(space, kernel_in(length), 1 / length, s.positions.view(s.size),
-                              sample ? sample->tiles : s.tree.tiles, s.sums.view(s.size));
+                              sample ? sample->tiles : s.tree.tiles, s.all_pairs_shape,
+                              s.sums.view(s.size));
       });
     } else {
       if constexpr (uses_charges) detail::lists_stage<Traversal>(space, s, options_, Order, report);

@@ -2,6 +2,9 @@
 // Shapes of teams and tiles, selected by execution space, precision and order.
 #pragma once
 
+#include <array>
+#include <cstdint>
+
 #include "detail/simd.hpp"
 
 namespace fmm {
@@ -19,6 +22,7 @@ struct P2PShape {
 template <class Space, class Real>
 struct Tuning {
   static constexpr bool host = detail::is_host_space_v<Space>;
+  static constexpr bool single = sizeof(Real) == sizeof(float);
   /// Numbers side by side in a thread's registers.
   static constexpr int lanes = detail::lane_count_v<detail::Lanes<Space, Real>>;
 
@@ -26,11 +30,30 @@ struct Tuning {
   static constexpr int tile_team = host ? 1 : 32;
   /// Targets of a tile, at most.
   static constexpr int tile = host ? 64 : 48;
-  /// P2P between the leaves of a tree, and between all bodies.
+  /// P2P between the leaves of a tree.
   static constexpr P2PShape near_field =
       host ? P2PShape{1, 1, 4, tile, 1024} : P2PShape{32, 4, 6, tile, 256};
-  static constexpr P2PShape all_pairs =
-      host ? P2PShape{1, 1, 4, 64, 2048} : P2PShape{128, 1, 3, 384, 256};
+  /// P2P between all bodies, by falling size of the tiles: a large tile stages a source less often, a
+  /// small one gives more teams.
+  static constexpr auto all_pairs = [] {
+    if constexpr (host)
+      return std::array{P2PShape{1, 1, 4, 64, 2048}};
+    else
+      return single ? std::array{P2PShape{128, 4, 3, 96, 1024}, P2PShape{128, 8, 3, 48, 1024},
+                                 P2PShape{128, 16, 2, 16, 1024}}
+                    : std::array{P2PShape{128, 1, 2, 256, 512}, P2PShape{128, 4, 2, 64, 512},
+                                 P2PShape{128, 32, 2, 8, 512}};
+  }();
+  /// Which of these for so many targets in a space of that concurrency: the first whose teams have a
+  /// quarter as many threads as can run at a time, or else the last. There is one for the host, so that
+  /// sums do not depend on its number of threads.
+  static constexpr int all_pairs_shape(std::int64_t targets, int concurrency) {
+    int shape = 0;
+    while (shape + 1 < int(all_pairs.size()) &&
+           targets / all_pairs[shape].tile * all_pairs[shape].team < concurrency / 4)
+      ++shape;
+    return shape;
+  }
   /// Multipoles of M2P in scratch memory at a time.
   static constexpr int m2p_chunk = host ? 16 : 8;
 

@@ -42,9 +42,12 @@ using Offset = std::int64_t;
 template <class Space>
 using Range = Kokkos::RangePolicy<Space, Kokkos::IndexType<std::int64_t>>;
 
-/// Teams of very different cost: on the host a free thread takes the next one.
+/// Teams of very different cost: on the host a free thread takes the next one. The hint makes a functor
+/// of more than 512 bytes an argument of its kernel, too; through constant memory the host would wait for
+/// the launch before.
 template <class Space>
-using TeamPolicy = Kokkos::TeamPolicy<Space, Kokkos::Schedule<Kokkos::Dynamic>>;
+using TeamPolicy = Kokkos::TeamPolicy<Space, Kokkos::Schedule<Kokkos::Dynamic>,
+                                      Kokkos::Experimental::WorkItemProperty::HintLightWeight_t>;
 template <class Space>
 using TeamMember = typename TeamPolicy<Space>::member_type;
 

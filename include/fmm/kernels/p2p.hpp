@@ -276,6 +276,14 @@ struct P2P {
         const int i = target_of(team, b, t);
         self[t] = problem.own_index(frame, i < frame.count ? i : frame.count - 1) - begin;
       }
+      if constexpr (!direct) {  // scattered targets are in few of the chunks
+        bool among = false;
+        FMM_UNROLL
+        for (int t = 0; t < Targets; ++t) among = among || (self[t] >= 0 && self[t] < count);
+        if (!among)
+          return add_block<Meeting::apart, targets>(team, frame, chunk, count, begin, needed, b, x,
+                                                    total);
+      }
     }
     const int first = split == 1 ? 0 : team.team_rank() / columns;
     if constexpr (direct) {
@@ -475,16 +483,24 @@ void p2p(Space const& space, Kernel const& kernel_of_cube, Array<Cell, Space> ce
       NearField<Space, Kernel, Real>{cells, tiles, list, bodies, sums, kernel_of_cube});
 }
 
+/// f(integral constant) with the run-time index of one of Shapes::all_pairs.
+template <class Shapes, int Index = 0, class F>
+void with_shape(int index, F const& f) {
+  if constexpr (Index + 1 < int(std::size(Shapes::all_pairs)))
+    if (index > Index) return with_shape<Shapes, Index + 1>(index, f);
+  f(std::integral_constant<int, Index>());
+}
+
 /// All pairs of bodies, or of chosen targets with all bodies, from double coordinates. In float a tile's
 /// coordinates are counted from its first target before they are rounded. `per_unit` is a power of two,
 /// so that scaling is exact.
-template <class Space, class Kernel, class Real_>
+template <class Space, class Kernel, class Real_, P2PShape Shape>
 struct AllSources {
   using real = Real_;
   using Real = Real_;
   using kernel = Kernel;
   using V = Lanes<Space, Real>;
-  static constexpr P2PShape shape = Tuning<Space, Real>::all_pairs;
+  static constexpr P2PShape shape = Shape;
   struct Frame {
     std::int64_t tile_begin;  ///< in `targets`, or else in `bodies`
     double origin[3];
@@ -566,23 +582,35 @@ struct AllSources {
  private:
   KOKKOS_FUNCTION void copy(TeamMember<Space> const& team, Frame const& f, BodyIndex first,
                             int count, SourceChunk<V> chunk) const {
-    for (int j = team.team_rank(); j < count; j += team.team_size()) {
-      const Body<double> b = bodies(first + j);
-      chunk.store(j, Real((b.x - f.origin[0]) * per_unit), Real((b.y - f.origin[1]) * per_unit),
-                  Real((b.z - f.origin[2]) * per_unit), Real(b.q));
+    constexpr int batch = is_host_space_v<Space> ? 1 : 2;  // loads that a thread waits for together
+    const int step = team.team_size();
+    for (int begin = team.team_rank(); begin < count; begin += batch * step) {
+      Body<double> b[batch];
+      FMM_UNROLL
+      for (int k = 0; k < batch; ++k)
+        if (begin + k * step < count) b[k] = bodies(first + begin + k * step);
+      FMM_UNROLL
+      for (int k = 0; k < batch; ++k)
+        if (begin + k * step < count)
+          chunk.store(begin + k * step, Real((b[k].x - f.origin[0]) * per_unit),
+                      Real((b[k].y - f.origin[1]) * per_unit),
+                      Real((b[k].z - f.origin[2]) * per_unit), Real(b[k].q));
     }
   }
 };
 
-/// sums(i) of body i for all bodies, whose `tiles` are at most Tuning::all_pairs.tile long; sums in the
-/// unit 1 / per_unit of length. Cost: N^2 pairs.
+/// sums(i) of body i for all bodies, whose `tiles` are at most Tuning::all_pairs[shape].tile long; sums
+/// in the unit 1 / per_unit of length. Cost: N^2 pairs.
 template <class Want, class Space, class Kernel, class Real>
 void p2p_all(Space const& space, Kernel const& kernel_of_unit, double per_unit,
-             Array<Body<double>, Space> bodies, Array<Tile, Space> tiles,
+             Array<Body<double>, Space> bodies, Array<Tile, Space> tiles, int shape,
              Array<Sums<Real>, Space> sums) {
-  launch_p2p<Want>(
-      space, std::int64_t(tiles.extent(0)),
-      AllSources<Space, Kernel, Real>{bodies, tiles, {}, sums, kernel_of_unit, per_unit, true});
+  with_shape<Tuning<Space, Real>>(shape, [&](auto index) {
+    using Problem =
+        AllSources<Space, Kernel, Real, Tuning<Space, Real>::all_pairs[decltype(index)::value]>;
+    launch_p2p<Want>(space, std::int64_t(tiles.extent(0)),
+                     Problem{bodies, tiles, {}, sums, kernel_of_unit, per_unit, true});
+  });
 }
 
 /// sums(i) of body targets(i) over all bodies, in double. Cost: M N pairs.
@@ -590,10 +618,14 @@ template <class Want, class Space, class Kernel>
 void p2p_chosen(Space const& space, Kernel const& kernel_of_unit, double per_unit,
                 Array<Body<double>, Space> bodies, Array<BodyIndex, Space> targets,
                 Array<Sums<double>, Space> sums) {
-  constexpr int tile = Tuning<Space, double>::all_pairs.tile;
-  launch_p2p<Want>(space, (std::int64_t(targets.extent(0)) + tile - 1) / tile,
-                   AllSources<Space, Kernel, double>{
-                       bodies, {}, targets, sums, kernel_of_unit, per_unit, false});
+  using Shapes = Tuning<Space, double>;
+  const auto count = std::int64_t(targets.extent(0));
+  with_shape<Shapes>(Shapes::all_pairs_shape(count, space.concurrency()), [&](auto index) {
+    constexpr P2PShape shape = Shapes::all_pairs[decltype(index)::value];
+    launch_p2p<Want>(space, (count + shape.tile - 1) / shape.tile,
+                     AllSources<Space, Kernel, double, shape>{
+                         bodies, {}, targets, sums, kernel_of_unit, per_unit, false});
+  });
 }
 
 }  // namespace fmm::detail

@@ -33,11 +33,20 @@ struct CutBlock {
     return end - begin > 1 && common_level(begin, end - 1) >= level + clump_levels;
   }
 
-  /// The first body in (begin, end) that is in another child of their common cell than the one before.
+  /// The first body in (begin, end) that is in another child of their common cell than `begin`.
   KOKKOS_FUNCTION std::int64_t next_jump(std::int64_t begin, std::int64_t end, int level) const {
-    std::int64_t k = begin + 1;
-    while (k < end && common_level(k - 1, k) > level) ++k;
-    return k;
+    if (level == max_tree_depth) return end;
+    const int shift = 3 * (max_tree_depth - 1 - level);
+    const std::uint64_t child = keys(begin) >> shift;
+    std::int64_t low = begin + 1, high = end;
+    while (low < high) {
+      const std::int64_t middle = low + (high - low) / 2;
+      if (keys(middle) >> shift == child)
+        low = middle + 1;
+      else
+        high = middle;
+    }
+    return low;
   }
 
   /// Calls emit(begin, end) for the tiles of block number i.
@@ -61,56 +70,40 @@ struct CutBlock {
   }
 };
 
-template <class Space>
-struct CountBlockTiles {
-  CutBlock<Space> blocks;
-  Array<int, Space> counts;
-
-  struct Counter {
-    int* count;
-    KOKKOS_FUNCTION void operator()(std::int64_t, std::int64_t) const { ++*count; }
-  };
-  KOKKOS_FUNCTION void operator()(std::int64_t i) const {
-    int count = 0;
-    blocks.cut(i, Counter{&count});
-    counts(i) = count;
-  }
-};
-
+/// The tiles of all blocks, and how many they are.
 template <class Space>
 struct WriteBlockTiles {
   CutBlock<Space> blocks;
-  Array<Offset, Space> offsets;
+  std::int64_t count;  ///< of blocks
   Array<Tile, Space> tiles;
+  Array<Offset, Space> tile_count;
 
   struct Writer {
-    Tile** to;
+    Tile* to;  ///< nowhere, if they are only counted
+    Offset* count;
     KOKKOS_FUNCTION void operator()(std::int64_t begin, std::int64_t end) const {
-      *(*to)++ = {-1, BodyIndex(begin), BodyIndex(end - begin)};
+      if (to) to[*count] = {-1, BodyIndex(begin), BodyIndex(end - begin)};
+      ++*count;
     }
   };
-  KOKKOS_FUNCTION void operator()(std::int64_t i) const {
-    Tile* to = tiles.data() + offsets(i);
-    blocks.cut(i, Writer{&to});
+  KOKKOS_FUNCTION void operator()(std::int64_t i, Offset& before, bool final) const {
+    Offset written = 0;
+    blocks.cut(i, Writer{final ? tiles.data() + before : nullptr, &written});
+    before += written;
+    if (final && i == count - 1) tile_count(0) = before;
   }
 };
 
-/// Tiles of at most `block` bodies over sorted `keys`. Cost: O(N); one host synchronisation.
+/// Tiles of at most `block` bodies over sorted `keys`. Cost: O(N / block log block), and that for every
+/// tile more than a block; one host synchronisation.
 template <class Space>
 Array<Tile, Space> block_tiles(Space const& space, Array<std::uint64_t, Space> keys, int block,
-                               Buffer<Tile, Space>& tiles, Buffer<int, Space>& count_buffer,
-                               Buffer<Offset, Space>& offset_buffer) {
-  const std::int64_t blocks = (std::int64_t(keys.extent(0)) + block - 1) / block;
-  const CutBlock<Space> cut{keys, block};
-  const auto counts = count_buffer.resize(blocks);
-  const auto offsets = offset_buffer.resize(blocks + 1);
-  Kokkos::parallel_for("fmm::blocks::count", range(space, blocks),
-                       CountBlockTiles<Space>{cut, counts});
-  exclusive_scan(space, counts, offsets);
-  const auto result = tiles.resize(read_back(space, offsets.data() + blocks));
-  Kokkos::parallel_for("fmm::blocks::write", range(space, blocks),
-                       WriteBlockTiles<Space>{cut, offsets, result});
-  return result;
+                               Buffer<Tile, Space>& tiles, Buffer<Offset, Space>& totals) {
+  const std::int64_t n = keys.extent(0), blocks = (n + block - 1) / block;
+  const auto total = totals.resize(1);
+  Kokkos::parallel_scan("fmm::tree::tiles", range(space, blocks),
+                        WriteBlockTiles<Space>{{keys, block}, blocks, tiles.resize(n), total});
+  return tiles.view(read_back(space, total.data()));
 }
 
 /// Every so many of the tiles.

@@ -201,13 +201,11 @@ struct OctreeBuffers {
   Buffer<CellIndex, Space> leaves{"leaves"}, parents{"parents"};
   Buffer<Tile, Space> tiles{"tiles"};
   Buffer<ChildRange, Space> ranges{"children"};
-  Buffer<int, Space> counts{"tile counts"};       ///< AllPairs only
-  Buffer<Offset, Space> offsets{"tile offsets"};  ///< AllPairs only
   Buffer<Offset, Space> totals{"tree totals"};
 
   std::size_t bytes() const {
     return cells.bytes() + leaves.bytes() + parents.bytes() + tiles.bytes() + ranges.bytes() +
-           counts.bytes() + offsets.bytes() + totals.bytes();
+           totals.bytes();
   }
 };
 

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Stable radix sort of (key, index) pairs: CUB's on CUDA, a parallel one with 8-bit digits elsewhere.
+// Stable sort of (key, index) pairs: on CUDA CUB's radix sort, or its merge sort where they are few, and
+// a parallel radix sort with 8-bit digits elsewhere.
 // Equal keys stay in the order of their indices, so that the result does not depend on the number of
 // threads.
 #pragma once
@@ -8,6 +9,7 @@
 #include "../detail/scan.hpp"
 
 #if defined(KOKKOS_ENABLE_CUDA) && defined(__CUDACC__)
+#include <cub/device/device_merge_sort.cuh>
 #include <cub/device/device_radix_sort.cuh>
 #define FMM_HAS_CUB 1
 #else
@@ -86,17 +88,38 @@ struct ScatterDigits {
   }
 };
 
+/// By all bits from first_bit on.
+struct LessFrom {
+  int first_bit;
+  KOKKOS_FUNCTION bool operator()(std::uint64_t a, std::uint64_t b) const {
+    return a >> first_bit < b >> first_bit;
+  }
+};
+
+/// So few keys that a merge sort's passes, fewer and shorter, outweigh that there are log N of them.
+inline constexpr std::int64_t merge_sort_most = 1 << 16;
+
 /// Sorts `keys`, and as many indices of `buffers` with them, by key bits first_bit .. 62. The sorted keys
-/// are in `keys` or in `keys_out`. Cost: about ceil((63 - first_bit) / 8) passes over the data. Asynchronous.
+/// are in `keys` or in `keys_out`. Cost: about ceil((63 - first_bit) / 8) passes over the data, or log N of
+/// a merge sort. Asynchronous.
 template <class Space>
-Sorted<Space> radix_sort(Space const& space, SortBuffers<Space>& buffers,
-                         Array<std::uint64_t, Space> keys, Array<std::uint64_t, Space> keys_out,
-                         int first_bit) {
+Sorted<Space> sort_keys(Space const& space, SortBuffers<Space>& buffers,
+                        Array<std::uint64_t, Space> keys, Array<std::uint64_t, Space> keys_out,
+                        int first_bit) {
   constexpr int key_bits = 63;
   const std::int64_t n = std::int64_t(keys.extent(0));
   auto order = buffers.order.view(n), order_out = buffers.order_out.resize(n);
 #if FMM_HAS_CUB
   if constexpr (std::is_same_v<Space, Kokkos::Cuda>) {
+    if (n <= merge_sort_most) {
+      std::size_t bytes = 0;
+      cub::DeviceMergeSort::StableSortPairs(nullptr, bytes, keys.data(), order.data(), BodyIndex(n),
+                                            LessFrom{first_bit}, space.cuda_stream());
+      auto temporary = buffers.temporary.resize(bytes);
+      cub::DeviceMergeSort::StableSortPairs(temporary.data(), bytes, keys.data(), order.data(),
+                                            BodyIndex(n), LessFrom{first_bit}, space.cuda_stream());
+      return {keys, order, order_out};
+    }
     cub::DoubleBuffer<std::uint64_t> k(keys.data(), keys_out.data());
     cub::DoubleBuffer<BodyIndex> v(order.data(), order_out.data());
     std::size_t bytes = 0;
