@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // Each operator as it is launched, on the cells of a tree, against its definition on the host.
 #include <map>
+#include <set>
 
 #include "support.hpp"
 
@@ -233,13 +234,46 @@ TYPED_TEST(Operators, MultipolesAtBodiesAreTheirDefinition) {
   }
 }
 
+TYPED_TEST(Operators, NearFieldAgreesInEveryShape) {
+  using F = TestFixture;
+  using Shapes = fmm::Tuning<typename F::Space, typename F::Real>;
+  this->template build<DualTree<>>({.leaf_capacity = 100});
+  std::vector<double> expected;
+  const auto check = [&]<fmm::P2PShape shape>() {
+    const Kokkos::View<double const*, typename F::Space> charges = this->device.q;
+    const auto placed = this->s.bodies.view(this->s.size);
+    const auto sums = this->s.sums.view(this->s.size);
+    take_charges<false>(this->space, charges, this->s.order, placed, sums);
+    launch_p2p<Wanted<true, true>>(
+        this->space, std::int64_t(this->s.tree.tiles.extent(0)),
+        NearField<typename F::Space, Laplace, typename F::Real, shape>{
+            this->s.tree.cells, this->s.tree.tiles, this->s.lists.p2p, placed, sums, Laplace()});
+    this->space.fence();
+    std::vector<double> values;
+    for (auto const& sum : to_host(sums))
+      values.insert(values.end(),
+                    {double(sum.potential), double(sum.x), double(sum.y), double(sum.z)});
+    if (expected.empty()) expected = values;
+    EXPECT_LE(relative_l2(values, expected), F::rounding) << shape.team;
+  };
+  [&]<std::size_t... I>(std::index_sequence<I...>) {
+    (check.template operator()<Shapes::near_field[I]>(), ...);
+  }
+  (std::make_index_sequence<Shapes::near_field.size()>());
+  if constexpr (Shapes::host) {
+    check.template operator()<fmm::P2PShape{1, 1, 2, Shapes::tile, 128}>();
+  }
+}
+
 /// One leaf that is larger than a team, a tile and a chunk; sizes around their edges.
 TYPED_TEST(Operators, PairsOfLargeLeavesAreComplete) {
   using F = TestFixture;
   using Shape = fmm::Tuning<typename F::Space, typename F::Real>;
-  const int tile = Shape::near_field.tile, chunk = Shape::near_field.chunk;
-  for (const int n :
-       {1, tile - 1, tile, tile + 1, chunk - 1, chunk, chunk + 1, 2 * chunk + tile + 1}) {
+  std::set<int> sizes = {1};
+  for (const fmm::P2PShape& shape : Shape::near_field)
+    for (const int edge : {shape.tile, shape.chunk})
+      sizes.insert({edge - 1, edge, edge + 1, 2 * edge + shape.tile + 1});
+  for (const int n : sizes) {
     const Bodies bodies = make_bodies(Model::cube, n, true);
     const Results reference = direct_reference(bodies, false);
     for (const int depth : {0, 1}) {  // all in the own leaf, or spread over its neighbours too

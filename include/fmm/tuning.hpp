@@ -30,9 +30,17 @@ struct Tuning {
   static constexpr int tile_team = host ? 1 : 32;
   /// Targets of a tile, at most.
   static constexpr int tile = host ? 64 : 48;
-  /// P2P between the leaves of a tree.
-  static constexpr P2PShape near_field =
-      host ? P2PShape{1, 1, 4, tile, 1024} : P2PShape{32, 4, 6, tile, 256};
+  /// P2P between the leaves of a tree: many tiles, or so few that the longest list is what takes time.
+  static constexpr auto near_field = [] {
+    if constexpr (host)
+      return std::array{P2PShape{1, 1, 4, tile, 1024}};
+    else
+      return std::array{P2PShape{32, 4, 6, tile, 256}, P2PShape{128, 16, 6, tile, 512}};
+  }();
+  /// Which of these for so many tiles in a space of that concurrency.
+  static constexpr int near_field_shape(std::int64_t tiles, int concurrency) {
+    return tiles * near_field[0].team < concurrency / 4 ? int(near_field.size()) - 1 : 0;
+  }
   /// P2P between all bodies, by falling size of the tiles: a large tile stages a source less often, a
   /// small one gives more teams.
   static constexpr auto all_pairs = [] {

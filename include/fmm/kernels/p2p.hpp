@@ -352,14 +352,22 @@ void launch_p2p(Space const& space, std::int64_t tiles, Problem const& problem) 
   Kokkos::parallel_for("fmm::p2p", policy, Functor{problem});
 }
 
+/// f(integral constant) with a run-time index of 0 .. Count - 1.
+template <int Count, int Index = 0, class F>
+void with_index(int index, F const& f) {
+  if constexpr (Index + 1 < Count)
+    if (index > Index) return with_index<Count, Index + 1>(index, f);
+  f(std::integral_constant<int, Index>());
+}
+
 /// Near field of a tree: targets of a leaf, sources in the cells of its list. The unit is the leaf's edge.
-template <class Space, class Kernel, class Real_>
+template <class Space, class Kernel, class Real_, P2PShape Shape>
 struct NearField {
   using real = Real_;
   using Real = Real_;
   using kernel = Kernel;
   using V = Lanes<Space, Real>;
-  static constexpr P2PShape shape = Tuning<Space, Real>::near_field;
+  static constexpr P2PShape shape = Shape;
   struct Frame {
     CellIndex cell;
     Cell leaf;
@@ -478,17 +486,15 @@ template <class Want, class Space, class Kernel, class Real>
 void p2p(Space const& space, Kernel const& kernel_of_cube, Array<Cell, Space> cells,
          Array<Tile, Space> tiles, Csr<Space> list, Array<Body<Real>, Space> bodies,
          Array<Sums<Real>, Space> sums) {
-  launch_p2p<Want>(
-      space, std::int64_t(tiles.extent(0)),
-      NearField<Space, Kernel, Real>{cells, tiles, list, bodies, sums, kernel_of_cube});
-}
-
-/// f(integral constant) with the run-time index of one of Shapes::all_pairs.
-template <class Shapes, int Index = 0, class F>
-void with_shape(int index, F const& f) {
-  if constexpr (Index + 1 < int(std::size(Shapes::all_pairs)))
-    if (index > Index) return with_shape<Shapes, Index + 1>(index, f);
-  f(std::integral_constant<int, Index>());
+  using Shapes = Tuning<Space, Real>;
+  const auto count = std::int64_t(tiles.extent(0));
+  with_index<int(Shapes::near_field.size())>(
+      Shapes::near_field_shape(count, space.concurrency()), [&](auto index) {
+        constexpr P2PShape shape = Shapes::near_field[decltype(index)::value];
+        launch_p2p<Want>(space, count,
+                         NearField<Space, Kernel, Real, shape>{cells, tiles, list, bodies, sums,
+                                                               kernel_of_cube});
+      });
 }
 
 /// All pairs of bodies, or of chosen targets with all bodies, from double coordinates. In float a tile's
@@ -605,9 +611,9 @@ template <class Want, class Space, class Kernel, class Real>
 void p2p_all(Space const& space, Kernel const& kernel_of_unit, double per_unit,
              Array<Body<double>, Space> bodies, Array<Tile, Space> tiles, int shape,
              Array<Sums<Real>, Space> sums) {
-  with_shape<Tuning<Space, Real>>(shape, [&](auto index) {
-    using Problem =
-        AllSources<Space, Kernel, Real, Tuning<Space, Real>::all_pairs[decltype(index)::value]>;
+  using Shapes = Tuning<Space, Real>;
+  with_index<int(Shapes::all_pairs.size())>(shape, [&](auto index) {
+    using Problem = AllSources<Space, Kernel, Real, Shapes::all_pairs[decltype(index)::value]>;
     launch_p2p<Want>(space, std::int64_t(tiles.extent(0)),
                      Problem{bodies, tiles, {}, sums, kernel_of_unit, per_unit, true});
   });
@@ -620,12 +626,13 @@ void p2p_chosen(Space const& space, Kernel const& kernel_of_unit, double per_uni
                 Array<Sums<double>, Space> sums) {
   using Shapes = Tuning<Space, double>;
   const auto count = std::int64_t(targets.extent(0));
-  with_shape<Shapes>(Shapes::all_pairs_shape(count, space.concurrency()), [&](auto index) {
-    constexpr P2PShape shape = Shapes::all_pairs[decltype(index)::value];
-    launch_p2p<Want>(space, (count + shape.tile - 1) / shape.tile,
-                     AllSources<Space, Kernel, double, shape>{
-                         bodies, {}, targets, sums, kernel_of_unit, per_unit, false});
-  });
+  with_index<int(Shapes::all_pairs.size())>(
+      Shapes::all_pairs_shape(count, space.concurrency()), [&](auto index) {
+        constexpr P2PShape shape = Shapes::all_pairs[decltype(index)::value];
+        launch_p2p<Want>(space, (count + shape.tile - 1) / shape.tile,
+                         AllSources<Space, Kernel, double, shape>{
+                             bodies, {}, targets, sums, kernel_of_unit, per_unit, false});
+      });
 }
 
 }  // namespace fmm::detail
