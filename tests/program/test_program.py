@@ -123,8 +123,8 @@ class CommandLine(Case):
     def test_help_names_every_option(self):
         text = self.run_ok("--help")
         for option in ("input model n seed kernel softening G method order theta leaf depth tree "
-                       "traversal translation precision backend threads check check-seed repeat "
-                       "charges output report direct-limit").split():
+                       "traversal criterion pair-error translation precision data backend threads "
+                       "check check-seed repeat charges output report direct-limit").split():
             self.assertIn(f"--{option} ", text)
 
     def test_version(self):
@@ -168,6 +168,7 @@ class CommandLine(Case):
                 ("--G", ("nan", "inf", "-inf", "x"), "finite"),
                 ("--order", ("-1", "x", "2.5"), "integer"),
                 ("--theta", ("0", "-0.5", "1.5", "nan", "x"), "0 < theta <= 1"),
+                ("--pair-error", ("0", "-1", "nan", "x"), "> 0"),
                 ("--leaf", ("0", "-3", "x", "1e12"), "1 to 2147483647"),
                 ("--depth", ("-1", "22", "x"), "0 to 21"),
                 ("--threads", ("0", "-1", "513", "x"), "1 to 512"),
@@ -196,6 +197,12 @@ class CommandLine(Case):
                      says=("--traversal", "lists or dual"))
         self.run_bad(*model, "--method", "fmm", "--theta", 1, says=("--theta", "theta < 1"))
         self.run_bad(*model, "--traversal", "lists", "--theta", 0.5, says=("--theta", "2/3"))
+        self.run_bad(*model, "--method", "fmm", "--traversal", "lists", "--criterion", "field",
+                     says=("--criterion", "--traversal dual"))
+        self.run_bad(*model, "--method", "fmm", "--criterion", "radius", "--pair-error", 1e-3,
+                     says=("--pair-error", "--criterion field"))
+        self.run_bad(*model, "--data", "float", "--precision", "double",
+                     says=("--data = float", "double"))
         self.run_bad(*model, "--backend", "serial", "--threads", 2, says=("--threads", "serial"))
         self.run_ok(*model, "--method", "treecode", "--theta", 1)
         self.run_ok(*model, "--kernel", "laplace", "--softening", 0, "--G", 1)
@@ -530,6 +537,17 @@ class Report(Case):
         self.assertEqual({key: entry[key] for key in asked}, asked)
         self.assertAlmostEqual(entry["theta"], 2 / 3)
 
+    def test_criterion(self):
+        run = ("--model", "plummer", "--n", 20000, "--method", "fmm", "--order", 4)
+        entry, = self.report(*run, "--criterion", "field", "--pair-error", 1e-4)
+        self.assertEqual((entry["criterion"], entry["pair_error"]), ("field", 1e-4))
+        stricter, = self.report(*run, "--criterion", "field", "--pair-error", 1e-6)
+        self.assertLess(stricter["error"]["force_l2"], 0.3 * entry["error"]["force_l2"])
+        radius, = self.report(*run, "--criterion", "radius")
+        self.assertEqual((radius["criterion"], radius["pair_error"]), ("radius", None))
+        lists, = self.report(*run, "--traversal", "lists")
+        self.assertIsNone(lists["criterion"])
+
     def test_check(self):
         run = ("--model", "cube", "--n", 200, "--method", "fmm")
         self.assertIsNone(self.report(*run, "--check", 0)[0]["error"])
@@ -574,6 +592,8 @@ class Results(Case):
         ways = [("treecode", traversal, ()) for traversal in theta]
         ways += [("fmm", traversal, ("--translation", translation))
                  for traversal in ("lists", "dual") for translation in ("direct", "rotation")]
+        ways += [(method, "dual", ("--criterion", "field", "--pair-error", 1e-3))
+                 for method in ("treecode", "fmm")]
         for kernel in expected:
             for precision in ("float", "double"):
                 rows = self.sums("--input", file, "--method", "direct", "--precision", precision,
@@ -586,6 +606,19 @@ class Results(Case):
                                          "--traversal", traversal, "--tree", tree, "--leaf", 4,
                                          "--precision", precision, *theta[traversal], *extra)
                         self.assert_sums(rows, expected[kernel], 2e-2)
+
+    def test_data_in_float(self):
+        """Errors refer to the bodies as they are handed over: rounding these does not show."""
+        run = ("--model", "plummer", "--n", 3000, "--method", "direct", "--check", 3000)
+        as_double, = self.report(*run)
+        as_float, = self.report(*run, "--data", "float")
+        self.assertEqual((as_double["data"], as_float["data"]), ("double", "float"))
+        for entry in (as_double, as_float):
+            self.assertLess(entry["error"]["force_l2"], 1e-5)
+        rounded = self.sums(*run, "--data", "float")
+        exact = self.sums(*run)
+        self.assertNotEqual(rounded, exact)
+        self.assert_sums(rounded, exact, 1e-2)
 
     def test_constants(self):
         bodies = grid_bodies(50)
