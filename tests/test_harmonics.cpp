@@ -216,7 +216,7 @@ void check_chain() {
   for (auto const& [x, y, z] : points) {
     const double r = std::sqrt(x * x + y * y + z * z), far = 2.2 / r,
                  d[3] = {x * far, y * far, z * far};
-    Coefficients M(Expansion::size, 0.0), staged(Expansion::size);
+    Coefficients M(Expansion::size, 0.0), staged(Expansion::staged_size);
     Expansion::p2m(a[0], a[1], a[2], 1.0, M.data());
     double separation[3], r2 = 0;
     for (int c = 0; c < 3; ++c) r2 += std::pow(separation[c] = d[c] + b[c] - a[c], 2);
@@ -227,10 +227,12 @@ void check_chain() {
       for (int c = 0; c < 3; ++c)
         EXPECT_NEAR(gradient[c], -separation[c] * u * u * u, factor * bound * u * u) << P;
     };
-    for (int k = 0; k < Expansion::size; ++k) staged[k] = Expansion::stage_multipole(k, M[k]);
-    compare(
-        Expansion::template m2p<true, true>(d[0] + b[0], d[1] + b[1], d[2] + b[2], staged.data()),
-        0.5);
+    for (int k = 0; k < Expansion::staged_size; ++k)
+      staged[k] = Expansion::stage_multipole(M.data(), k);
+    fmm::detail::PotentialGradient<double> sum{0, 0, 0, 0};
+    Expansion::template m2p<true, true>(d[0] + b[0], d[1] + b[1], d[2] + b[2], 1.0, staged.data(),
+                                        sum);
+    compare(sum, 0.5);
     Expansion::m2l(d[0], d[1], d[2], 1.0, 1.0, M.data());
     for (int k = 0; k < Expansion::size; ++k) staged[k] = Expansion::stage_local(k, M[k]);
     compare(Expansion::template l2p<true, true>(b[0], b[1], b[2], staged.data()), 1);
@@ -243,6 +245,80 @@ TEST(Translations, ChainsConvergeGeometrically) {
   check_chain<8>();
   check_chain<12>();
   check_chain<16>();
+}
+
+/// A multipole as a polynomial gives what its harmonics give.
+template <int P, class Real>
+void check_polynomial(double tolerance) {
+  using Basis = fmm::SphericalBasis<P, Real>;
+  static_assert(Basis::polynomial && Basis::staged_size == (P + 1) * (P + 2) * (P + 3) / 6);
+  static constexpr auto table = NormTable<P, double>::make();
+  std::mt19937_64 random(P);
+  const auto uniform = [&] { return double(random() >> 11) * 0x1p-52 - 1; };
+  for (auto const& [px, py, pz] : points) {
+    Real M[Basis::size] = {}, S[Basis::staged_size];
+    for (int body = 0; body < 20; ++body)
+      Basis::p2m(Real(0.5 * uniform()), Real(0.5 * uniform()), Real(0.5 * uniform()),
+                 Real(uniform()), M);
+    for (int k = 0; k < Basis::staged_size; ++k) S[k] = Basis::stage_multipole(M, k);
+    const double far = 1.5 / std::sqrt(px * px + py * py + pz * pz);
+    const Real x = Real(px * far), y = Real(py * far), z = Real(pz * far);
+    double v[fmm::coefficient_count(P + 1)], plain[Basis::size];
+    for (int k = 0; k < Basis::size; ++k) plain[k] = table.inverse[k] * double(M[k]);
+    irregular_harmonics<P + 1>(double(x), double(y), double(z), v);
+    const auto expected = fmm::detail::evaluate_multipole<P, true, true>(v, plain);
+    const double f = 4;  // a cell of edge 1/4
+    fmm::detail::PotentialGradient<Real> both{1, 1, 1, 1}, potential = both, field = both;
+    Basis::template m2p<true, true>(x, y, z, Real(f), S, both);
+    Basis::template m2p<true, false>(x, y, z, Real(f), S, potential);
+    Basis::template m2p<false, true>(x, y, z, Real(f), S, field);
+    const auto near = [&](Real a, double b, double unit) {
+      EXPECT_NEAR(a - 1, unit * b, tolerance * unit) << P << " at " << x << " " << y << " " << z;
+    };
+    near(both.potential, expected.potential, f);
+    near(potential.potential, expected.potential, f);
+    for (auto const& sum : {both, field}) {
+      near(sum.x, expected.x, f * f);
+      near(sum.y, expected.y, f * f);
+      near(sum.z, expected.z, f * f);
+    }
+  }
+}
+
+TEST(Polynomials, GiveWhatTheHarmonicsGive) {
+  check_polynomial<0, double>(1e-14);
+  check_polynomial<1, double>(1e-14);
+  check_polynomial<2, double>(1e-14);
+  check_polynomial<3, double>(1e-14);
+  check_polynomial<4, double>(1e-14);
+  check_polynomial<5, double>(1e-14);
+  check_polynomial<8, double>(1e-14);
+  check_polynomial<0, float>(5e-6);
+  check_polynomial<3, float>(5e-6);
+  check_polynomial<4, float>(5e-6);
+  check_polynomial<6, float>(5e-6);
+  check_polynomial<8, float>(5e-6);
+}
+
+TEST(Polynomials, OrderTheirCoefficientsForHorner) {
+  constexpr int P = 5;
+  std::vector<int> seen(fmm::detail::monomial_count(3, P), 0);
+  const double x[3] = {2, 3, 5};
+  for (int a = 0; a <= P; ++a)
+    for (int b = 0; a + b <= P; ++b)
+      for (int c = 0; a + b + c <= P; ++c) {
+        std::vector<double> one(seen.size(), 0.0);
+        const int at = fmm::detail::monomial_index(P, a, b, c);
+        ++seen[at];
+        one[at] = 1;
+        const auto p = fmm::detail::horner<3, P, true>(x, one.data());
+        const double value = std::pow(2, a) * std::pow(3, b) * std::pow(5, c);
+        EXPECT_DOUBLE_EQ(p.value, value);
+        EXPECT_DOUBLE_EQ(p.d[0], a * value / 2);
+        EXPECT_DOUBLE_EQ(p.d[1], b * value / 3);
+        EXPECT_DOUBLE_EQ(p.d[2], c * value / 5);
+      }
+  for (const int count : seen) EXPECT_EQ(count, 1);
 }
 
 template <class Real>

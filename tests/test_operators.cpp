@@ -193,13 +193,15 @@ TYPED_TEST(Operators, MultipolesAtBodiesAreTheirDefinition) {
   using Expansion = fmm::SphericalExpansion<F::order, Real, fmm::Rotation>;
   this->template build<fmm::FmmList>({.leaf_capacity = 40});
   this->template upward<Expansion>();
+  const auto all_staged =
+      stage_multipoles<Expansion>(this->space, this->multipoles(), this->s.staged);
   m2p<Expansion, Wanted<true, true>>(
       this->space, this->s.tree.cells, this->s.tree.tiles, this->s.lists.m2p, this->s.lists.m2l,
-      this->s.bodies.view(this->s.size), this->multipoles(), this->s.sums.view(this->s.size));
+      this->s.bodies.view(this->s.size), all_staged, this->s.sums.view(this->s.size));
   this->space.fence();
   const auto sums = to_host(this->s.sums.view(this->s.size));
   const auto M = to_host(this->multipoles());
-  using Reference = fmm::SphericalBasis<F::order, double>;
+  static constexpr auto table = NormTable<F::order, double>::make();
   for (int i = 0; i < this->s.size; i += 11) {
     double potential = 0, field[3] = {}, absolute = 0, absolute_field = 0;
     const auto add = [&](Csr<typename F::Space> const& list, CellIndex row) {
@@ -208,11 +210,12 @@ TYPED_TEST(Operators, MultipolesAtBodiesAreTheirDefinition) {
       if (i == 0) copy = {to_host(list.offsets), to_host(list.entries)};
       for (Offset e = copy.first[row]; e < copy.first[row + 1]; ++e) {
         const CellIndex source = copy.second[e];
-        double x[3], staged[F::size];
+        double x[3], staged[F::size], v[fmm::coefficient_count(F::order + 1)];
         this->relative(this->leaf_of(i), this->placed[i], this->cells[source], x);
         for (int k = 0; k < F::size; ++k)
-          staged[k] = Reference::stage_multipole(k, double(M[source * F::row + k]));
-        const auto value = Reference::template m2p<true, true>(x[0], x[1], x[2], staged);
+          staged[k] = double(M[source * F::row + k]) * table.inverse[k];
+        irregular_harmonics<F::order + 1>(x[0], x[1], x[2], v);
+        const auto value = evaluate_multipole<F::order, true, true>(v, staged);
         const double unit = 1 << this->cells[source].level;
         potential += value.potential * unit;
         absolute += std::fabs(value.potential * unit);
@@ -262,6 +265,37 @@ TYPED_TEST(Operators, NearFieldAgreesInEveryShape) {
   (std::make_index_sequence<Shapes::near_field.size()>());
   if constexpr (Shapes::host) {
     check.template operator()<fmm::P2PShape{1, 1, 2, Shapes::tile, 128}>();
+  }
+}
+
+/// Tiles of every size, none of whose bodies may miss a multipole: most of the charge is in the opposite
+/// corner of the cube.
+TYPED_TEST(Operators, MultipolesReachEveryBodyOfATile) {
+  using F = TestFixture;
+  constexpr int tile = fmm::Tuning<typename F::Space, typename F::Real>::tile;
+  for (const int n : {1, 7, 8, 9, 15, 16, 17, 33, tile - 1, tile, tile + 1, 2 * tile + 1}) {
+    Bodies bodies = make_bodies(Model::cube, 60 + n, true);
+    for (std::size_t i = 0; i < bodies.size(); ++i)
+      for (int d = 0; d < 3; ++d)
+        bodies.x[3 * i + d] =
+            i < std::size_t(n) ? 0.2 * bodies.x[3 * i + d] : 0.5 + 0.5 * bodies.x[3 * i + d];
+    for (std::size_t i = 0; i < bodies.size(); ++i)
+      bodies.q[i] = i < std::size_t(n) ? 1e-6 : 1 + 0.1 * double(i % 7);
+    const Results reference = direct_reference(bodies, false);
+    fmm::Solver<fmm::Laplace, 8, fmm::NoTranslation, fmm::FmmList, typename F::Real,
+                typename F::Space>
+        solver({.depth = 2, .tree = fmm::TreeKind::uniform});
+    const Results r = run(solver, bodies);
+    for (int i = 0; i < n; ++i) {
+      EXPECT_NEAR(r.potential[i], reference.potential[i], 1e-4 * reference.potential[i])
+          << i << " of " << n;
+      double error = 0, size = 0;
+      for (int d = 0; d < 3; ++d) {
+        error += std::pow(r.field[3 * i + d] - reference.field[3 * i + d], 2);
+        size += std::pow(reference.field[3 * i + d], 2);
+      }
+      EXPECT_LT(error, 1e-6 * size) << i << " of " << n;
+    }
   }
 }
 

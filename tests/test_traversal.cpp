@@ -22,17 +22,15 @@ struct CountingKernel {
     KOKKOS_FUNCTION static void m2l(V, V, V, V, V, V*) {}
     template <class V>
     KOKKOS_FUNCTION static void l2l(V, V, V, V*) {}
-    KOKKOS_FUNCTION static Real stage_multipole(int, Real a) { return a; }
     KOKKOS_FUNCTION static Real stage_local(int, Real a) { return a; }
     template <bool P, bool F, class V>
     KOKKOS_FUNCTION static fmm::detail::PotentialGradient<V> l2p(V, V, V, Real const* L) {
       return {V(L[0]), V(Real(0)), V(Real(0)), V(Real(0))};
     }
-    /// M2P multiplies by 1 / edge, as 1/r asks; an edge is a power of two, and x tells which.
     template <bool P, bool F, class V>
-    KOKKOS_FUNCTION static fmm::detail::PotentialGradient<V> m2p(V, V, V, Real const* M) {
-      // the staged source's 1 / edge lies behind its coefficients and four numbers of geometry
-      return {V(M[0] / M[size + 4]), V(Real(0)), V(Real(0)), V(Real(0))};
+    KOKKOS_FUNCTION static void m2p(V, V, V, Real, Real const* M,
+                                    fmm::detail::PotentialGradient<V>& sum) {
+      sum.potential += V(M[0]);
     }
   };
 

@@ -33,6 +33,7 @@ struct PlanStorage {
   Buffer<Body<Real>, Space> bodies{"bodies"};
   Buffer<Body<double>, Space> positions{"positions"};  ///< AllPairs only
   Buffer<Real, Space> multipoles{"multipoles"}, locals{"locals"};
+  Buffer<Real, Space> staged{"staged multipoles"};  ///< as M2P wants them
   Buffer<Sums<Real>, Space> sums{"sums"};  ///< of an evaluation; while a tree is built, its keys
 
   /// Room for the keys of all bodies, where sums will be: two such arrays fit.
@@ -44,7 +45,7 @@ struct PlanStorage {
 
   std::size_t bytes() const {
     return sort.bytes() + octree.bytes() + traversal.bytes() + bodies.bytes() + positions.bytes() +
-           multipoles.bytes() + locals.bytes() + sums.bytes();
+           multipoles.bytes() + locals.bytes() + staged.bytes() + sums.bytes();
   }
 };
 

@@ -326,9 +326,10 @@ class Solver {
     }
     if (!has_locals || s.lists.m2p.entries.extent(0) > 0)
       detail::stage(space, report, "m2p", [&] {
+        const auto staged = detail::stage_multipoles<Expansion>(space, multipoles, s.staged);
         detail::m2p<Expansion, Want>(space, tree.cells, tree.tiles, s.lists.m2p,
                                      has_locals ? detail::Csr<ExecutionSpace>{} : s.lists.m2l,
-                                     bodies, multipoles, sums);
+                                     bodies, staged, sums);
       });
     detail::stage(space, report, "p2p", [&] {
       detail::p2p<Want>(space, kernel_of_cube, tree.cells, tree.tiles, s.lists.p2p, bodies, sums);

@@ -18,6 +18,15 @@ struct P2PShape {
   int chunk;    ///< sources in scratch memory at a time
 };
 
+/// A team of M2P.
+struct M2PShape {
+  int team;     ///< threads
+  int split;    ///< of these, threads that share the same targets
+  int targets;  ///< packs of targets that a thread evaluates a multipole for at a time
+  int chunk;    ///< multipoles in scratch memory at a time, at most
+  int scratch;  ///< bytes that they may take there; more if there must be one for each share
+};
+
 /// Shapes of the teams that the operators run in, for one execution space and precision.
 template <class Space, class Real>
 struct Tuning {
@@ -62,8 +71,9 @@ struct Tuning {
       ++shape;
     return shape;
   }
-  /// Multipoles of M2P in scratch memory at a time.
-  static constexpr int m2p_chunk = host ? 16 : 8;
+  /// M2P at the bodies of a tile.
+  static constexpr M2PShape far_field =
+      host ? M2PShape{1, 1, 1, 16, 16384} : M2PShape{32, 4, 4, 32, 16384};
 
   /// Threads of a team that gather into one cell: its bodies (P2M), its list (M2L).
   static constexpr int gather_team = host ? 1 : 32;

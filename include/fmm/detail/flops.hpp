@@ -86,11 +86,19 @@ OperatorFlops body_flops() {
   static const OperatorFlops flops = [] {
     const V x(Real(0.3)), y(Real(-0.2)), z(Real(0.25)), one(Real(1)), far(Real(3));
     V a[Basis::size] = {};
-    const Real staged[Basis::size] = {};
+    constexpr int staged = [] {
+      if constexpr (requires { Basis::staged_size; })
+        return int(Basis::staged_size);
+      else
+        return int(Basis::size);
+    }();
+    const Real zeros[staged > Basis::size ? staged : Basis::size] = {};
     OperatorFlops n;
     n.p2m = count_flops<Real>([&] { Basis::p2m(x, y, z, one, a); });
-    n.m2p = count_flops<Real>([&] { Basis::template m2p<Potential, Field>(x, y, far, staged); });
-    n.l2p = count_flops<Real>([&] { Basis::template l2p<Potential, Field>(x, y, z, staged); });
+    auto sum = Basis::template l2p<Potential, Field>(x, y, z, zeros);
+    n.m2p = count_flops<Real>(
+        [&] { Basis::template m2p<Potential, Field>(x, y, far, Real(1), zeros, sum); });
+    n.l2p = count_flops<Real>([&] { Basis::template l2p<Potential, Field>(x, y, z, zeros); });
     return n;
   }();
   return flops;

@@ -12,15 +12,19 @@
 //   m2l(x, y, z, s, t, M)      turns a multipole of a cell of edge s into a local expansion of a cell of
 //                              edge t whose centre lies (x, y, z) from the source's, all in cube units
 //   l2l(x, y, z, L)            turns a parent's L into a child's; (x, y, z) as in m2m
-//   stage_multipole(k, a), stage_local(k, a)   coefficient k as m2p and l2p want it
-//   m2p<P, F>(x, y, z, M)      potential (if P) and gradient (if F) of a staged multipole at (x, y, z)
-//                              cell edges from its centre, for a cell of edge 1
-//   l2p<P, F>(x, y, z, L)      the same of a staged local expansion, potential in the cube's unit and
-//                              the gradient per cell edge
+//   m2p<P, F>(x, y, z, f, S, sum)   adds to `sum` f times the potential (if P) and f^2 times the gradient
+//                              (if F) of a staged multipole S at (x, y, z) cell edges from its centre,
+//                              for a cell of edge 1; f is 1 / edge
+//   staged_size, stage_multipole(M, k)   how many numbers a staged multipole is, and number k of them,
+//                              computed once for each cell; without these S is the multipole itself
+//   l2p<P, F>(x, y, z, L)      potential (if P), in the cube's unit, and gradient (if F), per cell edge, of
+//                              a staged local expansion
+//   stage_local(k, a)          coefficient k as l2p wants it
 //   basis                      optional: a class with the functions that are not translations, where
 //                              several expansions share them (and their compiled operators)
 #pragma once
 
+#include "monomials.hpp"
 #include "rotation.hpp"
 #include "translation.hpp"
 
@@ -42,9 +46,16 @@ struct SphericalBasis {
     for (int k = 0; k < detail::loop_end<size>(size); ++k) M[k] += q * V(table.regular[k]) * u[k];
   }
 
-  KOKKOS_INLINE_FUNCTION static Real stage_multipole(int k, Real a) {
-    static constexpr auto table = detail::NormTable<Order, Real>::make();
-    return a * table.inverse[k];
+  static constexpr bool polynomial = Order <= detail::largest_polynomial_order;
+  static constexpr int staged_size = polynomial ? detail::monomial_count(3, Order) : size;
+
+  KOKKOS_INLINE_FUNCTION static Real stage_multipole(Real const* M, int k) {
+    if constexpr (polynomial) {
+      return detail::polynomial_coefficient<Order>(M, k);
+    } else {
+      static constexpr auto table = detail::NormTable<Order, Real>::make();
+      return M[k] * table.inverse[k];
+    }
   }
 
   KOKKOS_INLINE_FUNCTION static Real stage_local(int k, Real a) {
@@ -52,11 +63,35 @@ struct SphericalBasis {
     return a * table.dual[k];
   }
 
+  /// As a polynomial H of s = x / r^2: Phi = H / r, grad Phi = (grad H - x (H + 2 s grad H)) / r^3.
   template <bool WithPotential, bool WithField, class V>
-  KOKKOS_INLINE_FUNCTION static detail::PotentialGradient<V> m2p(V x, V y, V z, Real const* M) {
-    V v[coefficient_count(Order + (WithField ? 1 : 0))];
-    detail::irregular_harmonics<Order + (WithField ? 1 : 0)>(x, y, z, v);
-    return detail::evaluate_multipole<Order, WithPotential, WithField>(v, M);
+  KOKKOS_FORCEINLINE_FUNCTION static void m2p(V x, V y, V z, Real per_edge, Real const* S,
+                                              detail::PotentialGradient<V>& sum) {
+    if constexpr (polynomial) {
+      using detail::rsqrt;
+      const V u = rsqrt(x * x + y * y + z * z), u2 = u * u, f = u * V(per_edge);
+      const V s[3] = {x * u2, y * u2, z * u2};
+      const auto H = detail::horner<3, Order, WithField>(s, S);
+      if constexpr (WithPotential) sum.potential += f * H.value;
+      if constexpr (WithField) {
+        const V radial = V(Real(2)) * (s[0] * H.d[0] + s[1] * H.d[1] + s[2] * H.d[2]) + H.value;
+        const V weight = f * f * u;
+        sum.x += weight * (H.d[0] - x * radial);
+        sum.y += weight * (H.d[1] - y * radial);
+        sum.z += weight * (H.d[2] - z * radial);
+      }
+    } else {
+      V v[coefficient_count(Order + (WithField ? 1 : 0))];
+      detail::irregular_harmonics<Order + (WithField ? 1 : 0)>(x, y, z, v);
+      const auto value = detail::evaluate_multipole<Order, WithPotential, WithField>(v, S);
+      if constexpr (WithPotential) sum.potential += V(per_edge) * value.potential;
+      if constexpr (WithField) {
+        const V f2(per_edge * per_edge);
+        sum.x += f2 * value.x;
+        sum.y += f2 * value.y;
+        sum.z += f2 * value.z;
+      }
+    }
   }
 
   template <bool WithPotential, bool WithField, class V>
@@ -125,9 +160,24 @@ struct BasisOf<Expansion> {
 template <class Expansion>
 using basis_t = typename BasisOf<Expansion>::type;
 
+/// Numbers of a staged multipole.
+template <class Expansion>
+KOKKOS_INLINE_FUNCTION constexpr int staged_size() {
+  if constexpr (requires { Expansion::staged_size; })
+    return Expansion::staged_size;
+  else
+    return Expansion::size;
+}
+
 /// From one cell's expansion of `size` numbers to the next in memory: whole quads, for wide loads and
 /// stores.
 KOKKOS_INLINE_FUNCTION constexpr int row_length(int size) { return (size + 3) / 4 * 4; }
+
+/// Four numbers that one instruction loads or stores.
+template <class Real>
+struct alignas(4 * sizeof(Real)) Quad {
+  Real value[4];
+};
 
 }  // namespace detail
 }  // namespace fmm

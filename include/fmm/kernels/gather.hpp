@@ -10,12 +10,6 @@
 
 namespace fmm::detail {
 
-/// Four numbers that one instruction loads or stores.
-template <class Real>
-struct alignas(4 * sizeof(Real)) Quad {
-  Real value[4];
-};
-
 /// The rows of up to W expansions, one a lane.
 template <class V>
 struct LaneRows {

@@ -1,12 +1,49 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // M2P: potential and gradient of the multipoles in a leaf's lists at the leaf's bodies (Yokota & Barba
-// 2011). Cost: about 15 (p+1)^2 flops for each body and cell.
+// 2011). Multipoles are first brought, once for each cell, into the form in which they are evaluated
+// (kernels/monomials.hpp). A team then takes a tile of bodies and walks the leaf's multipoles in chunks
+// through scratch memory, with the mapping of P2P: a thread holds several bodies in registers while a
+// chunk passes and, on a GPU, `split` threads share the same bodies and take every split-th multipole, so
+// that a tile of any size keeps nearly all threads of the team busy.
+//
+// Cost: 164 flops for each body and cell at order 4, 684 at order 8.
 #pragma once
 
 #include "expansion.hpp"
 #include "tile.hpp"
 
 namespace fmm::detail {
+
+/// Number k of each cell's staged multipole, in rows of whole quads.
+template <class Space, class Expansion, class Real>
+struct StageMultipoles {
+  static constexpr int size = staged_size<Expansion>(), row = row_length(size);
+  Array<Real, Space> multipoles, staged;
+
+  KOKKOS_FUNCTION void operator()(std::int64_t i) const {
+    const std::int64_t cell = i / row;
+    const int k = int(i - cell * row);
+    Real const* const M = multipoles.data() + cell * row_length(Expansion::size);
+    staged(i) = k < size ? Expansion::stage_multipole(M, k) : Real(0);
+  }
+};
+
+/// All multipoles as M2P wants them: in `memory`, or as they are if that is the expansion's wish.
+template <class Expansion, class Space, class Real>
+Array<Real, Space> stage_multipoles(Space const& space, Array<Real, Space> multipoles,
+                                    Buffer<Real, Space>& memory) {
+  using Basis = basis_t<Expansion>;
+  if constexpr (requires { Basis::staged_size; }) {
+    const std::size_t cells = multipoles.extent(0) / row_length(Expansion::size),
+                      count = cells * row_length(staged_size<Basis>());
+    const auto staged = memory.resize(count);
+    Kokkos::parallel_for("fmm::m2p::stage", range(space, std::int64_t(count)),
+                         StageMultipoles<Space, Basis, Real>{multipoles, staged});
+    return staged;
+  } else {
+    return multipoles;
+  }
+}
 
 /// Walks the multipoles that a leaf is to evaluate: its own row of `near`, then the rows of `far` of the
 /// leaf and all its ancestors. Every thread of a team walks alike.
@@ -28,123 +65,192 @@ struct MultipoleWalk {
     }
   }
 
-  /// The next source cell, or -1.
-  KOKKOS_INLINE_FUNCTION CellIndex next() {
+  /// Whether there are more; then some are in the present row.
+  KOKKOS_INLINE_FUNCTION bool more() {
     while (entry == end) {
-      if (far.offsets.extent(0) == 0 || cell < 0) return -1;
+      if (far.offsets.extent(0) == 0 || cell < 0) return false;
       if (in_far) cell = cells(cell).parent;
-      if (cell < 0) return -1;
+      if (cell < 0) return false;
       in_far = true;
       entry = far.offsets(cell);
       end = far.offsets(cell + 1);
     }
-    return in_far ? far.entries(entry++) : near.entries(entry++);
+    return true;
+  }
+  /// The source cells of the present row that were not taken yet.
+  KOKKOS_INLINE_FUNCTION CellIndex const* row() const {
+    return (in_far ? far : near).entries.data() + entry;
   }
 };
 
 template <class Space, class Expansion, class Real, class Want>
 struct M2P {
   using V = Lanes<Space, Real>;
-  static constexpr int W = lane_count_v<V>;
-  static constexpr int size = Expansion::size;
-  static constexpr int chunk = Tuning<Space, Real>::m2p_chunk;
+  using Shape = Tuning<Space, Real>;
+  static constexpr M2PShape shape = Shape::far_field;
+  static constexpr int W = lane_count_v<V>, targets = shape.targets, split = shape.split;
+  static constexpr int columns = shape.team / split;  ///< threads with different targets
+  static constexpr int packs = (Shape::tile + columns * W - 1) / (columns * W);  ///< of a thread
+  static constexpr int blocks = (packs + targets - 1) / targets;
 
-  /// A staged source: coefficients, then the offset of the tile's leaf, both edges' ratio, 1 / edge.
-  static constexpr int stride = size + 5;
-  static constexpr int scratch_level = Tuning<Space, Real>::scratch_level;
+  /// A row of scratch memory: where the source is, 1 / edge, and its staged multipole, in quads. Four
+  /// threads that share targets read four rows at a time, from different banks.
+  static constexpr int quads = row_length(staged_size<Expansion>()) / 4;
+  static constexpr int stride = (1 + quads) % 4 == 0 && split > 1 ? 2 + quads : 1 + quads;
+  static constexpr int room = shape.scratch / (stride * int(sizeof(Quad<Real>))) / split * split;
+  static constexpr int chunk = room < split ? split : room < shape.chunk ? room : shape.chunk;
+  /// Afterwards the sums of the threads that share targets.
+  static constexpr int scratch_quads =
+      split > 1 && split* Shape::tile > chunk* stride ? split* Shape::tile : chunk* stride;
+  static constexpr int scratch_level = Shape::scratch_level;
   static constexpr std::size_t scratch_bytes =
-      chunk * (stride * sizeof(Real) + sizeof(CellIndex)) + 2 * scratch_alignment;
+      scratch_quads * sizeof(Quad<Real>) + chunk * sizeof(CellIndex) + 2 * scratch_alignment;
 
   Array<Cell, Space> cells;
   Array<Tile, Space> tiles;
   Csr<Space> near, far;
   Array<Body<Real>, Space> bodies;
-  Array<Real, Space> multipoles;
+  Array<Real, Space> staged;  ///< multipoles, in rows of whole quads
   Array<Sums<Real>, Space> sums;
 
   KOKKOS_FUNCTION void operator()(TeamMember<Space> const& team) const {
     const Tile tile = tiles(team.league_rank());
     const Cell leaf = cells(tile.cell);
-    const int rank = team.team_rank(), threads = team.team_size();
-    Real* const staged = scratch_array<Real>(team, scratch_level, chunk * stride);
-    CellIndex* const source = scratch_array<CellIndex>(team, scratch_level, chunk);
+    Quad<Real>* const rows = scratch_array<Quad<Real>>(team, scratch_level, scratch_quads);
+    CellIndex* const sources = scratch_array<CellIndex>(team, scratch_level, chunk);
 
-    constexpr int row = Tuning<Space, Real>::tile_team * W;
-    constexpr int held = (Tuning<Space, Real>::tile + row - 1) / row;  // packs that a thread sums
-    PotentialGradient<V> sum[held];
+    const Real edge = Real(1) / Real(std::int32_t(1) << leaf.level);
+    V x[blocks * targets][3];
+    PotentialGradient<V> sum[blocks * targets];
     FMM_UNROLL
-    for (int b = 0; b < held; ++b) sum[b] = {V(Real(0)), V(Real(0)), V(Real(0)), V(Real(0))};
-
+    for (int t = 0; t < blocks * targets; ++t) {
+      const int first = target_of(team, t), left = tile.count - first;
+      // where the tile ends its first bodies stand in
+      const LaneBodies<V> body(&bodies(tile.first + (left > 0 ? first : 0)), left > 0 && left < W
+                                                                                 ? left
+                                                                             : left > 0 ? W
+                                                                                        : 1);
+      x[t][0] = body.x * V(edge);
+      x[t][1] = body.y * V(edge);
+      x[t][2] = body.z * V(edge);
+      sum[t] = {V(Real(0)), V(Real(0)), V(Real(0)), V(Real(0))};
+    }
+    const int needed = (tile.count + columns * W - 1) / (columns * W);
     MultipoleWalk<Space> walk(near, far, cells, tile.cell);
-    for (CellIndex next = walk.next(); next >= 0;) {
-      int count = 0;
-      team.team_barrier();
-      while (next >= 0 && count < chunk) {
-        if (rank == 0) source[count] = next;
-        ++count;
-        next = walk.next();
-      }
-      team.team_barrier();
-      for (int i = rank; i < count * stride; i += threads) {
-        const int s = i / stride, k = i - s * stride;
-        staged[i] = stage(leaf, source[s], k);
-      }
-      team.team_barrier();
+    for (int count; (count = fill(team, leaf, walk, sources, rows)) > 0;) {
       FMM_UNROLL
-      for (int b = 0; b < held; ++b) {
-        const int first = (b * threads + rank) * W;
-        if (first >= tile.count) break;
-        const int lanes = tile.count - first < W ? tile.count - first : W;
-        const LaneBodies<V> body(&bodies(tile.first + first), lanes);
-        for (int s = 0; s < count; ++s) {
-          Real const* const M = staged + s * stride;
-          Real const* const g = M + size;
-          const V ratio(g[3]);
-          const auto value = Expansion::template m2p<Want::potential, Want::field>(
-              body.x * ratio + V(g[0]), body.y * ratio + V(g[1]), body.z * ratio + V(g[2]), M);
-          const V unit(g[4]), unit2(g[4] * g[4]);
-          sum[b].potential += unit * value.potential;
-          sum[b].x += unit2 * value.x;
-          sum[b].y += unit2 * value.y;
-          sum[b].z += unit2 * value.z;
-        }
-      }
+      for (int b = 0; b < blocks; ++b)
+        if (needed > b * targets)
+          add<1>(team, rows, count, needed - b * targets, x + b * targets, sum + b * targets);
+      team.team_barrier();
     }
-    FMM_UNROLL
-    for (int b = 0; b < held; ++b) {
-      const int first = (b * threads + rank) * W;
-      if (first >= tile.count) break;
-      const int lanes = tile.count - first < W ? tile.count - first : W;
-      add_lanes<Want>(&sums(tile.first + first), lanes, sum[b]);
-    }
+    store(team, tile, rows, sum);
   }
 
  private:
-  /// Number k of a staged source; lengths in edges of the source.
-  KOKKOS_FUNCTION Real stage(Cell const& leaf, CellIndex source, int k) const {
-    if (k < size)
-      return Expansion::stage_multipole(
-          k, multipoles(std::int64_t(source) * row_length(Expansion::size) + k));
-    const Cell& cell = cells(source);
-    const Real per_edge = Real(1) / Real(cell.edge());
-    k -= size;
-    if (k < 3) return Real(leaf.centre[k] - cell.centre[k]) * per_edge;
-    if (k == 3) return Real(leaf.edge()) * per_edge;
-    return Real(std::int32_t(1) << cell.level);
+  /// The first body of a thread's pack t. The threads' bodies are interleaved, so that a part of a tile
+  /// leaves none without.
+  KOKKOS_FORCEINLINE_FUNCTION static int target_of(TeamMember<Space> const& team, int t) {
+    return (t * columns + team.team_rank() % columns) * W;
+  }
+
+  /// The next multipoles into scratch memory; returns how many there are.
+  KOKKOS_FORCEINLINE_FUNCTION int fill(TeamMember<Space> const& team, Cell const& leaf,
+                                       MultipoleWalk<Space>& walk, CellIndex* sources,
+                                       Quad<Real>* rows) const {
+    const int rank = team.team_rank(), threads = team.team_size();
+    int count = 0;
+    while (count < chunk && walk.more()) {
+      const int room = chunk - count;
+      const int take = walk.end - walk.entry < room ? int(walk.end - walk.entry) : room;
+      CellIndex const* const row = walk.row();
+      for (int i = rank; i < take; i += threads) {
+        const CellIndex index = row[i];
+        const Cell source = cells(index);
+        const Real per_edge = Real(1) / Real(source.edge());
+        Quad<Real> place;
+        for (int d = 0; d < 3; ++d)
+          place.value[d] = Real(leaf.centre[d] - source.centre[d]) * per_edge;
+        place.value[3] = Real(std::int32_t(1) << source.level);
+        rows[(count + i) * stride] = place;
+        sources[count + i] = index;
+      }
+      count += take;
+      walk.entry += take;
+    }
+    team.team_barrier();
+    Quad<Real> const* const from = reinterpret_cast<Quad<Real> const*>(staged.data());
+    for (int i = rank; i < count * quads; i += threads) {
+      const int s = i / quads, k = i - s * quads;
+      rows[s * stride + 1 + k] = from[std::int64_t(sources[s]) * quads + k];
+    }
+    team.team_barrier();
+    return count;
+  }
+
+  /// Adds the staged multipoles to `needed` packs, of which it takes `targets` at most.
+  template <int Targets>
+  KOKKOS_FORCEINLINE_FUNCTION void add(TeamMember<Space> const& team, Quad<Real> const* rows,
+                                       int count, int needed, V const (*x)[3],
+                                       PotentialGradient<V>* sum) const {
+    if constexpr (Targets < targets)
+      if (needed > Targets) return add<Targets + 1>(team, rows, count, needed, x, sum);
+    const int share = split == 1 ? 0 : team.team_rank() / columns;
+    for (int s = share; s < count; s += split) {
+      Quad<Real> const* const row = rows + s * stride;
+      const Quad<Real> place = row[0];
+      const Real per_edge = place.value[3];
+      FMM_UNROLL
+      for (int t = 0; t < Targets; ++t)
+        Expansion::template m2p<Want::potential, Want::field>(
+            x[t][0] * V(per_edge) + V(place.value[0]), x[t][1] * V(per_edge) + V(place.value[1]),
+            x[t][2] * V(per_edge) + V(place.value[2]), per_edge, row[1].value, sum[t]);
+    }
+  }
+
+  /// Adds the sums of all bodies to memory; threads that share bodies meet in scratch memory.
+  KOKKOS_FORCEINLINE_FUNCTION void store(TeamMember<Space> const& team, Tile const& tile,
+                                         Quad<Real>* scratch,
+                                         PotentialGradient<V> const* sum) const {
+    if constexpr (split == 1) {
+      for (int t = 0; t < blocks * targets; ++t) {
+        const int first = target_of(team, t), left = tile.count - first;
+        if (left > 0) add_lanes<Want>(&sums(tile.first + first), left < W ? left : W, sum[t]);
+      }
+    } else {
+      static_assert(split == 1 || W == 1);
+      const int share = team.team_rank() / columns;
+      FMM_UNROLL
+      for (int t = 0; t < packs; ++t)
+        scratch[share * Shape::tile + target_of(team, t)] = {sum[t].potential, sum[t].x, sum[t].y,
+                                                             sum[t].z};
+      team.team_barrier();
+      for (int i = team.team_rank(); i < tile.count; i += team.team_size()) {
+        PotentialGradient<Real> total{Real(0), Real(0), Real(0), Real(0)};
+        for (int s = 0; s < split; ++s) {
+          const Quad<Real> part = scratch[s * Shape::tile + i];
+          total.potential += part.value[0];
+          total.x += part.value[1];
+          total.y += part.value[2];
+          total.z += part.value[3];
+        }
+        add_lanes<Want>(&sums(tile.first + i), 1, total);
+      }
+    }
   }
 };
 
 /// Adds to `sums` the multipoles of each leaf's row of `near`, and those of the rows of `far` of the leaf
-/// and of its ancestors. A list with no offsets is left out.
+/// and of its ancestors; `staged` are those of all cells (stage_multipoles). A list with no offsets is left
+/// out.
 template <class Expansion, class Want, class Space, class Real>
 void m2p(Space const& space, Array<Cell, Space> cells, Array<Tile, Space> tiles, Csr<Space> near,
-         Csr<Space> far, Array<Body<Real>, Space> bodies, Array<Real, Space> multipoles,
+         Csr<Space> far, Array<Body<Real>, Space> bodies, Array<Real, Space> staged,
          Array<Sums<Real>, Space> sums) {
   using Functor = M2P<Space, basis_t<Expansion>, Real, Want>;
-  TeamPolicy<Space> policy(space, int(tiles.extent(0)), Tuning<Space, Real>::tile_team);
+  TeamPolicy<Space> policy(space, int(tiles.extent(0)), Functor::shape.team);
   policy.set_scratch_size(Functor::scratch_level, Kokkos::PerTeam(Functor::scratch_bytes));
-  Kokkos::parallel_for("fmm::m2p", policy,
-                       Functor{cells, tiles, near, far, bodies, multipoles, sums});
+  Kokkos::parallel_for("fmm::m2p", policy, Functor{cells, tiles, near, far, bodies, staged, sums});
 }
 
 }  // namespace fmm::detail
