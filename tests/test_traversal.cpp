@@ -82,6 +82,8 @@ TEST(Counting, EveryPairIsSummedExactlyOnce) {
                                                                     bodies);
           count_pairs<Counter<fmm::DualTree<fmm::FieldCriterion>>>("field, " + name, options,
                                                                    bodies);
+          count_pairs<Counter<fmm::DualTree<fmm::SourceCriterion>, fmm::NoTranslation>>(
+              "sources, M2P, " + name, options, bodies);
           count_pairs<Counter<fmm::BarnesHut>>("treecode, " + name, options, bodies);
         }
       }
@@ -215,7 +217,7 @@ TEST(DualTraversal, AcceptsOnlyConvergingPairs) {
   EXPECT_GT(unequal, entries / 100);
 }
 
-/// Sum of N / (R^2 + h^2 / 4) over the coarse cells, at the centre of cell i or of the coarse cell above.
+/// Sum of w / (R^2 + h^2 / 4) over the coarse cells, at the centre of cell i or of the coarse cell above.
 double coarse_field_at(std::vector<Cell> const& cells, CellIndex i) {
   const BodyIndex capacity = cells[0].body_count / coarse_share;
   const auto own = [&](Cell const& cell) {
@@ -230,7 +232,7 @@ double coarse_field_at(std::vector<Cell> const& cells, CellIndex i) {
     for (int d = 0; d < 3; ++d) r2 += std::pow(unit * (cells[i].centre[d] - source.centre[d]), 2);
     field += source.body_count / r2;
   }
-  return field;
+  return field / cells[0].body_count;
 }
 
 TEST(FieldCriterion, BoundsThePairsErrorByTheField) {
@@ -247,6 +249,9 @@ TEST(FieldCriterion, BoundsThePairsErrorByTheField) {
     const auto radii = to_host(s.traversal.radii.view(cells.size()));
     const auto fields = to_host(s.traversal.fields.view(cells.size()));
     const auto m2l = to_host(s.lists.m2l), p2p = to_host(s.lists.p2p);
+    const auto share = [&](Cell const& cell) {
+      return double(cell.body_count) / cells[0].body_count;
+    };
     struct Pair {
       double theta, error;  // both in units of what is allowed
     };
@@ -257,7 +262,7 @@ TEST(FieldCriterion, BoundsThePairsErrorByTheField) {
       const double eta =
           (double(radii[i]) * cells[i].edge() + double(radii[j]) * cells[j].edge()) / std::sqrt(r2);
       const double error =
-          cells[j].body_count * std::pow(eta, order + 1) / std::ldexp(r2, -2 * grid_bits);
+          share(cells[j]) * std::pow(eta, order + 1) / std::ldexp(r2, -2 * grid_bits);
       return {eta / *options.theta, error / (*options.pair_error * fields[i])};
     };
     std::size_t by_theta = 0, by_error = 0;
@@ -279,6 +284,55 @@ TEST(FieldCriterion, BoundsThePairsErrorByTheField) {
     EXPECT_GT(by_theta, 0u) << name_of(model);
     EXPECT_GT(by_error, 0u) << name_of(model);
   }
+}
+
+/// The source's bodies are within theta of the distance to every body of the target, and the pair errs by
+/// little.
+TEST(SourceCriterion, IsSmallAgainstTheDistanceOfEveryTarget) {
+  using Traversal = fmm::DualTree<fmm::SourceCriterion>;
+  const int order = 2;
+  const fmm::Options options{
+      .theta = 0.6, .pair_error = 3e-4, .leaf_capacity = 16, .depth = fmm::max_tree_depth};
+  const Space space;
+  const Bodies bodies = make_bodies(Model::plummer, 5000);
+  const DeviceBodies<Space> device(bodies);
+  PlanStorage<Space, double> s;
+  const Kokkos::View<double const* [3], Space> positions = device.x;
+  build_plan<Traversal>(space, s, positions, options, order, nullptr);
+  const auto cells = to_host(s.tree.cells);
+  const auto fields = to_host(s.traversal.fields.view(cells.size()));
+  const auto index = to_host(s.order);
+  const auto rows = to_host(s.lists.m2l);
+  const auto from_centre = [&](Cell const& cell, BodyIndex body) {
+    double r2 = 0;
+    for (int d = 0; d < 3; ++d)
+      r2 += std::pow((bodies.x[3 * index[body] + d] - s.cube.low[d]) / s.cube.edge -
+                         cell.centre[d] * std::ldexp(1.0, -grid_bits),
+                     2);
+    return std::sqrt(r2);
+  };
+  std::size_t entries = 0;
+  double largest_kappa = 0, largest_error = 0;  // in units of what is allowed
+  for (std::size_t i = 0; i < cells.size(); ++i)
+    for (const CellIndex j : rows[i]) {
+      double nearest = 10, radius = 0;
+      Cell const &target = cells[i], &source = cells[j];
+      for (BodyIndex b = target.body_begin; b < target.body_begin + target.body_count; ++b)
+        nearest = std::min(nearest, from_centre(source, b));
+      for (BodyIndex b = source.body_begin; b < source.body_begin + source.body_count; ++b)
+        radius = std::max(radius, from_centre(source, b));
+      const double kappa = radius / nearest, share = source.body_count / 5000.0;
+      largest_kappa = std::max(largest_kappa, kappa / *options.theta);
+      largest_error =
+          std::max(largest_error, share * std::pow(kappa, order + 1) / (nearest * nearest) /
+                                      (*options.pair_error * fields[i]));
+      ++entries;
+    }
+  EXPECT_GT(entries, 1000u);
+  EXPECT_LT(largest_kappa, 1 + 1e-5);
+  EXPECT_GT(largest_kappa, 0.9);
+  EXPECT_LT(largest_error, 1 + 1e-5);
+  EXPECT_GT(largest_error, 0.3);
 }
 
 TEST(BarnesHut, OpensACellUnlessItIsFarForItsSize) {

@@ -23,6 +23,7 @@ struct M2PShape {
   int team;     ///< threads
   int split;    ///< of these, threads that share the same targets
   int targets;  ///< packs of targets that a thread evaluates a multipole for at a time
+  int held;     ///< bytes of the largest multipole for which it does so; others one by one
   int chunk;    ///< multipoles in scratch memory at a time, at most
   int scratch;  ///< bytes that they may take there; more if there must be one for each share
 };
@@ -73,7 +74,7 @@ struct Tuning {
   }
   /// M2P at the bodies of a tile.
   static constexpr M2PShape far_field =
-      host ? M2PShape{1, 1, 1, 16, 16384} : M2PShape{32, 4, 4, 32, 16384};
+      host ? M2PShape{1, 1, 1, 0, 16, 16384} : M2PShape{32, 4, 4, 660, 32, 16384};
 
   /// Threads of a team that gather into one cell: its bodies (P2M), its list (M2L).
   static constexpr int gather_team = host ? 1 : 32;

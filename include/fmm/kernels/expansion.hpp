@@ -169,6 +169,15 @@ KOKKOS_INLINE_FUNCTION constexpr int staged_size() {
     return Expansion::size;
 }
 
+/// Whether M2P evaluates a polynomial (kernels/monomials.hpp), which takes no array of its own.
+template <class Expansion>
+KOKKOS_INLINE_FUNCTION constexpr bool is_polynomial() {
+  if constexpr (requires { Expansion::polynomial; })
+    return Expansion::polynomial;
+  else
+    return false;
+}
+
 /// From one cell's expansion of `size` numbers to the next in memory: whole quads, for wide loads and
 /// stores.
 KOKKOS_INLINE_FUNCTION constexpr int row_length(int size) { return (size + 3) / 4 * 4; }

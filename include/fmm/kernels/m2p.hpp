@@ -88,7 +88,11 @@ struct M2P {
   using V = Lanes<Space, Real>;
   using Shape = Tuning<Space, Real>;
   static constexpr M2PShape shape = Shape::far_field;
-  static constexpr int W = lane_count_v<V>, targets = shape.targets, split = shape.split;
+  static constexpr int W = lane_count_v<V>, split = shape.split;
+  /// A multipole that does not fit into a thread's registers is read for every target anew.
+  static constexpr bool held =
+      is_polynomial<Expansion>() && staged_size<Expansion>() * int(sizeof(Real)) <= shape.held;
+  static constexpr int targets = held ? shape.targets : 1;
   static constexpr int columns = shape.team / split;  ///< threads with different targets
   static constexpr int packs = (Shape::tile + columns * W - 1) / (columns * W);  ///< of a thread
   static constexpr int blocks = (packs + targets - 1) / targets;

@@ -18,8 +18,8 @@
 
 namespace fmm::detail {
 
-/// Up to this order multipoles are evaluated as polynomials; above, the table that makes them is large
-/// and cancellation costs float a digit.
+/// Up to this order multipoles are evaluated as polynomials; above, their number of coefficients and the
+/// table that makes them grow large.
 inline constexpr int largest_polynomial_order = 8;
 
 /// Monomials of degree n or less in `variables` of x, y, z: C(n + variables, variables).

@@ -3,9 +3,10 @@
 //
 // A few hundred coarse cells, the largest that hold at most a certain share of the bodies, stand for all
 // bodies. At the centre of each of them, and of the cells above them, the field is the sum of the
-// magnitudes N / (R^2 + h^2 / 4) over all of them, itself included, with h the edge of the source; cells
-// below take the value of the coarse cell that they are in. Magnitudes, since these neither cancel nor
-// vanish: the sum is near the force in the halo of a clump, and several times as large inside it.
+// magnitudes w / (R^2 + h^2 / 4) over all of them, itself included: w is the source's share of the bodies,
+// h its edge. Cells below take the value of the coarse cell that they are in. Magnitudes, since these
+// neither cancel nor vanish: the sum is near the force in the halo of a clump, and several times as large
+// inside it.
 #pragma once
 
 #include <algorithm>
@@ -74,8 +75,9 @@ struct SumCoarse {
             sum += coarse.bodies(source) / r2;
           },
           field);
-      constexpr double unit = double(std::int32_t(1) << grid_bits);
-      if (team.team_rank() == 0) fields(selected(i)) = float(field * unit * unit);
+      constexpr double edge = double(std::int32_t(1) << grid_bits);
+      const double per_body = edge * edge / coarse.cells(0).body_count;
+      if (team.team_rank() == 0) fields(selected(i)) = float(field * per_body);
     }
   }
 };
@@ -95,7 +97,7 @@ struct InheritCoarse {
   }
 };
 
-/// fields(cell), in bodies / (edge of the cube)^2. Cost: O(cells), and the square of the number of coarse
+/// fields(cell), in shares of all bodies / (edge of the cube)^2. Cost: O(cells), and the square of the number of coarse
 /// cells, about two times 256 in a cube.
 template <class Space>
 void coarse_field(Space const& space, Octree<Space> const& tree, std::int64_t bodies,

@@ -39,8 +39,8 @@ struct CellView {
   float edge;
   float radius;  ///< of the bodies around the centre, if the criterion uses radii; else of the cube
   float charge;  ///< sum of |q| in an arbitrary unit, if the criterion uses charges; else 0
-  float field;   ///< sum of N / R^2 over all bodies, roughly, if the criterion uses it; else 0
-  int bodies;
+  float field;   ///< sum of share / R^2 over all bodies, roughly, if the criterion uses it; else 0
+  float share;   ///< of all bodies
   int level;
   bool leaf;
 };
@@ -72,10 +72,10 @@ struct CriterionOptions {
   int order;          ///< highest degree of the expansions
 };
 
-/// RadiusCriterion with a large theta, and a bound on what the pair errs by: a source of N bodies at
-/// eta = (r_a + r_b) / R < theta gives the target a field of N / R^2 in error by about eta^(p+1) of it,
-/// and that has to be less than `pair_error` times the field around the target, for which the sum of
-/// N / R^2 over all bodies stands. So the large cells, whose errors are the largest, are opened the most,
+/// RadiusCriterion with a large theta, and a bound on what the pair errs by: a source with a share w
+/// of all bodies at eta = (r_a + r_b) / R < theta gives the target a field of w / R^2 in error by about
+/// eta^(p+1) of it, and that has to be less than `pair_error` times the field around the target, for which
+/// the sum of w / R^2 over all bodies stands. So the large cells, whose errors are the largest, are opened the most,
 /// and bodies in a weak field get errors as small as that field. Every body counts as one, whatever its
 /// charge: a plan does not depend on charges. (Dehnen 2014, Comput. Astrophys. Cosmol. 1:1, section 3,
 /// has the idea, with the multipoles' own power.)
@@ -100,9 +100,51 @@ struct FieldCriterion {
     const float r = target.radius + source.radius, R2 = x * x + y * y + z * z;
     if (!(r * r < theta2 * R2)) return Acceptance::no;
     const float eta = r / std::sqrt(R2);
-    float error = float(source.bodies) * eta;
+    float error = source.share * eta;
     for (int n = 0; n < order; ++n) error *= eta;
     return error < pair_error * target.field * R2 ? Acceptance::m2l : Acceptance::no;
+  }
+};
+
+/// FieldCriterion for treecodes (NoTranslation), where only the source's expansion is cut off: kappa =
+/// r_b / D < theta, with the tight radius r_b of the source's bodies and the distance D from its centre to
+/// the nearest place where a body of the target can be, in the target's cube and in its tight sphere; and
+/// share / D^2 kappa^(p+1) less than `pair_error` times the field around the target.
+struct SourceCriterion {
+  static constexpr bool uses_theta = true;
+  static constexpr bool uses_radii = true;
+  static constexpr bool uses_charges = false;
+  static constexpr bool uses_field = true;
+  static constexpr double default_theta = 0.7;
+  static constexpr double default_pair_error = 1e-4;
+
+  float theta, pair_error;
+  int order;
+  explicit SourceCriterion(CriterionOptions const& options)
+      : theta(float(options.theta)), pair_error(float(options.pair_error)), order(options.order) {}
+
+  /// D; 0 for pairs whose translation (M2L) would not converge.
+  KOKKOS_FUNCTION static float distance(CellView const& target, CellView const& source) {
+    const float half = 0.5f * target.edge;
+    float R2 = 0, gap2 = 0;  // of the centres, and from the source's to the target's cube
+    for (int d = 0; d < 3; ++d) {
+      const float x = std::fabs(target.centre[d] - source.centre[d]);
+      const float gap = x > half ? x - half : 0;
+      R2 += x * x;
+      gap2 += gap * gap;
+    }
+    const float to_sphere = std::sqrt(R2) - target.radius, to_cube = std::sqrt(gap2);
+    if (!(source.radius < to_sphere)) return 0;
+    return to_sphere > to_cube ? to_sphere : to_cube;
+  }
+
+  KOKKOS_FUNCTION Acceptance operator()(CellView const& target, CellView const& source) const {
+    const float D = distance(target, source);
+    if (!(source.radius < theta * D)) return Acceptance::no;
+    const float kappa = source.radius / D;
+    float error = source.share * kappa;
+    for (int n = 0; n < order; ++n) error *= kappa;
+    return error < pair_error * target.field * D * D ? Acceptance::m2l : Acceptance::no;
   }
 };
 

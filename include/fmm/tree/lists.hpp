@@ -88,7 +88,7 @@ struct DualWalk {
         0.8660255f * edge,
         0,
         0,
-        cell.body_count,
+        float(cell.body_count) / float(cells(0).body_count),
         cell.level,
         cell.is_leaf()};
     if constexpr (Criterion::uses_radii) v.radius = measures.radii(index) * edge;
