@@ -320,5 +320,60 @@ TYPED_TEST(Operators, PairsOfLargeLeavesAreComplete) {
   }
 }
 
+/// The steps of several threads, one after the other, on one expansion.
+template <int Order, Axial Kind, int Parts, class Real>
+void translate_in_parts(Route<Real> const& route, Real* a) {
+  const auto rotate = [&](int back) {
+    for_constants<Parts>(
+        [&](auto p) { PartSteps<Order, Parts, p.value, 1>::rotate(route, back, a); });
+  };
+  rotate(0);
+  for_constants<Parts>(
+      [&](auto p) { PartSteps<Order, Parts, p.value, 1>::template shift<Kind>(a); });
+  rotate(1);
+}
+
+template <int Order, class Real>
+void parts_agree_with_one_thread() {
+  using Expansion = fmm::SphericalExpansion<Order, Real, fmm::Rotation>;
+  constexpr int size = fmm::coefficient_count(Order);
+  std::mt19937_64 random(Order);
+  const auto check = [&]<Axial Kind>(Route<Real> const& route, auto const& alone) {
+    std::vector<Real> a(size);
+    for (Real& c : a) c = Real(double(random() >> 11) * 0x1p-53 - 0.5);
+    auto one = a, four = a;
+    translate_in_parts<Order, Kind, 1>(route, one.data());
+    translate_in_parts<Order, Kind, 4>(route, four.data());
+    alone(a.data());
+    double largest = 0;
+    for (const Real c : a) largest = std::max(largest, std::fabs(double(c)));
+    const double rounding = 20 * std::numeric_limits<Real>::epsilon() * largest;
+    for (int k = 0; k < size; ++k) {
+      ASSERT_NEAR(one[k], a[k], rounding) << Order << " " << k;
+      ASSERT_NEAR(four[k], a[k], rounding) << Order << " " << k;
+    }
+  };
+  const Real axis[][3] = {{0, 0, 1}, {0, 0, -1}, {1, 0, 0}, {0, -1, 0}, {-1, 1, 1}, {1, 2, -3}};
+  for (auto const& d : axis) {
+    const Real u = Real(0.25), x = d[0] * u, y = d[1] * u, z = d[2] * u, s = u / 4, t = u / 2;
+    check.template operator()<Axial::m2l>(Route<Real>::m2l(x, y, z, s, t),
+                                          [&](Real* a) { Expansion::m2l(x, y, z, s, t, a); });
+    check.template operator()<Axial::m2m>(Route<Real>::m2m(x, y, z),
+                                          [&](Real* a) { Expansion::m2m(x, y, z, a); });
+    check.template operator()<Axial::l2l>(Route<Real>::l2l(x, y, z),
+                                          [&](Real* a) { Expansion::l2l(x, y, z, a); });
+  }
+}
+
+TEST(Parts, TranslateAsOneThreadDoes) {
+  for_constants<8>([](auto i) {
+    constexpr int order = 2 + 2 * i.value;
+    parts_agree_with_one_thread<order, float>();
+    parts_agree_with_one_thread<order, double>();
+  });
+  parts_agree_with_one_thread<3, double>();
+  parts_agree_with_one_thread<9, double>();
+}
+
 }  // namespace
 }  // namespace fmm_test

@@ -83,11 +83,21 @@ struct Tuning {
   /// Coefficients that such a team sums over its threads at a time.
   static constexpr int gather_slice = 32;
 
+  /// Threads that translate an expansion by rotation together, each with a part of its degrees; 1: a
+  /// thread translates it alone, in its registers on a GPU.
+  static constexpr int translation_parts(int order) {
+    return host || order <= (sizeof(Real) == 4 ? 8 : 7) ? 1 : 4;
+  }
+  /// Teams of such threads that a multiprocessor shall hold.
+  static constexpr int parts_teams = sizeof(Real) == 4 ? 6 : 4;
+
   /// Threads that walk the sources of one target cell together.
   static constexpr int list_team = host ? 1 : 32;
 
   /// Scratch level of what does not fit in a CPU's small level 0.
   static constexpr int scratch_level = host ? 1 : 0;
+  /// Bytes of scratch memory that a team may have at that level.
+  static constexpr int team_scratch = host ? 16 << 20 : 48000;
   /// Bytes of scratch memory that the listings' form of M2L may fill with sources.
   static constexpr int m2l_scratch = host ? 65536 : 32768;
 

@@ -48,6 +48,11 @@ using Range = Kokkos::RangePolicy<Space, Kokkos::IndexType<std::int64_t>>;
 template <class Space>
 using TeamPolicy = Kokkos::TeamPolicy<Space, Kokkos::Schedule<Kokkos::Dynamic>,
                                       Kokkos::Experimental::WorkItemProperty::HintLightWeight_t>;
+/// The same for teams of `Threads` of which a GPU's multiprocessor shall hold `Teams`: that bounds the
+/// registers of a thread.
+template <class Space, int Threads, int Teams>
+using BoundedTeamPolicy = Kokkos::TeamPolicy<Space, Kokkos::Schedule<Kokkos::Dynamic>,
+                                             Kokkos::LaunchBounds<Threads, Teams>>;
 template <class Space>
 using TeamMember = typename TeamPolicy<Space>::member_type;
 

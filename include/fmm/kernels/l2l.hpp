@@ -3,7 +3,7 @@
 // time from the root down.
 #pragma once
 
-#include "gather.hpp"
+#include "gather_parts.hpp"
 
 namespace fmm::detail {
 
@@ -36,13 +36,51 @@ struct L2L {
   }
 };
 
+/// The same by teams, each for 32 children, of expansions too large for registers.
+template <class Space, int Order, class RealNumber, int Parts>
+struct L2LParts {
+  using Real = RealNumber;
+  using Team = PartsTeam<Space, Order, Axial::l2l, Real, Parts>;
+  static constexpr int size = Team::size, row = row_length(size);
+  Array<Cell, Space> cells;
+  CellIndex begin, end;  ///< the children's level
+  Array<Real, Space> locals;
+
+  KOKKOS_FUNCTION void operator()(TeamMember<Space> const& member) const {
+    const CellIndex first = begin + member.league_rank() * Team::lanes;
+    const int count = end - first < Team::lanes ? end - first : Team::lanes;
+    const Team team(member);
+    team.translate(
+        count, [&](int i) { return locals.data() + std::int64_t(cells(first + i).parent) * row; },
+        [&](int i) {
+          const Cell child = cells(first + i);
+          Cell const& above = cells(child.parent);
+          const Real unit = Real(1) / Real(above.edge());
+          return Route<Real>::l2l(Real(child.centre[0] - above.centre[0]) * unit,
+                                  Real(child.centre[1] - above.centre[1]) * unit,
+                                  Real(child.centre[2] - above.centre[2]) * unit);
+        });
+    for (int i = team.part; i < count; i += Parts)
+      for (int k = team.lane; k < size; k += Team::lanes)
+        locals(std::int64_t(first + i) * row + k) += team.numbers[k * Team::stride + i];
+  }
+};
+
 /// Adds to the locals of cells begin..end-1, all of one level, those of their parents.
 template <class Expansion, class Space, class Real>
 void l2l(Space const& space, Array<Cell, Space> cells, CellIndex begin, CellIndex end,
          Array<Real, Space> locals) {
-  using Functor = L2L<Space, Expansion, Real>;
-  Kokkos::parallel_for("fmm::l2l", range(space, (end - begin + Functor::W - 1) / Functor::W),
-                       Functor{cells, begin, end, locals});
+  constexpr int parts = parts_of<Space, Expansion, Real>;
+  if constexpr (parts == 1) {
+    using Functor = L2L<Space, Expansion, Real>;
+    Kokkos::parallel_for("fmm::l2l", range(space, (end - begin + Functor::W - 1) / Functor::W),
+                         Functor{cells, begin, end, locals});
+  } else {
+    using Functor = L2LParts<Space, RotationOrder<Expansion>::value, Real, parts>;
+    constexpr int lanes = Functor::Team::lanes;
+    launch_parts("fmm::l2l", space, int((end - begin + lanes - 1) / lanes),
+                 Functor{cells, begin, end, locals});
+  }
 }
 
 }  // namespace fmm::detail

@@ -1,13 +1,13 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // M2L: the local expansion of every cell from the multipoles of its list (Yokota & Barba 2011).
 //
-// Two forms. `M2L` translates one source a lane in registers and sums over the team: for the O(p^3)
-// rotations. `M2LStaged` is the form of the chapter's listing for its O(p^4) sums: a team stages a chunk
+// Two forms. `M2L` translates one source a lane and sums over the team: for the O(p^3) rotations.
+// `M2LStaged` is the form of the chapter's listing for its O(p^4) sums: a team stages a chunk
 // of sources in scratch memory (multipoles and irregular harmonics, by the Legendre recurrence), then
 // every thread sums one target coefficient over the chunk.
 #pragma once
 
-#include "gather.hpp"
+#include "gather_parts.hpp"
 
 namespace fmm::detail {
 
@@ -40,6 +40,18 @@ struct M2L {
   }
   KOKKOS_FUNCTION Real* output(int owner) const {
     return locals.data() + std::int64_t(owner) * row;
+  }
+
+  KOKKOS_FUNCTION Real const* source(int owner, std::int64_t item) const {
+    return multipoles.data() + std::int64_t(list.entries(list.offsets(owner) + item)) * row;
+  }
+  KOKKOS_FUNCTION Route<Real> route(int owner, std::int64_t item) const {
+    const Cell target = cells(owner);
+    const Real unit = Real(1) / Real(std::int32_t(1) << grid_bits);
+    PairGeometry<Real> pair;
+    pair.set(0, target, cells(list.entries(list.offsets(owner) + item)));
+    return Route<Real>::m2l(pair.axis(0), pair.axis(1), pair.axis(2), pair.source_edge(),
+                            Real(target.edge()) * unit);
   }
 
   template <class V>
@@ -176,8 +188,9 @@ void m2l(Space const& space, Array<Cell, Space> cells, Csr<Space> list,
     policy.set_scratch_size(Functor::scratch_level, Kokkos::PerTeam(Functor::scratch_bytes()));
     Kokkos::parallel_for("fmm::m2l", policy, Functor{cells, list, multipoles, locals});
   } else {
-    gather("fmm::m2l", space, owners, team_size,
-           M2L<Space, Expansion, Real>{cells, list, multipoles, locals});
+    gather_translated<Axial::m2l, Expansion>(
+        "fmm::m2l", space, owners, team_size,
+        M2L<Space, Expansion, Real>{cells, list, multipoles, locals});
   }
 }
 

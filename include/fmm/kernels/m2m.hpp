@@ -3,7 +3,7 @@
 // from the leaves to the root.
 #pragma once
 
-#include "gather.hpp"
+#include "gather_parts.hpp"
 
 namespace fmm::detail {
 
@@ -18,6 +18,18 @@ struct M2M {
   KOKKOS_FUNCTION std::int64_t items(int owner) const { return cells(parents(owner)).child_count; }
   KOKKOS_FUNCTION Real* output(int owner) const {
     return multipoles.data() + std::int64_t(parents(owner)) * row;
+  }
+
+  KOKKOS_FUNCTION Real const* source(int owner, std::int64_t item) const {
+    return multipoles.data() + (cells(parents(owner)).child_begin + item) * row;
+  }
+  KOKKOS_FUNCTION Route<Real> route(int owner, std::int64_t item) const {
+    const Cell parent = cells(parents(owner));
+    Cell const& child = cells(parent.child_begin + CellIndex(item));
+    const Real unit = Real(1) / Real(parent.edge());
+    return Route<Real>::m2m(Real(child.centre[0] - parent.centre[0]) * unit,
+                            Real(child.centre[1] - parent.centre[1]) * unit,
+                            Real(child.centre[2] - parent.centre[2]) * unit);
   }
 
   template <class V>
@@ -45,8 +57,9 @@ struct M2M {
 template <class Expansion, class Space, class Real>
 void m2m(Space const& space, Array<Cell, Space> cells, Array<CellIndex, Space> parents,
          Array<Real, Space> multipoles) {
-  gather("fmm::m2m", space, int(parents.extent(0)), Tuning<Space, Real>::m2m_team,
-         M2M<Space, Expansion, Real>{cells, parents, multipoles});
+  gather_translated<Axial::m2m, Expansion>("fmm::m2m", space, int(parents.extent(0)),
+                                           Tuning<Space, Real>::m2m_team,
+                                           M2M<Space, Expansion, Real>{cells, parents, multipoles});
 }
 
 }  // namespace fmm::detail
