@@ -33,7 +33,7 @@ class Operators : public testing::Test {
         fmm::Solver<fmm::Laplace, order, fmm::Rotation, Traversal, Real, Space>(options).options();
     const Kokkos::View<double const* [3], Space> positions = device.x;
     const Kokkos::View<double const*, Space> charges = device.q;
-    build_plan<Traversal>(space, s, positions, options, nullptr);
+    build_plan<Traversal>(space, s, positions, options, 2, nullptr);
     take_charges<false>(space, charges, s.order, s.bodies.view(s.size), s.sums.resize(s.size));
     s.multipoles.resize(s.tree.cells.extent(0) * row);
     s.locals.resize(s.tree.cells.extent(0) * row);

@@ -51,8 +51,7 @@ TYPED_TEST(TreeTest, SortIsStableAndComplete) {
                           Kokkos::View<std::uint64_t*, Kokkos::HostSpace, Host>(keys.data(), n));
         Kokkos::deep_copy(buffers.order.resize(n),
                           Kokkos::View<BodyIndex*, Kokkos::HostSpace, Host>(order.data(), n));
-        const auto sorted =
-            sort_keys(space, buffers, unsorted.view(n), spare.resize(n), first_bit);
+        const auto sorted = sort_keys(space, buffers, unsorted.view(n), spare.resize(n), first_bit);
         space.fence();
         std::stable_sort(order.begin(), order.end(), [&](BodyIndex a, BodyIndex b) {
           return keys[a] >> first_bit < keys[b] >> first_bit;
