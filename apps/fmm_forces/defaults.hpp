@@ -23,8 +23,13 @@ inline constexpr auto data = Precision::double_precision;
 inline constexpr auto tree = TreeKind::adaptive;
 inline constexpr auto translation = Translation::rotation;
 
-constexpr Traversal traversal(Method method) {
-  return method == Method::treecode ? Traversal::barnes_hut : Traversal::dual;
+/// Where the dual traversal with the criterion of the pair's error was measured to be the fastest.
+constexpr bool has_field_criterion(Precision precision, Backend backend) {
+  return precision == Precision::single_precision && backend == Backend::cuda;
+}
+
+constexpr Traversal traversal(Method method, bool by_field) {
+  return method == Method::treecode && !by_field ? Traversal::barnes_hut : Traversal::dual;
 }
 
 /// Highest degree of the expansions, and the opening parameter that goes with it.
@@ -41,15 +46,11 @@ constexpr Expansion expansion(Method method, Precision precision, Backend backen
   return backend == Backend::cuda ? Expansion{6, 0.75} : Expansion{5, 0.6};
 }
 
-/// The dual traversal's criterion, unless the command line says something of theta.
-constexpr Criterion criterion(Method method, Precision precision, Backend backend) {
-  const bool measured =
-      method == Method::fmm && precision == Precision::single_precision && backend == Backend::cuda;
-  return measured ? Criterion::field : Criterion::radius;
-}
-
 /// Bodies in a leaf.
-constexpr std::optional<int> leaf_capacity(Method, Traversal, Backend) { return std::nullopt; }
+constexpr std::optional<int> leaf_capacity(Method method, Backend backend) {
+  if (method == Method::treecode && backend == Backend::cuda) return 128;
+  return std::nullopt;
+}
 
 /// Targets whose sums are compared with a direct sum in double precision.
 constexpr std::int64_t check(Backend backend) { return backend == Backend::cuda ? 4096 : 1000; }

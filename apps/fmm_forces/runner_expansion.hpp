@@ -2,6 +2,8 @@
 // The choice of a solver at run time, from all that are compiled for one order and precision.
 #pragma once
 
+#include <type_traits>
+
 #include "shared_instances.hpp"
 
 namespace forces {
@@ -15,8 +17,10 @@ Measurement run_kernel(BodiesOn<Space, Data> const& bodies, ResultsOn<Space, Rea
   };
   const auto run_lists_or_dual = [&](auto translation) {
     if (settings.traversal == Traversal::lists) return run(translation, fmm::FmmList{});
+    using Field = std::conditional_t<std::is_same_v<decltype(translation), fmm::NoTranslation>,
+                                     fmm::SourceCriterion, fmm::FieldCriterion>;
     return settings.criterion == Criterion::field
-               ? run(translation, fmm::DualTree<fmm::FieldCriterion>{})
+               ? run(translation, fmm::DualTree<Field>{})
                : run(translation, fmm::DualTree<fmm::RadiusCriterion>{});
   };
   if (settings.method == Method::treecode)

@@ -256,17 +256,22 @@ void CommandLine::add_methods() {
   add_choice("--traversal", settings_.traversal,
              "How cells are paired: the classic lists, Barnes and Hut's criterion (treecode), "
              "dual tree traversal" +
-                 by_method([](Method method) { return name_of(defaults::traversal(method)); }));
+                 by_method([this](Method method) {
+                   return name_of(defaults::traversal(
+                       method,
+                       defaults::has_field_criterion(defaults::precision, build_.default_backend)));
+                 }));
   add_choice(
       "--criterion", settings_.criterion,
       "When the dual traversal accepts two cells: by radii and distance alone (radius), or by "
-      "what the pair errs by, too, compared with the field at the target (field) [radius; fmm "
-      "in float on a GPU, --theta not given: field]");
+      "what the pair errs by, too, compared with the field at the target (field) [radius; in "
+      "float on a GPU, --theta not given: field]");
   add_real(
       "--pair-error", "E", settings_.pair_error, [](double x) { return x > 0; },
       "a finite number > 0",
       "What a pair of cells may add to the error, in units of the field at the target, with "
-      "--criterion field [" +
+      "--criterion field [treecode " +
+          printed(fmm::SourceCriterion::default_pair_error) + ", fmm " +
           printed(fmm::FieldCriterion::default_pair_error) + "]");
   add_choice("--translation", settings_.translation,
              "Translations of the fmm: direct O(P^4), rotation O(P^3) [" +
@@ -395,15 +400,18 @@ std::optional<Settings> parse_command_line(int argc, char const* const* argv, Bu
 }
 
 MethodSettings resolve(Settings const& settings, Method method, Build const& build) {
-  MethodSettings result{.method = method,
-                        .kernel = settings.kernel,
-                        .traversal = settings.traversal.value_or(defaults::traversal(method)),
-                        .criterion = {},
-                        .translation = settings.translation,
-                        .precision = settings.precision,
-                        .backend = settings.backend,
-                        .order = 0,
-                        .options = {}};
+  const bool by_field =
+      !settings.theta && defaults::has_field_criterion(settings.precision, settings.backend);
+  MethodSettings result{
+      .method = method,
+      .kernel = settings.kernel,
+      .traversal = settings.traversal.value_or(defaults::traversal(method, by_field)),
+      .criterion = {},
+      .translation = settings.translation,
+      .precision = settings.precision,
+      .backend = settings.backend,
+      .order = 0,
+      .options = {}};
   result.options.tree = settings.tree;
   result.options.depth = settings.depth;
   if (settings.kernel == KernelKind::gravity) {
@@ -430,9 +438,7 @@ MethodSettings resolve(Settings const& settings, Method method, Build const& bui
   }
   const auto traversal = result.traversal;
   if (traversal == Traversal::dual)
-    result.criterion = settings.criterion.value_or(
-        settings.theta ? Criterion::radius
-                       : defaults::criterion(method, settings.precision, settings.backend));
+    result.criterion = settings.criterion.value_or(by_field ? Criterion::field : Criterion::radius);
   else if (settings.criterion)
     throw fmm::InvalidArgument("--criterion", name_of(*settings.criterion),
                                "only with --traversal dual");
@@ -451,7 +457,7 @@ MethodSettings resolve(Settings const& settings, Method method, Build const& bui
                                "not with --traversal lists, whose theta is 2/3");
   result.options.leaf_capacity = settings.leaf;
   if (!settings.leaf)
-    result.options.leaf_capacity = defaults::leaf_capacity(method, traversal, settings.backend);
+    result.options.leaf_capacity = defaults::leaf_capacity(method, settings.backend);
   return result;
 }
 

@@ -31,6 +31,7 @@
   FORCES_SHARED_BUILD(prefix, Space, Real, Data, fmm::FmmList)                        \
   FORCES_SHARED_BUILD(prefix, Space, Real, Data, fmm::DualTree<fmm::RadiusCriterion>) \
   FORCES_SHARED_BUILD(prefix, Space, Real, Data, fmm::DualTree<fmm::FieldCriterion>)  \
+  FORCES_SHARED_BUILD(prefix, Space, Real, Data, fmm::DualTree<fmm::SourceCriterion>) \
   FORCES_SHARED_CHARGES(prefix, Space, Real, Data, true)                              \
   FORCES_SHARED_CHARGES(prefix, Space, Real, Data, false)
 

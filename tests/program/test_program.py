@@ -524,7 +524,8 @@ class Report(Case):
         for key in ("order", "theta", "leaf", "tree", "translation"):
             self.assertIsNone(direct[key])
         self.assertGreater(treecode["interactions"]["m2p"], 0)
-        self.assertEqual((treecode["traversal"], treecode["translation"]), ("barnes-hut", None))
+        self.assertIn(treecode["traversal"], ("barnes-hut", "dual"))  # the latter on a GPU
+        self.assertIsNone(treecode["translation"])
         self.assertGreater(fmm["interactions"]["m2l"], 0)
         self.assertEqual((fmm["traversal"], fmm["translation"], fmm["tree"]),
                          ("dual", "rotation", "adaptive"))

@@ -116,7 +116,7 @@ struct SourceCriterion {
   static constexpr bool uses_charges = false;
   static constexpr bool uses_field = true;
   static constexpr double default_theta = 0.7;
-  static constexpr double default_pair_error = 1e-4;
+  static constexpr double default_pair_error = 5e-4;
 
   float theta, pair_error;
   int order;
