@@ -234,7 +234,8 @@ void check_chain() {
                                         sum);
     compare(sum, 0.5);
     Expansion::m2l(d[0], d[1], d[2], 1.0, 1.0, M.data());
-    for (int k = 0; k < Expansion::size; ++k) staged[k] = Expansion::stage_local(k, M[k]);
+    for (int k = 0; k < Expansion::staged_size; ++k)
+      staged[k] = Expansion::stage_local(M.data(), k);
     compare(Expansion::template l2p<true, true>(b[0], b[1], b[2], staged.data()), 1);
   }
 }

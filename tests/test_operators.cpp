@@ -173,8 +173,10 @@ TYPED_TEST(Operators, LocalsOfChildrenGiveTheParentsPotential) {
   this->space.fence();
   const auto sums = to_host(this->s.sums.view(this->s.size));
   using Reference = fmm::SphericalBasis<F::order, double>;
-  std::vector<double> staged(F::size);
-  for (int k = 0; k < F::size; ++k) staged[k] = Reference::stage_local(k, double(L[k]));
+  const std::vector<double> root(L.begin(), L.begin() + F::size);
+  std::vector<double> staged(Reference::staged_size);
+  for (int k = 0; k < Reference::staged_size; ++k)
+    staged[k] = Reference::stage_local(root.data(), k);
   for (int i = 0; i < this->s.size; i += 7) {
     double x[3];
     this->relative(this->leaf_of(i), this->placed[i], this->cells[0], x);

@@ -22,7 +22,6 @@ struct CountingKernel {
     KOKKOS_FUNCTION static void m2l(V, V, V, V, V, V*) {}
     template <class V>
     KOKKOS_FUNCTION static void l2l(V, V, V, V*) {}
-    KOKKOS_FUNCTION static Real stage_local(int, Real a) { return a; }
     template <bool P, bool F, class V>
     KOKKOS_FUNCTION static fmm::detail::PotentialGradient<V> l2p(V, V, V, Real const* L) {
       return {V(L[0]), V(Real(0)), V(Real(0)), V(Real(0))};

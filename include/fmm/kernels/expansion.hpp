@@ -15,11 +15,11 @@
 //   m2p<P, F>(x, y, z, f, S, sum)   adds to `sum` f times the potential (if P) and f^2 times the gradient
 //                              (if F) of a staged multipole S at (x, y, z) cell edges from its centre,
 //                              for a cell of edge 1; f is 1 / edge
-//   staged_size, stage_multipole(M, k)   how many numbers a staged multipole is, and number k of them,
-//                              computed once for each cell; without these S is the multipole itself
-//   l2p<P, F>(x, y, z, L)      potential (if P), in the cube's unit, and gradient (if F), per cell edge, of
-//                              a staged local expansion
-//   stage_local(k, a)          coefficient k as l2p wants it
+//   l2p<P, F>(x, y, z, S)      potential (if P), in the cube's unit, and gradient (if F), per cell edge, of
+//                              a staged local expansion S
+//   staged_size, stage_multipole(M, k), stage_local(L, k)   optional: how many numbers a staged expansion
+//                              is, and number k of them, computed once for each cell; without these S is
+//                              the expansion itself
 //   basis                      optional: a class with the functions that are not translations, where
 //                              several expansions share them (and their compiled operators)
 #pragma once
@@ -40,10 +40,12 @@ struct SphericalBasis {
   template <class V>
   KOKKOS_INLINE_FUNCTION static void p2m(V x, V y, V z, V q, V* M) {
     static constexpr auto table = detail::NormTable<Order, Real>::make();
-    V u[size];
-    detail::regular_harmonics<Order>(x, y, z, u);
-    FMM_UNROLL
-    for (int k = 0; k < detail::loop_end<size>(size); ++k) M[k] += q * V(table.regular[k]) * u[k];
+    detail::visit_regular_harmonics<Order>(x, y, z, [&](int n, int m, V re, V im) {
+      const int k = detail::index_re(n, m);
+      const V f = q * V(table.regular[k]);
+      M[k] += f * re;
+      if (m > 0) M[k + 1] += f * im;
+    });
   }
 
   static constexpr bool polynomial = Order <= detail::largest_polynomial_order;
@@ -58,9 +60,13 @@ struct SphericalBasis {
     }
   }
 
-  KOKKOS_INLINE_FUNCTION static Real stage_local(int k, Real a) {
-    static constexpr auto table = detail::NormTable<Order, Real>::make();
-    return a * table.dual[k];
+  KOKKOS_INLINE_FUNCTION static Real stage_local(Real const* L, int k) {
+    if constexpr (polynomial) {  // in the same basis
+      return detail::polynomial_coefficient<Order>(L, k);
+    } else {
+      static constexpr auto table = detail::NormTable<Order, Real>::make();
+      return L[k] * table.dual[k];
+    }
   }
 
   /// As a polynomial H of s = x / r^2: Phi = H / r, grad Phi = (grad H - x (H + 2 s grad H)) / r^3.
@@ -95,10 +101,15 @@ struct SphericalBasis {
   }
 
   template <bool WithPotential, bool WithField, class V>
-  KOKKOS_INLINE_FUNCTION static detail::PotentialGradient<V> l2p(V x, V y, V z, Real const* L) {
-    V u[size];
-    detail::regular_harmonics<Order>(x, y, z, u);
-    return detail::evaluate_local<Order, WithPotential, WithField>(u, L);
+  KOKKOS_FORCEINLINE_FUNCTION static detail::PotentialGradient<V> l2p(V x, V y, V z,
+                                                                      Real const* S) {
+    if constexpr (polynomial) {
+      const V point[3] = {x, y, z};
+      const auto H = detail::horner<3, Order, WithField>(point, S);
+      return {H.value, H.d[0], H.d[1], H.d[2]};
+    } else {
+      return detail::evaluate_local<Order, WithPotential, WithField>(x, y, z, S);
+    }
   }
 };
 

@@ -114,37 +114,46 @@ KOKKOS_FORCEINLINE_FUNCTION int last_degree() {
   return loop_end<coefficient_count(Order)>(Order);
 }
 
-/// U_n^m(x, y, z), 0 <= m <= n <= Order, into u[coefficient_count(Order)].
-/// (n+m)(n-m) U_n^m = (2n-1) z U_(n-1)^m - r^2 U_(n-2)^m. Cost: about 4 (Order+1)^2 flops.
-template <int Order, class V>
-KOKKOS_INLINE_FUNCTION void regular_harmonics(V x, V y, V z, V* u) {
+/// visit(n, m, Re U_n^m, Im U_n^m) at (x, y, z) for all 0 <= m <= n <= Order, one m after the other, by
+/// (n+m)(n-m) U_n^m = (2n-1) z U_(n-1)^m - r^2 U_(n-2)^m. Holds no array. Cost: about 4 (Order+1)^2 flops.
+template <int Order, class V, class Visit>
+KOKKOS_FORCEINLINE_FUNCTION void visit_regular_harmonics(V x, V y, V z, Visit const& visit) {
   using Real = lane_scalar_t<V>;
   static constexpr auto table = RecurrenceTable<Order, Real>::make();
-  const V r2 = x * x + y * y + z * z;
-  u[0] = V(Real(1));
+  const V r2 = x * x + y * y + z * z, zero(Real(0));
+  V top_re(Real(1)), top_im = zero;  // of degree m
   FMM_UNROLL
   for (int m = 0; m <= last_degree<Order>(); ++m) {
-    const int re = index_re(m, m), im = index_im(m, m);
     if (m > 0) {
-      const int re1 = index_re(m - 1, m - 1), im1 = index_im(m - 1, m - 1);
       const V f(table.inverse[m * (m + 1) / 2 + m]);
-      const V a = u[re1] * f, b = m > 1 ? u[im1] * f : V(Real(0));
-      u[re] = x * a - y * b;
-      u[im] = y * a + x * b;
+      const V a = top_re * f, b = m > 1 ? top_im * f : zero;
+      top_re = x * a - y * b;
+      top_im = y * a + x * b;
     }
-    if (m < Order) {
-      const V f = z * V(Real(2 * m + 1) * table.inverse[(m + 1) * (m + 2) / 2 + m]);
-      u[index_re(m + 1, m)] = f * u[re];
-      if (m > 0) u[index_im(m + 1, m)] = f * u[im];
-    }
+    visit(m, m, top_re, top_im);
+    V re1 = top_re, im1 = top_im, re2 = zero, im2 = zero;  // of the two degrees before
     FMM_UNROLL
-    for (int n = m + 2; n <= last_degree<Order>(); ++n) {
+    for (int n = m + 1; n <= last_degree<Order>(); ++n) {
       const Real f = table.inverse[n * (n + 1) / 2 + m];
       const V a = z * V(Real(2 * n - 1) * f), b = r2 * V(f);
-      u[index_re(n, m)] = a * u[index_re(n - 1, m)] - b * u[index_re(n - 2, m)];
-      if (m > 0) u[index_im(n, m)] = a * u[index_im(n - 1, m)] - b * u[index_im(n - 2, m)];
+      const V re = n == m + 1 ? a * re1 : a * re1 - b * re2;
+      const V im = m == 0 ? zero : n == m + 1 ? a * im1 : a * im1 - b * im2;
+      visit(n, m, re, im);
+      re2 = re1;
+      im2 = im1;
+      re1 = re;
+      im1 = im;
     }
   }
+}
+
+/// All of them into u[coefficient_count(Order)].
+template <int Order, class V>
+KOKKOS_INLINE_FUNCTION void regular_harmonics(V x, V y, V z, V* u) {
+  visit_regular_harmonics<Order>(x, y, z, [&](int n, int m, V re, V im) {
+    u[index_re(n, m)] = re;
+    if (m > 0) u[index_im(n, m)] = im;
+  });
 }
 
 /// scale^n V_n^m(x, y, z), 0 <= m <= n <= Order, into v[coefficient_count(Order)]; the point is not 0.
@@ -219,43 +228,37 @@ struct PotentialGradient {
   V potential, x, y, z;
 };
 
-/// Phi = sum conj(U_n^m) l_n^m and its gradient, from complex coefficients l (see NormTable::dual) in
-/// `l`, which may be shared by all lanes, and `u` = regular_harmonics(point). The derivative shifts
-/// indices: (d_x + i d_y) Phi = sum conj(U_n^m) l_(n+1)^(m+1) over all m, d_z Phi = sum conj(U_n^m) l_(n+1)^m.
+/// Phi = sum conj(U_n^m) l_n^m and its gradient at (x, y, z), from complex coefficients l (see
+/// NormTable::dual), which may be shared by all lanes. The derivative shifts indices:
+/// (d_x + i d_y) Phi = sum conj(U_n^m) l_(n+1)^(m+1) over all m, d_z Phi = sum conj(U_n^m) l_(n+1)^m.
 template <int Order, bool WithPotential, bool WithField, class V, class Real>
-KOKKOS_INLINE_FUNCTION PotentialGradient<V> evaluate_local(V const* u, Real const* l) {
+KOKKOS_INLINE_FUNCTION PotentialGradient<V> evaluate_local(V x, V y, V z, Real const* l) {
   PotentialGradient<V> sum{V(Real(0)), V(Real(0)), V(Real(0)), V(Real(0))};
   const Real two(2);
-  FMM_UNROLL
-  for (int n = 0; n <= last_degree<Order>(); ++n) {
-    FMM_UNROLL
-    for (int m = 0; m <= n; ++m) {
-      const V re = u[index_re(n, m)];
-      const V im = m > 0 ? u[index_im(n, m)] : V(Real(0));
-      if constexpr (WithPotential) {
-        if (m == 0)
-          sum.potential += re * V(l[index_re(n, 0)]);
-        else
-          sum.potential += re * V(two * l[index_re(n, m)]) + im * V(two * l[index_im(n, m)]);
-      }
-      if (WithField && n < Order) {
-        const int k = n + 1;
-        const V up_re(l[index_re(k, m + 1)]), up_im(l[index_im(k, m + 1)]);
-        if (m == 0) {
-          sum.x += re * up_re;
-          sum.y += re * up_im;
-          sum.z += re * V(l[index_re(k, 0)]);
-        } else {
-          const V down_re(l[index_re(k, m - 1)]);
-          const V down_im(m > 1 ? l[index_im(k, m - 1)] : Real(0));
-          // conj(U) l^(m+1) - U conj(l^(m-1))
-          sum.x += re * (up_re - down_re) + im * (up_im - down_im);
-          sum.y += re * (up_im + down_im) - im * (up_re + down_re);
-          sum.z += re * V(two * l[index_re(k, m)]) + im * V(two * l[index_im(k, m)]);
-        }
+  visit_regular_harmonics<Order>(x, y, z, [&](int n, int m, V re, V im) {
+    if constexpr (WithPotential) {
+      if (m == 0)
+        sum.potential += re * V(l[index_re(n, 0)]);
+      else
+        sum.potential += re * V(two * l[index_re(n, m)]) + im * V(two * l[index_im(n, m)]);
+    }
+    if (WithField && n < Order) {
+      const int k = n + 1;
+      const V up_re(l[index_re(k, m + 1)]), up_im(l[index_im(k, m + 1)]);
+      if (m == 0) {
+        sum.x += re * up_re;
+        sum.y += re * up_im;
+        sum.z += re * V(l[index_re(k, 0)]);
+      } else {
+        const V down_re(l[index_re(k, m - 1)]);
+        const V down_im(m > 1 ? l[index_im(k, m - 1)] : Real(0));
+        // conj(U) l^(m+1) - U conj(l^(m-1))
+        sum.x += re * (up_re - down_re) + im * (up_im - down_im);
+        sum.y += re * (up_im + down_im) - im * (up_re + down_re);
+        sum.z += re * V(two * l[index_re(k, m)]) + im * V(two * l[index_im(k, m)]);
       }
     }
-  }
+  });
   return sum;
 }
 

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// L2P: potential and gradient of a leaf's local expansion at its bodies (Yokota & Barba 2011).
-// Cost: about 11 (p+1)^2 flops a body.
+// L2P: potential and gradient of a leaf's local expansion at its bodies (Yokota & Barba 2011). A team
+// takes a tile of them, and first brings the expansion into the form in which it is evaluated
+// (kernels/monomials.hpp). Cost: 326 flops a body at order 6.
 #pragma once
 
 #include "expansion.hpp"
@@ -12,7 +13,8 @@ template <class Space, class Expansion, class Real, class Want>
 struct L2P {
   using V = Lanes<Space, Real>;
   static constexpr int W = lane_count_v<V>;
-  static constexpr int size = Expansion::size;
+  static constexpr int size = staged_size<Expansion>(), quads = row_length(size) / 4;
+  static constexpr std::size_t scratch_bytes = quads * sizeof(Quad<Real>) + scratch_alignment;
   Array<Cell, Space> cells;
   Array<Tile, Space> tiles;
   Array<Body<Real>, Space> bodies;
@@ -21,16 +23,22 @@ struct L2P {
 
   KOKKOS_FUNCTION void operator()(TeamMember<Space> const& team) const {
     const Tile tile = tiles(team.league_rank());
-    Real* const L = scratch_array<Real>(team, 0, size);
-    for (int k = team.team_rank(); k < size; k += team.team_size())
-      L[k] = Expansion::stage_local(
-          k, locals(std::int64_t(tile.cell) * row_length(Expansion::size) + k));
+    Quad<Real>* const rows = scratch_array<Quad<Real>>(team, 0, quads);  // for wide loads
+    Real* const staged = rows->value;
+    Real const* const L = locals.data() + std::int64_t(tile.cell) * row_length(Expansion::size);
+    for (int k = team.team_rank(); k < size; k += team.team_size()) {
+      if constexpr (requires { Expansion::staged_size; })
+        staged[k] = Expansion::stage_local(L, k);
+      else
+        staged[k] = L[k];
+    }
     team.team_barrier();
     const Real per_edge = Real(std::int32_t(1) << cells(tile.cell).level);
     for (int i = team.team_rank() * W; i < tile.count; i += team.team_size() * W) {
       const int count = tile.count - i < W ? tile.count - i : W;
       const LaneBodies<V> body(&bodies(tile.first + i), count);
-      auto value = Expansion::template l2p<Want::potential, Want::field>(body.x, body.y, body.z, L);
+      auto value = Expansion::template l2p<Want::potential, Want::field>(body.x, body.y, body.z,
+                                                                         rows->value);
       value.x *= V(per_edge);
       value.y *= V(per_edge);
       value.z *= V(per_edge);
@@ -46,7 +54,7 @@ void l2p(Space const& space, Array<Cell, Space> cells, Array<Tile, Space> tiles,
          Array<Sums<Real>, Space> sums) {
   using Functor = L2P<Space, basis_t<Expansion>, Real, Want>;
   TeamPolicy<Space> policy(space, int(tiles.extent(0)), Tuning<Space, Real>::tile_team);
-  policy.set_scratch_size(0, Kokkos::PerTeam(Functor::size * sizeof(Real) + scratch_alignment));
+  policy.set_scratch_size(0, Kokkos::PerTeam(Functor::scratch_bytes));
   Kokkos::parallel_for("fmm::l2p", policy, Functor{cells, tiles, bodies, locals, sums});
 }
 

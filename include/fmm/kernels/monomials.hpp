@@ -1,6 +1,9 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Multipoles as polynomials: what M2P evaluates. By Kelvin's inversion, s = x / |x|^2, the potential of a
-// multipole is
+// Expansions as polynomials: what L2P and M2P evaluate. The potential of a local expansion is
+//
+//     Phi(x) = H(x),        H(s) = sum_k L_k e_k(s),
+//
+// and by Kelvin's inversion, s = x / |x|^2, that of a multipole is
 //
 //     Phi(x) = |s| H(s),    H(s) = sum_k M_k e_k(s),
 //
@@ -18,7 +21,7 @@
 
 namespace fmm::detail {
 
-/// Up to this order multipoles are evaluated as polynomials; above, their number of coefficients and the
+/// Up to this order expansions are evaluated as polynomials; above, their number of coefficients and the
 /// table that makes them grow large.
 inline constexpr int largest_polynomial_order = 8;
 
@@ -36,12 +39,13 @@ KOKKOS_INLINE_FUNCTION constexpr int monomial_index(int order, int a, int b, int
          (in_x > 0 ? monomial_count(2, in_x - 1) : 0) + rest;
 }
 
-/// The basis functions e_k in monomials.
+/// The basis functions e_nm in monomials. x^a y^b z^c is found only in those with n = a + b + c and
+/// m = a + b, a + b - 2, .. 0 or 1, in the cosines if b is even and in the sines if it is odd.
 template <int Order, class Real>
 struct MonomialTable {
   static constexpr int size = monomial_count(3, Order);
-  std::int16_t degree[size];
-  Real weight[size][2 * Order + 1];  ///< weight[i][j]: of monomial i in e_(degree^2 + j)
+  std::int8_t degree[size], largest_m[size], sine[size];  ///< a + b + c, a + b, b mod 2
+  Real weight[size][Order / 2 + 1];                       ///< for each m, the largest first
 
   KOKKOS_FUNCTION static constexpr MonomialTable make() {
     // U_n^m from the recurrences of regular_harmonics
@@ -84,21 +88,26 @@ struct MonomialTable {
       for (int a = 0; a <= n; ++a)
         for (int b = 0; a + b <= n; ++b) {
           const int i = monomial_index(Order, a, b, n - a - b);
-          table.degree[i] = std::int16_t(n);
-          for (int j = 0; j <= 2 * n; ++j)
-            table.weight[i][j] = Real(norm.regular[n * n + j] * u[n * n + j][i]);
+          table.degree[i] = std::int8_t(n);
+          table.largest_m[i] = std::int8_t(a + b);
+          table.sine[i] = std::int8_t(b % 2);
+          for (int m = a + b; m >= b % 2; m -= 2) {
+            const int k = b % 2 ? index_im(n, m) : index_re(n, m);
+            table.weight[i][(a + b - m) / 2] = Real(norm.regular[k] * u[k][i]);
+          }
         }
     return table;
   }
 };
 
-/// Coefficient i of the polynomial of multipole M.
+/// Coefficient i of the polynomial of expansion M.
 template <int Order, class Real>
 KOKKOS_INLINE_FUNCTION Real polynomial_coefficient(Real const* M, int i) {
   static constexpr auto table = MonomialTable<Order, Real>::make();
-  const int n = table.degree[i];
+  const int n = table.degree[i], top = table.largest_m[i], sine = table.sine[i];
   Real sum(0);
-  for (int j = 0; j <= 2 * n; ++j) sum += table.weight[i][j] * M[n * n + j];
+  for (int m = top; m >= sine; m -= 2)
+    sum += table.weight[i][(top - m) / 2] * M[sine ? index_im(n, m) : index_re(n, m)];
   return sum;
 }
 
