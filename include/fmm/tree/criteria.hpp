@@ -85,7 +85,7 @@ struct FieldCriterion {
   static constexpr bool uses_charges = false;
   static constexpr bool uses_field = true;
   static constexpr double default_theta = 0.87;
-  static constexpr double default_pair_error = 2.7e-4;
+  static constexpr double default_pair_error = 2.4e-4;
 
   float theta2, pair_error;
   int order;
