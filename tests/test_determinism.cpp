@@ -17,6 +17,9 @@ void for_each_solver(F const& f) {
   f(fmm::Solver<Laplace, 4, Direct, FmmList, double, Space>(options));
   f(fmm::Solver<Laplace, 4, NoTranslation, BarnesHut, float, Space>(options));
   f(fmm::Solver<Laplace, 0, NoTranslation, AllPairs, float, Space>(options));
+  // on a GPU translated by several threads together
+  f(fmm::Solver<Laplace, 9, Rotation, DualTree<fmm::FieldCriterion>, float, Space>(options));
+  f(fmm::Solver<Laplace, 3, NoTranslation, DualTree<fmm::SourceCriterion>, float, Space>(options));
 }
 
 TEST(Determinism, TheSameCallTwiceGivesTheSameBits) {

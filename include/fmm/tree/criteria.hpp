@@ -72,13 +72,32 @@ struct CriterionOptions {
   int order;          ///< highest degree of the expansions
 };
 
-/// RadiusCriterion with a large theta, and a bound on what the pair errs by: a source with a share w
-/// of all bodies at eta = (r_a + r_b) / R < theta gives the target a field of w / R^2 in error by about
-/// eta^(p+1) of it, and that has to be less than `pair_error` times the field around the target, for which
-/// the sum of w / R^2 over all bodies stands. So the large cells, whose errors are the largest, are opened the most,
-/// and bodies in a weak field get errors as small as that field. Every body counts as one, whatever its
-/// charge: a plan does not depend on charges. (Dehnen 2014, Comput. Astrophys. Cosmol. 1:1, section 3,
-/// has the idea, with the multipoles' own power.)
+namespace detail {
+
+/// Whether a pair errs by little: a source with a share w of all bodies, accepted at a ratio eta < 1 of
+/// radii to distance d, gives the target a field of w / d^2 in error by about eta^(p+1) of it.
+struct PairError {
+  float limit;  ///< in units of the field around the target
+  int order;
+
+  explicit PairError(CriterionOptions const& options)
+      : limit(float(options.pair_error)), order(options.order) {}
+
+  KOKKOS_FUNCTION bool is_small(float share, float eta, float d2, float field) const {
+    float error = share * eta;
+    for (int n = 0; n < order; ++n) error *= eta;
+    return error < limit * field * d2;
+  }
+};
+
+}  // namespace detail
+
+/// RadiusCriterion with a large theta, and a bound on what the pair errs by: w / R^2 eta^(p+1) for a source
+/// with a share w of all bodies at eta = (r_a + r_b) / R < theta has to be less than `pair_error` times the
+/// field around the target, for which the sum of w / R^2 over all bodies stands. So the large cells, whose
+/// errors are the largest, are opened the most, and bodies in a weak field get errors as small as that
+/// field. Every body counts as one, whatever its charge: a plan does not depend on charges. (Dehnen 2014,
+/// Comput. Astrophys. Cosmol. 1:1, section 3, has the idea, with the multipoles' own power.)
 struct FieldCriterion {
   static constexpr bool uses_theta = true;
   static constexpr bool uses_radii = true;
@@ -87,29 +106,24 @@ struct FieldCriterion {
   static constexpr double default_theta = 0.87;
   static constexpr double default_pair_error = 2.4e-4;
 
-  float theta2, pair_error;
-  int order;
+  float theta2;
+  detail::PairError error;
   explicit FieldCriterion(CriterionOptions const& options)
-      : theta2(float(options.theta * options.theta)),
-        pair_error(float(options.pair_error)),
-        order(options.order) {}
+      : theta2(float(options.theta * options.theta)), error(options) {}
 
   KOKKOS_FUNCTION Acceptance operator()(CellView const& target, CellView const& source) const {
     const float x = target.centre[0] - source.centre[0], y = target.centre[1] - source.centre[1],
                 z = target.centre[2] - source.centre[2];
     const float r = target.radius + source.radius, R2 = x * x + y * y + z * z;
     if (!(r * r < theta2 * R2)) return Acceptance::no;
-    const float eta = r / std::sqrt(R2);
-    float error = source.share * eta;
-    for (int n = 0; n < order; ++n) error *= eta;
-    return error < pair_error * target.field * R2 ? Acceptance::m2l : Acceptance::no;
+    return error.is_small(source.share, r / std::sqrt(R2), R2, target.field) ? Acceptance::m2l
+                                                                             : Acceptance::no;
   }
 };
 
-/// FieldCriterion for treecodes (NoTranslation), where only the source's expansion is cut off: kappa =
-/// r_b / D < theta, with the tight radius r_b of the source's bodies and the distance D from its centre to
-/// the nearest place where a body of the target can be, in the target's cube and in its tight sphere; and
-/// share / D^2 kappa^(p+1) less than `pair_error` times the field around the target.
+/// FieldCriterion for treecodes (NoTranslation), where only the source's expansion is cut off: r_b / D in
+/// the place of eta, with the tight radius r_b of the source's bodies and the distance D from its centre to
+/// the nearest place where a body of the target can be, in the target's cube and in its tight sphere.
 struct SourceCriterion {
   static constexpr bool uses_theta = true;
   static constexpr bool uses_radii = true;
@@ -118,10 +132,10 @@ struct SourceCriterion {
   static constexpr double default_theta = 0.7;
   static constexpr double default_pair_error = 5e-4;
 
-  float theta, pair_error;
-  int order;
+  float theta;
+  detail::PairError error;
   explicit SourceCriterion(CriterionOptions const& options)
-      : theta(float(options.theta)), pair_error(float(options.pair_error)), order(options.order) {}
+      : theta(float(options.theta)), error(options) {}
 
   /// D; 0 for pairs whose translation (M2L) would not converge.
   KOKKOS_FUNCTION static float distance(CellView const& target, CellView const& source) {
@@ -141,10 +155,8 @@ struct SourceCriterion {
   KOKKOS_FUNCTION Acceptance operator()(CellView const& target, CellView const& source) const {
     const float D = distance(target, source);
     if (!(source.radius < theta * D)) return Acceptance::no;
-    const float kappa = source.radius / D;
-    float error = source.share * kappa;
-    for (int n = 0; n < order; ++n) error *= kappa;
-    return error < pair_error * target.field * D * D ? Acceptance::m2l : Acceptance::no;
+    return error.is_small(source.share, source.radius / D, D * D, target.field) ? Acceptance::m2l
+                                                                                : Acceptance::no;
   }
 };
 
