@@ -9,6 +9,7 @@
 // Cost: 164 flops for each body and cell at order 4, 684 at order 8.
 #pragma once
 
+#include "../detail/memory.hpp"
 #include "expansion.hpp"
 #include "tile.hpp"
 
