@@ -610,9 +610,9 @@ class Results(Case):
 
     def test_data_in_float(self):
         """Errors refer to the bodies as they are handed over: rounding these does not show."""
-        run = ("--model", "plummer", "--n", 3000, "--method", "direct", "--check", 3000)
-        as_double, = self.report(*run)
-        as_float, = self.report(*run, "--data", "float")
+        run = ("--model", "plummer", "--n", 3000, "--method", "direct")
+        as_double, = self.report(*run, "--check", 3000)
+        as_float, = self.report(*run, "--check", 3000, "--data", "float")
         self.assertEqual((as_double["data"], as_float["data"]), ("double", "float"))
         for entry in (as_double, as_float):
             self.assertLess(entry["error"]["force_l2"], 1e-5)
