@@ -286,19 +286,14 @@ void check_polynomial(double tolerance) {
   }
 }
 
+template <class Real, int... P>
+void check_polynomials(double tolerance, std::integer_sequence<int, P...>) {
+  (check_polynomial<P, Real>(tolerance), ...);
+}
+
 TEST(Polynomials, GiveWhatTheHarmonicsGive) {
-  check_polynomial<0, double>(1e-14);
-  check_polynomial<1, double>(1e-14);
-  check_polynomial<2, double>(1e-14);
-  check_polynomial<3, double>(1e-14);
-  check_polynomial<4, double>(1e-14);
-  check_polynomial<5, double>(1e-14);
-  check_polynomial<8, double>(1e-14);
-  check_polynomial<0, float>(5e-6);
-  check_polynomial<3, float>(5e-6);
-  check_polynomial<4, float>(5e-6);
-  check_polynomial<6, float>(5e-6);
-  check_polynomial<8, float>(5e-6);
+  check_polynomials<double>(1e-14, std::integer_sequence<int, 0, 1, 2, 3, 4, 5, 8>());
+  check_polynomials<float>(5e-6, std::integer_sequence<int, 0, 3, 4, 6, 8>());
 }
 
 TEST(Polynomials, OrderTheirCoefficientsForHorner) {

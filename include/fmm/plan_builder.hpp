@@ -31,7 +31,7 @@ void build_lists(Space const& space, PlanStorage<Space, Real>& s, Options const&
   if constexpr (is_dual_v<Traversal>) {
     using Criterion = typename Traversal::criterion;
     const std::int64_t cells = s.tree.cells.extent(0);
-    CellMeasures<Space> measures;
+    CellMeasures<Space> measures{{}, {}, {}, float(s.size)};
     if constexpr (Criterion::uses_radii) measures.radii = s.traversal.radii.view(cells);
     if constexpr (Criterion::uses_charges) {
       measures.charges = s.traversal.charges.resize(cells);

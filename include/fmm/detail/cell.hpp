@@ -30,6 +30,12 @@ struct Cell {
   }
 };
 
+/// Coordinate d of a child's centre, counted from its parent's in edges of the parent.
+template <class Real>
+KOKKOS_INLINE_FUNCTION Real child_offset(Cell const& parent, Cell const& child, int d) {
+  return Real(child.centre[d] - parent.centre[d]) * (Real(1) / Real(parent.edge()));
+}
+
 /// A body in tree order: position relative to its leaf, and its charge.
 template <class Real>
 struct alignas(4 * sizeof(Real)) Body {

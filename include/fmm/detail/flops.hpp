@@ -92,7 +92,7 @@ OperatorFlops body_flops() {
       else
         return int(Basis::size);
     }();
-    const Real zeros[staged > Basis::size ? staged : Basis::size] = {};
+    const Real zeros[staged] = {};
     OperatorFlops n;
     n.p2m = count_flops<Real>([&] { Basis::p2m(x, y, z, one, a); });
     auto sum = Basis::template l2p<Potential, Field>(x, y, z, zeros);

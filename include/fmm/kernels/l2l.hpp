@@ -24,9 +24,8 @@ struct L2L {
     for (int l = 0; l < W; ++l) {
       const Cell child = cells(first + (l < count ? l : 0));
       const Cell& above = cells(child.parent);
-      const Real unit = Real(1) / Real(above.edge());
       parent.row[l] = locals.data() + std::int64_t(child.parent) * row;
-      for (int d = 0; d < 3; ++d) shift[d][l] = Real(child.centre[d] - above.centre[d]) * unit;
+      for (int d = 0; d < 3; ++d) shift[d][l] = child_offset<Real>(above, child, d);
     }
     using T = LaneTraits<V>;
     V L[size];
@@ -55,10 +54,9 @@ struct L2LParts {
         [&](int i) {
           const Cell child = cells(first + i);
           Cell const& above = cells(child.parent);
-          const Real unit = Real(1) / Real(above.edge());
-          return Route<Real>::l2l(Real(child.centre[0] - above.centre[0]) * unit,
-                                  Real(child.centre[1] - above.centre[1]) * unit,
-                                  Real(child.centre[2] - above.centre[2]) * unit);
+          return Route<Real>::l2l(child_offset<Real>(above, child, 0),
+                                  child_offset<Real>(above, child, 1),
+                                  child_offset<Real>(above, child, 2));
         });
     for (int i = team.part; i < count; i += Parts)
       for (int k = team.lane; k < size; k += Team::lanes)

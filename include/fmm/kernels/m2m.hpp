@@ -26,23 +26,21 @@ struct M2M {
   KOKKOS_FUNCTION Route<Real> route(int owner, std::int64_t item) const {
     const Cell parent = cells(parents(owner));
     Cell const& child = cells(parent.child_begin + CellIndex(item));
-    const Real unit = Real(1) / Real(parent.edge());
-    return Route<Real>::m2m(Real(child.centre[0] - parent.centre[0]) * unit,
-                            Real(child.centre[1] - parent.centre[1]) * unit,
-                            Real(child.centre[2] - parent.centre[2]) * unit);
+    return Route<Real>::m2m(child_offset<Real>(parent, child, 0),
+                            child_offset<Real>(parent, child, 1),
+                            child_offset<Real>(parent, child, 2));
   }
 
   template <class V>
   KOKKOS_FUNCTION void add(int owner, std::int64_t first, int count, V* sum) const {
     constexpr int W = lane_count_v<V>;
     const Cell parent = cells(parents(owner));
-    const Real unit = Real(1) / Real(parent.edge());
     LaneRows<V> child;
     Real shift[3][W];
     for (int l = 0; l < W; ++l) {
       const CellIndex c = parent.child_begin + CellIndex(first) + (l < count ? l : 0);
       child.row[l] = multipoles.data() + std::int64_t(c) * row;
-      for (int d = 0; d < 3; ++d) shift[d][l] = Real(cells(c).centre[d] - parent.centre[d]) * unit;
+      for (int d = 0; d < 3; ++d) shift[d][l] = child_offset<Real>(parent, cells(c), d);
     }
     using T = LaneTraits<V>;
     V M[size];

@@ -97,8 +97,8 @@ struct InheritCoarse {
   }
 };
 
-/// fields(cell), in shares of all bodies / (edge of the cube)^2. Cost: O(cells), and the square of the number of coarse
-/// cells, about two times 256 in a cube.
+/// fields(cell), in shares of all bodies / (edge of the cube)^2. Cost: O(cells), and the square of the
+/// number of coarse cells, about two times 256 in a cube.
 template <class Space>
 void coarse_field(Space const& space, Octree<Space> const& tree, std::int64_t bodies,
                   Buffer<CellIndex, Space>& selected_buffer, Buffer<Offset, Space>& count_buffer,

@@ -74,9 +74,14 @@ struct CriterionOptions {
 
 namespace detail {
 
-/// Whether a pair errs by little: a source with a share w of all bodies, accepted at a ratio eta < 1 of
-/// radii to distance d, gives the target a field of w / d^2 in error by about eta^(p+1) of it.
+/// What criteria share that bound a pair's error: a source with a share w of all bodies, accepted at a ratio
+/// eta < 1 of radii to distance d, gives the target a field of w / d^2 in error by about eta^(p+1) of it.
 struct PairError {
+  static constexpr bool uses_theta = true;
+  static constexpr bool uses_radii = true;
+  static constexpr bool uses_charges = false;
+  static constexpr bool uses_field = true;
+
   float limit;  ///< in units of the field around the target
   int order;
 
@@ -98,44 +103,34 @@ struct PairError {
 /// errors are the largest, are opened the most, and bodies in a weak field get errors as small as that
 /// field. Every body counts as one, whatever its charge: a plan does not depend on charges. (Dehnen 2014,
 /// Comput. Astrophys. Cosmol. 1:1, section 3, has the idea, with the multipoles' own power.)
-struct FieldCriterion {
-  static constexpr bool uses_theta = true;
-  static constexpr bool uses_radii = true;
-  static constexpr bool uses_charges = false;
-  static constexpr bool uses_field = true;
+struct FieldCriterion : detail::PairError {
   static constexpr double default_theta = 0.87;
   static constexpr double default_pair_error = 2.4e-4;
 
   float theta2;
-  detail::PairError error;
   explicit FieldCriterion(CriterionOptions const& options)
-      : theta2(float(options.theta * options.theta)), error(options) {}
+      : PairError(options), theta2(float(options.theta * options.theta)) {}
 
   KOKKOS_FUNCTION Acceptance operator()(CellView const& target, CellView const& source) const {
     const float x = target.centre[0] - source.centre[0], y = target.centre[1] - source.centre[1],
                 z = target.centre[2] - source.centre[2];
     const float r = target.radius + source.radius, R2 = x * x + y * y + z * z;
     if (!(r * r < theta2 * R2)) return Acceptance::no;
-    return error.is_small(source.share, r / std::sqrt(R2), R2, target.field) ? Acceptance::m2l
-                                                                             : Acceptance::no;
+    return is_small(source.share, r / std::sqrt(R2), R2, target.field) ? Acceptance::m2l
+                                                                       : Acceptance::no;
   }
 };
 
 /// FieldCriterion for treecodes (NoTranslation), where only the source's expansion is cut off: r_b / D in
 /// the place of eta, with the tight radius r_b of the source's bodies and the distance D from its centre to
 /// the nearest place where a body of the target can be, in the target's cube and in its tight sphere.
-struct SourceCriterion {
-  static constexpr bool uses_theta = true;
-  static constexpr bool uses_radii = true;
-  static constexpr bool uses_charges = false;
-  static constexpr bool uses_field = true;
+struct SourceCriterion : detail::PairError {
   static constexpr double default_theta = 0.7;
   static constexpr double default_pair_error = 5e-4;
 
   float theta;
-  detail::PairError error;
   explicit SourceCriterion(CriterionOptions const& options)
-      : theta(float(options.theta)), error(options) {}
+      : PairError(options), theta(float(options.theta)) {}
 
   /// D; 0 for pairs whose translation (M2L) would not converge.
   KOKKOS_FUNCTION static float distance(CellView const& target, CellView const& source) {
@@ -155,8 +150,8 @@ struct SourceCriterion {
   KOKKOS_FUNCTION Acceptance operator()(CellView const& target, CellView const& source) const {
     const float D = distance(target, source);
     if (!(source.radius < theta * D)) return Acceptance::no;
-    return error.is_small(source.share, source.radius / D, D * D, target.field) ? Acceptance::m2l
-                                                                                : Acceptance::no;
+    return is_small(source.share, source.radius / D, D * D, target.field) ? Acceptance::m2l
+                                                                          : Acceptance::no;
   }
 };
 

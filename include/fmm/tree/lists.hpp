@@ -49,6 +49,7 @@ struct ListBuffers {
 template <class Space>
 struct CellMeasures {
   Array<float, Space> radii, charges, fields;
+  float bodies;  ///< of all cells
 };
 
 template <class Space>
@@ -88,7 +89,7 @@ struct DualWalk {
         0.8660255f * edge,
         0,
         0,
-        float(cell.body_count) / float(cells(0).body_count),
+        float(cell.body_count) / measures.bodies,
         cell.level,
         cell.is_leaf()};
     if constexpr (Criterion::uses_radii) v.radius = measures.radii(index) * edge;
