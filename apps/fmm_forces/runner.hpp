@@ -3,9 +3,9 @@
 // only by the translation units that instantiate solvers.
 #pragma once
 
-#include <algorithm>
 #include <chrono>
 #include <fmm/fmm.hpp>
+#include <functional>
 #include <stdexcept>
 #include <string>
 #include <utility>
@@ -20,7 +20,7 @@ using Column = Kokkos::View<T*, typename Space::device_type>;
 template <class Space, class T>
 using Table3 = Kokkos::View<T* [3], Kokkos::LayoutRight, typename Space::device_type>;
 
-/// Everything a run reads, in memory of the space (in double on a CPU, that of `Bodies` itself).
+/// Everything a run reads, in memory of the space (on a CPU, that of `Bodies` itself).
 template <class Space, class Data>
 struct BodiesOn {
   using Unmanaged = Kokkos::MemoryTraits<Kokkos::Unmanaged>;
@@ -73,12 +73,6 @@ struct ResultsOn {
   }
 };
 
-inline double median(std::vector<double> values) {
-  std::sort(values.begin(), values.end());
-  const std::size_t half = values.size() / 2;
-  return values.size() % 2 == 1 ? values[half] : 0.5 * (values[half - 1] + values[half]);
-}
-
 /// Seconds since it was made or asked last; the space has finished its work by then.
 template <class Space>
 class Stopwatch {
@@ -95,46 +89,39 @@ class Stopwatch {
   std::chrono::steady_clock::time_point last_;
 };
 
-/// Seconds of the builds and evaluations that were repeated, into their medians.
-inline void summarise(Measurement& measurement, std::vector<double> const& builds,
-                      std::vector<double> const& evaluations) {
-  measurement.build = median(builds);
-  measurement.evaluate = median(evaluations);
-  for (std::size_t i = 0; i < builds.size(); ++i)
-    measurement.totals.push_back(builds[i] + evaluations[i]);
-  measurement.total = median(measurement.totals);
-}
+/// Seconds of builds and evaluations that were repeated, and their medians, into the measurement.
+void summarise(Measurement& measurement, std::vector<double> const& builds,
+               std::vector<double> const& evaluations);
 
-/// Times `solver` on the bodies: a warm-up, the repeats without stage timing, one run with it. With
-/// no repeats the last of these is the only run, and the total comes from it.
+/// One build and evaluation.
+struct TimedRun {
+  double build, evaluate;  ///< seconds
+  int depth;               ///< of the tree
+};
+
+/// Measures calls of `run`, which times the stages too if it is handed a report: a warm-up, the
+/// repeats without stage timing, one run with it. With no repeats the last of these is the only run,
+/// and the total comes from it.
+Measurement measure_runs(std::function<TimedRun(fmm::Report*)> const& run, std::string const& name,
+                         int repeats, Progress& progress);
+
+/// Times `solver` on the bodies.
 template <class Solver, class Space, class Data, class Real>
 Measurement measure(Solver& solver, BodiesOn<Space, Data> const& bodies,
                     ResultsOn<Space, Real> const& results, MethodSettings const& settings,
                     int repeats, Progress& progress) {
-  const Space& space = bodies.space;
-  const std::string name =
-      name_of(settings.method) + ", " + std::to_string(bodies.size()) + " bodies: ";
-  Measurement measurement;
-  std::vector<double> builds, evaluations;
-  const auto run = [&](std::string const& what, auto&... report) {
-    progress.phase(name + what);
-    Stopwatch<Space> watch(space);
-    const auto plan = solver.build(space, bodies.positions, report...);
+  const auto timed_run = [&](auto&... report) {
+    Stopwatch<Space> watch(bodies.space);
+    const auto plan = solver.build(bodies.space, bodies.positions, report...);
     const double build = watch.lap();
-    solver.evaluate(space, plan, bodies.charges, results.potential, results.field, report...);
-    builds.push_back(build);
-    evaluations.push_back(watch.lap());
-    measurement.depth = plan.depth();
+    solver.evaluate(bodies.space, plan, bodies.charges, results.potential, results.field,
+                    report...);
+    return TimedRun{build, watch.lap(), plan.depth()};
   };
-  if (repeats > 0) run("warm-up");
-  builds.clear();
-  evaluations.clear();
-  for (int i = 1; i <= repeats; ++i)
-    run("run " + std::to_string(i) + " of " + std::to_string(repeats));
-  if (repeats == 0) run("the only run", measurement.report);
-
-  summarise(measurement, builds, evaluations);
-  if (repeats > 0) run("stages", measurement.report);
+  auto measurement = measure_runs(
+      [&](fmm::Report* report) { return report ? timed_run(*report) : timed_run(); },
+      name_of(settings.method) + ", " + std::to_string(bodies.size()) + " bodies: ", repeats,
+      progress);
   measurement.settings = settings;
   measurement.settings.options = solver.options();
   return measurement;

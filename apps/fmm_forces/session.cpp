@@ -37,11 +37,14 @@ auto with_kernel(KernelKind kind, fmm::Options const& options, Run&& run) {
              : run(fmm::SoftenedGravity{.softening = options.softening, .G = options.G});
 }
 
+template <class Space>
+constexpr bool on_host = Kokkos::SpaceAccessibility<Space, Kokkos::HostSpace>::accessible;
+
 /// A copy in the space's memory, rounded to Data, or the host's own memory where that serves as well.
 template <class Space, class Data>
 Data const* in_space(std::vector<double> const& host, Column<Space, Data>& storage) {
-  constexpr bool on_host = Kokkos::SpaceAccessibility<Space, Kokkos::HostSpace>::accessible;
-  if constexpr (on_host && std::is_same_v<Data, double>) {
+  if constexpr (on_host<Space>) {
+    static_assert(std::is_same_v<Data, double>);
     return host.data();
   } else {
     storage = allocate<Column<Space, Data>>("the bodies", host.size());
@@ -96,7 +99,7 @@ class SessionOn final : public Session {
   }
 
   std::optional<int> threads() const override {
-    if constexpr (on_host) return static_cast<int>(bodies_.space.concurrency());
+    if constexpr (on_host<Space>) return static_cast<int>(bodies_.space.concurrency());
     return std::nullopt;
   }
 
@@ -109,8 +112,6 @@ class SessionOn final : public Session {
   }
 
  private:
-  static constexpr bool on_host = Kokkos::SpaceAccessibility<Space, Kokkos::HostSpace>::accessible;
-
   template <class Kernel, class Real>
   using DirectSolver = fmm::Solver<Kernel, 0, fmm::NoTranslation, fmm::AllPairs, Real, Space>;
 
@@ -256,7 +257,7 @@ std::unique_ptr<Session> open_session(Backend backend, Precision data, Bodies co
     if (candidate != backend) return;
     if (data == Precision::double_precision)
       session = std::make_unique<SessionOn<Space, double>>(bodies);
-    else
+    else if constexpr (!on_host<Space>)
       session = std::make_unique<SessionOn<Space, float>>(bodies);
   });
   return session;

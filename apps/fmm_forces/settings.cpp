@@ -284,7 +284,7 @@ void CommandLine::add_machine() {
              "Working precision [" + name_of(defaults::precision) + "]");
   add_choice("--data", settings_.data,
              "Precision in which positions and charges are handed to the backend; errors refer to "
-             "these; float only with --precision float [" +
+             "these; float only with --backend cuda --precision float [" +
                  name_of(defaults::data) + "]");
   add(
       "--backend", "auto|" + all_names<Backend>("|"),
@@ -360,9 +360,14 @@ void check_physics(Settings const& settings) {
 void check_machine(Settings const& settings) {
   if (settings.backend == Backend::serial && settings.threads.value_or(1) != 1)
     throw fmm::InvalidArgument("--threads", *settings.threads, "1 with the serial backend");
-  if (settings.data == Precision::single_precision &&
-      settings.precision == Precision::double_precision)
-    throw fmm::InvalidArgument("--data", name_of(settings.data), "double with --precision double");
+  if (settings.data == Precision::single_precision) {
+    if (settings.precision == Precision::double_precision)
+      throw fmm::InvalidArgument("--data", name_of(settings.data),
+                                 "double with --precision double");
+    if (settings.backend != Backend::cuda)
+      throw fmm::InvalidArgument("--data", name_of(settings.data),
+                                 "double with --backend " + name_of(settings.backend));
+  }
 }
 
 void check_files(Settings const& settings) {

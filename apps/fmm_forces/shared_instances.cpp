@@ -10,4 +10,5 @@ FORCES_SHARED(, Kokkos::OpenMP)
 #endif
 #ifdef KOKKOS_ENABLE_CUDA
 FORCES_SHARED(, Kokkos::Cuda)
+FORCES_SHARED_DATA(, Kokkos::Cuda, float, float)
 #endif

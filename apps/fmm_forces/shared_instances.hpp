@@ -46,7 +46,6 @@
 
 #define FORCES_SHARED(prefix, Space)              \
   FORCES_SHARED_REAL(prefix, Space, float)        \
-  FORCES_SHARED_DATA(prefix, Space, float, float) \
   FORCES_SHARED_REAL(prefix, Space, double)
 
 #ifdef KOKKOS_ENABLE_SERIAL
@@ -57,4 +56,5 @@ FORCES_SHARED(extern, Kokkos::OpenMP)
 #endif
 #ifdef KOKKOS_ENABLE_CUDA
 FORCES_SHARED(extern, Kokkos::Cuda)
+FORCES_SHARED_DATA(extern, Kokkos::Cuda, float, float)
 #endif

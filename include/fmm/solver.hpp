@@ -9,45 +9,17 @@
 // phi_i = -G sum_(j/=i) m_j / sqrt(r^2 + eps^2) and field = acceleration = -grad phi.
 #pragma once
 
+#include <functional>
 #include <vector>
 
 #include "bodies.hpp"
 #include "concepts.hpp"
-#include "detail/flops.hpp"
-#include "kernels/l2l.hpp"
-#include "kernels/l2p.hpp"
-#include "kernels/m2l.hpp"
-#include "kernels/m2m.hpp"
-#include "kernels/m2p.hpp"
-#include "kernels/p2m.hpp"
-#include "kernels/p2p.hpp"
+#include "evaluation.hpp"
 #include "plan_builder.hpp"
 #include "report.hpp"
 #include "tuning.hpp"
 
 namespace fmm {
-
-namespace detail {
-
-/// What is counted of a plan for a report.
-template <class Space>
-struct CountWork {
-  Array<Cell, Space> cells;
-  Csr<Space> p2p, m2p, m2l;
-  bool m2l_at_bodies;
-
-  KOKKOS_FUNCTION void operator()(std::int64_t i, std::int64_t& pairs,
-                                  std::int64_t& m2p_pairs) const {
-    const std::int64_t bodies = cells(i).body_count;
-    for (Offset k = p2p.offsets(i); k < p2p.offsets(i + 1); ++k)
-      pairs +=
-          bodies * (p2p.entries(k) == CellIndex(i) ? bodies - 1 : cells(p2p.entries(k)).body_count);
-    m2p_pairs += bodies * (m2p.offsets(i + 1) - m2p.offsets(i));
-    if (m2l_at_bodies) m2p_pairs += bodies * (m2l.offsets(i + 1) - m2l.offsets(i));
-  }
-};
-
-}  // namespace detail
 
 /// Sums a pair kernel over all pairs of bodies.
 ///
@@ -213,7 +185,7 @@ class Solver {
     detail::build_plan<Traversal>(space, *storage, constant, options_, Order, report);
     if constexpr (has_charges)
       if (n > 0) {
-        detail::stage(space, report, "charges", [&] { take_charges(space, *storage, charges); });
+        detail::charges_stage<Kernel>(space, *storage, charges, storage->bodies.view(n), report);
         detail::lists_stage<Traversal>(space, *storage, options_, Order, report);
       }
     if (report) {
@@ -224,19 +196,6 @@ class Solver {
     return plan_type(storage);
   }
 
-  /// Charges into tree order; returns their unit.
-  template <class Charges>
-  double take_charges(ExecutionSpace const& space, Storage& s, Charges const& charges) const {
-    const typename Charges::const_type constant = charges;
-    constexpr bool positive = detail::is_positive<Kernel>();
-    const auto sums = s.sums.resize(s.size);
-    if constexpr (all_pairs)
-      return detail::take_charges<positive>(space, constant, s.order, s.positions.view(s.size),
-                                            sums);
-    else
-      return detail::take_charges<positive>(space, constant, s.order, s.bodies.view(s.size), sums);
-  }
-
   /// The sums of all bodies or, with AllPairs, of a sample.
   template <class Charges, class Potential, class Field>
   void evaluate_with(ExecutionSpace const& space, plan_type const& plan, Charges const& charges,
@@ -245,8 +204,7 @@ class Solver {
     detail::check_view<ExecutionSpace, Charges, 1>();
     detail::check_result<ExecutionSpace, Potential, 1>();
     detail::check_result<ExecutionSpace, Field, 2>();
-    using Want = detail::Wanted<!std::is_same_v<Potential, None>, !std::is_same_v<Field, None>>;
-    static_assert(Want::potential || Want::field,
+    static_assert(!std::is_same_v<Potential, None> || !std::is_same_v<Field, None>,
                   "fmm: at least one of potential and field must be wanted");
     Storage& s = *plan.storage_;
     detail::check_extents("charges", charges, s.size);
@@ -255,127 +213,21 @@ class Solver {
     if (s.size == 0) return;
     detail::Region region("fmm::evaluate");
     const detail::Stopwatch watch;
-    double charge_unit = 1;
-    detail::stage(space, report, "charges", [&] { charge_unit = take_charges(space, s, charges); });
-    double length = 1;
-    if constexpr (detail::RescalableKernel<Kernel>)
-      length = all_pairs ? s.cube.exact_unit() : s.cube.edge;
     if constexpr (all_pairs) {
-      detail::stage(space, report, "p2p", [&] {
-        detail::p2p_all<Want>(space, kernel_in(length), 1 / length, s.positions.view(s.size),
-                              sample ? sample->tiles : s.tree.tiles, s.all_pairs_shape,
-                              s.sums.view(s.size));
-      });
+      detail::evaluate_all_pairs(space, s, kernel_, charges, potential, field, sample, report);
     } else {
-      if constexpr (uses_charges) detail::lists_stage<Traversal>(space, s, options_, Order, report);
-      sum_tree<Want>(space, s, kernel_in(length), report);
+      using Expansion = detail::expansion_t<Kernel, Order, Real, Translation>;
+      std::function<void()> relist;
+      if constexpr (uses_charges)
+        relist = [&] { detail::lists_stage<Traversal>(space, s, options_, Order, report); };
+      detail::evaluate_tree<Expansion, has_locals>(space, s, kernel_, charges, potential, field,
+                                                   relist, report);
     }
-    detail::stage(space, report, "results", [&] {
-      double unit = detail::prefactor(kernel_) * charge_unit;
-      if constexpr (detail::RescalableKernel<Kernel>) unit *= kernel_.potential_unit(length);
-      detail::give_results(space, s.sums.view(s.size),
-                           detail::gathers_results_v<ExecutionSpace> ? s.place : s.order, unit,
-                           unit / length, potential, field);
-    });
     if (report) {
       space.fence();
       report->evaluate_seconds += watch.seconds();
-      count_work<Want>(space, s, sample ? std::int64_t(sample->bodies.size()) : s.size, *report);
       report->memory_bytes = memory_bytes();
     }
-  }
-
-  Kernel kernel_in(double length) const {
-    if constexpr (detail::RescalableKernel<Kernel>)
-      return kernel_.rescaled(length);
-    else
-      return kernel_;
-  }
-
-  /// The way of the data through the operators. Sums of the bodies are in units of the cube.
-  template <class Want>
-  void sum_tree(ExecutionSpace const& space, Storage& s, Kernel const& kernel_of_cube,
-                Report* report) const {
-    using Expansion = detail::expansion_t<Kernel, Order, Real, Translation>;
-    auto const& tree = s.tree;
-    const auto bodies = s.bodies.view(s.size);
-    const auto sums = s.sums.view(s.size);
-    const std::size_t coefficients =
-        std::size_t(tree.cells.extent(0)) * detail::row_length(Expansion::size);
-    const auto multipoles = s.multipoles.resize(coefficients);
-    detail::stage(space, report, "p2m", [&] {
-      detail::p2m<Expansion>(space, tree.cells, tree.leaves, bodies, multipoles);
-    });
-    detail::stage(space, report, "m2m", [&] {
-      for (int level = tree.depth - 1; level >= 0; --level)
-        detail::m2m<Expansion>(space, tree.cells, tree.parents_of(level), multipoles);
-    });
-    if constexpr (has_locals) {
-      const auto locals = s.locals.resize(coefficients);
-      detail::stage(space, report, "m2l", [&] {
-        detail::m2l<Expansion>(space, tree.cells, s.lists.m2l, multipoles, locals);
-      });
-      detail::stage(space, report, "l2l", [&] {
-        for (int level = 1; level <= tree.depth; ++level)
-          detail::l2l<Expansion>(space, tree.cells, tree.level_begin[level],
-                                 tree.level_begin[level + 1], locals);
-      });
-      detail::stage(space, report, "l2p", [&] {
-        detail::l2p<Expansion, Want>(space, tree.cells, tree.tiles, bodies, locals, sums);
-      });
-    }
-    if (!has_locals || s.lists.m2p.entries.extent(0) > 0)
-      detail::stage(space, report, "m2p", [&] {
-        const auto staged = detail::stage_multipoles<Expansion>(space, multipoles, s.staged);
-        detail::m2p<Expansion, Want>(space, tree.cells, tree.tiles, s.lists.m2p,
-                                     has_locals ? detail::Csr<ExecutionSpace>{} : s.lists.m2l,
-                                     bodies, staged, sums);
-      });
-    detail::stage(space, report, "p2p", [&] {
-      detail::p2p<Want>(space, kernel_of_cube, tree.cells, tree.tiles, s.lists.p2p, bodies, sums);
-    });
-  }
-
-  /// Fills in counts and flops of the evaluation's stages.
-  template <class Want>
-  void count_work(ExecutionSpace const& space, Storage const& s, std::int64_t targets,
-                  Report& report) const {
-    const std::int64_t n = s.size;
-    std::int64_t pairs = targets * (n - 1), m2p = 0;
-    report.stage("charges").count += n;
-    report.stage("results").count += n;
-    if constexpr (!all_pairs) {
-      pairs = 0;
-      const auto no_overlap = !has_locals;
-      Kokkos::parallel_reduce("fmm::count", detail::range(space, s.tree.cells.extent(0)),
-                              detail::CountWork<ExecutionSpace>{
-                                  s.tree.cells, s.lists.p2p, s.lists.m2p, s.lists.m2l, no_overlap},
-                              pairs, m2p);
-      using Expansion = detail::expansion_t<Kernel, Order, Real, Translation>;
-      const auto flops =
-          detail::body_flops<detail::basis_t<Expansion>, Real, Want::potential, Want::field>();
-      const auto translations = detail::translation_flops<Expansion, Real>();
-      const std::int64_t cells = s.tree.cells.extent(0);
-      const auto add = [&](char const* name, std::int64_t count, std::int64_t each) {
-        report.stage(name).count += count;
-        report.stage(name).flops += double(count) * double(each);
-      };
-      add("p2m", n, flops.p2m);
-      add("m2m", cells - 1, translations.m2m);
-      if constexpr (has_locals) {
-        report.m2l += std::int64_t(s.lists.m2l.entries.extent(0));
-        add("m2l", std::int64_t(s.lists.m2l.entries.extent(0)), translations.m2l);
-        add("l2l", cells - 1, translations.l2l);
-        add("l2p", n, flops.l2p);
-      }
-      if (m2p > 0) add("m2p", m2p, flops.m2p);
-    }
-    report.m2p += m2p;
-    report.p2p_pairs += pairs;
-    report.stage("p2p").count += pairs;
-    // as the chapter counts: 20 for potential and force, 19 for the force, 10 for the potential
-    constexpr int per_pair = Want::field ? (Want::potential ? 20 : 19) : 10;
-    report.stage("p2p").flops += double(pairs) * per_pair;
   }
 
   std::size_t memory_bytes() const {

@@ -24,10 +24,10 @@ class Stopwatch {
 template <class Space, class F>
 void stage(Space const& space, Report* report, char const* name, F const& f) {
   Region region(std::string("fmm::") + name);
-  if (!report) return f();
-  space.fence();
+  if (report) space.fence();
   const Stopwatch watch;
   f();
+  if (!report) return;
   space.fence();
   report->stage(name).seconds += watch.seconds();
 }

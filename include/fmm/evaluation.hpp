@@ -1,0 +1,190 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// The evaluation: the way of the bodies' charges through the operators to potential and field. Depends on
+// the expansion and the pair kernel, but not on the traversal that made the lists.
+#pragma once
+
+#include <functional>
+
+#include "bodies.hpp"
+#include "detail/flops.hpp"
+#include "detail/stage.hpp"
+#include "kernels/l2l.hpp"
+#include "kernels/l2p.hpp"
+#include "kernels/m2l.hpp"
+#include "kernels/m2m.hpp"
+#include "kernels/m2p.hpp"
+#include "kernels/p2m.hpp"
+#include "kernels/p2p.hpp"
+#include "plan.hpp"
+#include "tree/blocks.hpp"
+#include "tuning.hpp"
+
+namespace fmm::detail {
+
+/// What is wanted (a Wanted<>) of all bodies, summed in units of the cube: P2M, M2M, then either M2L, L2L
+/// and L2P (an FMM, has_locals) or M2P (a treecode; an FMM's W list too), then P2P.
+template <class Expansion, bool has_locals, class Want, class Space, class Real, class Kernel>
+void sum_tree(Space const& space, PlanStorage<Space, Real>& s, Kernel const& kernel,
+              Report* report) {
+  auto const& tree = s.tree;
+  const auto bodies = s.bodies.view(s.size);
+  const auto sums = s.sums.view(s.size);
+  const std::size_t coefficients = std::size_t(tree.cells.extent(0)) * row_length(Expansion::size);
+  const auto multipoles = s.multipoles.resize(coefficients);
+  stage(space, report, "p2m",
+        [&] { p2m<Expansion>(space, tree.cells, tree.leaves, bodies, multipoles); });
+  stage(space, report, "m2m", [&] {
+    for (int level = tree.depth - 1; level >= 0; --level)
+      m2m<Expansion>(space, tree.cells, tree.parents_of(level), multipoles);
+  });
+  if constexpr (has_locals) {
+    const auto locals = s.locals.resize(coefficients);
+    stage(space, report, "m2l",
+          [&] { m2l<Expansion>(space, tree.cells, s.lists.m2l, multipoles, locals); });
+    stage(space, report, "l2l", [&] {
+      for (int level = 1; level <= tree.depth; ++level)
+        l2l<Expansion>(space, tree.cells, tree.level_begin[level], tree.level_begin[level + 1],
+                       locals);
+    });
+    stage(space, report, "l2p",
+          [&] { l2p<Expansion, Want>(space, tree.cells, tree.tiles, bodies, locals, sums); });
+  }
+  if (!has_locals || s.lists.m2p.entries.extent(0) > 0)
+    stage(space, report, "m2p", [&] {
+      const auto staged = stage_multipoles<Expansion>(space, multipoles, s.staged);
+      m2p<Expansion, Want>(space, tree.cells, tree.tiles, s.lists.m2p,
+                           has_locals ? Csr<Space>{} : s.lists.m2l, bodies, staged, sums);
+    });
+  stage(space, report, "p2p",
+        [&] { p2p<Want>(space, kernel, tree.cells, tree.tiles, s.lists.p2p, bodies, sums); });
+}
+
+/// Pairs of bodies, and of a body with a cell's multipole, in the lists of cell i.
+template <class Space>
+struct CountPairs {
+  Array<Cell, Space> cells;
+  Csr<Space> p2p, m2p, m2l;
+  bool m2l_at_bodies;
+
+  KOKKOS_FUNCTION void operator()(std::int64_t i, std::int64_t& pairs,
+                                  std::int64_t& m2p_pairs) const {
+    const std::int64_t bodies = cells(i).body_count;
+    for (Offset k = p2p.offsets(i); k < p2p.offsets(i + 1); ++k)
+      pairs +=
+          bodies * (p2p.entries(k) == CellIndex(i) ? bodies - 1 : cells(p2p.entries(k)).body_count);
+    m2p_pairs += bodies * (m2p.offsets(i + 1) - m2p.offsets(i));
+    if (m2l_at_bodies) m2p_pairs += bodies * (m2l.offsets(i + 1) - m2l.offsets(i));
+  }
+};
+
+inline void add_work(Report& report, char const* name, std::int64_t count,
+                     std::int64_t flops_each) {
+  report.stage(name).count += count;
+  report.stage(name).flops += double(count) * double(flops_each);
+}
+
+/// Pairs of bodies, as the chapter counts: 20 operations for potential and force, 19 for the force, 10 for
+/// the potential.
+template <class Want>
+void count_pairs(std::int64_t pairs, Report& report) {
+  report.p2p_pairs += pairs;
+  add_work(report, "p2p", pairs, Want::field ? (Want::potential ? 20 : 19) : 10);
+}
+
+/// Counts and flops of the stages of sum_tree.
+template <class Expansion, bool has_locals, class Want, class Space, class Real>
+void count_tree_work(Space const& space, PlanStorage<Space, Real> const& s, Report& report) {
+  std::int64_t pairs = 0, m2p_pairs = 0;
+  Kokkos::parallel_reduce(
+      "fmm::count", range(space, s.tree.cells.extent(0)),
+      CountPairs<Space>{s.tree.cells, s.lists.p2p, s.lists.m2p, s.lists.m2l, !has_locals}, pairs,
+      m2p_pairs);
+  const auto flops = body_flops<basis_t<Expansion>, Real, Want::potential, Want::field>();
+  const auto translations = translation_flops<Expansion, Real>();
+  const std::int64_t cells = s.tree.cells.extent(0);
+  add_work(report, "p2m", s.size, flops.p2m);
+  add_work(report, "m2m", cells - 1, translations.m2m);
+  if constexpr (has_locals) {
+    const auto m2l_entries = std::int64_t(s.lists.m2l.entries.extent(0));
+    report.m2l += m2l_entries;
+    add_work(report, "m2l", m2l_entries, translations.m2l);
+    add_work(report, "l2l", cells - 1, translations.l2l);
+    add_work(report, "l2p", s.size, flops.l2p);
+  }
+  if (m2p_pairs > 0) add_work(report, "m2p", m2p_pairs, flops.m2p);
+  report.m2p += m2p_pairs;
+  count_pairs<Want>(pairs, report);
+}
+
+/// Charges into tree order, their `bodies` in PlanStorage::bodies or ::positions; returns their unit.
+template <class Kernel, class Space, class Real, class Charges, class Bodies>
+double charges_stage(Space const& space, PlanStorage<Space, Real>& s, Charges const& charges,
+                     Bodies const& bodies, Report* report) {
+  double unit = 1;
+  const typename Charges::const_type constant = charges;
+  stage(space, report, "charges", [&] {
+    unit = take_charges<is_positive<Kernel>()>(space, constant, s.order, bodies,
+                                               s.sums.resize(s.size));
+  });
+  if (report) report->stage("charges").count += s.size;
+  return unit;
+}
+
+/// The kernel in units of a `length`.
+template <class Kernel>
+Kernel in_units_of(double length, Kernel const& kernel) {
+  if constexpr (RescalableKernel<Kernel>)
+    return kernel.rescaled(length);
+  else
+    return kernel;
+}
+
+/// Sums of the plan's bodies, made with charges and a length as units, into the caller's order.
+template <class Space, class Real, class Kernel, class Potential, class Field>
+void results_stage(Space const& space, PlanStorage<Space, Real>& s, Kernel const& kernel,
+                   double charge_unit, double length, Potential const& potential,
+                   Field const& field, Report* report) {
+  double unit = prefactor(kernel) * charge_unit;
+  if constexpr (RescalableKernel<Kernel>) unit *= kernel.potential_unit(length);
+  stage(space, report, "results", [&] {
+    give_results(space, s.sums.view(s.size), gathers_results_v<Space> ? s.place : s.order, unit,
+                 unit / length, potential, field);
+  });
+  if (report) report->stage("results").count += s.size;
+}
+
+/// Potential and field from charges, on a tree. `relist`, if there is one, redoes the lists once the
+/// bodies have their charges: for traversals whose lists depend on them.
+template <class Expansion, bool has_locals, class Space, class Real, class Kernel, class Charges,
+          class Potential, class Field>
+void evaluate_tree(Space const& space, PlanStorage<Space, Real>& s, Kernel const& kernel,
+                   Charges const& charges, Potential const& potential, Field const& field,
+                   std::function<void()> const& relist, Report* report) {
+  using Want = Wanted<!std::is_same_v<Potential, None>, !std::is_same_v<Field, None>>;
+  const double unit = charges_stage<Kernel>(space, s, charges, s.bodies.view(s.size), report);
+  if (relist) relist();
+  const double length = RescalableKernel<Kernel> ? s.cube.edge : 1;
+  sum_tree<Expansion, has_locals, Want>(space, s, in_units_of(length, kernel), report);
+  results_stage(space, s, kernel, unit, length, potential, field, report);
+  if (report) count_tree_work<Expansion, has_locals, Want>(space, s, *report);
+}
+
+/// The same by all pairs; the sums of all bodies, or of a sample.
+template <class Space, class Real, class Kernel, class Charges, class Potential, class Field>
+void evaluate_all_pairs(Space const& space, PlanStorage<Space, Real>& s, Kernel const& kernel,
+                        Charges const& charges, Potential const& potential, Field const& field,
+                        TileSample<Space> const* sample, Report* report) {
+  using Want = Wanted<!std::is_same_v<Potential, None>, !std::is_same_v<Field, None>>;
+  const auto bodies = s.positions.view(s.size);
+  const double unit = charges_stage<Kernel>(space, s, charges, bodies, report);
+  const double length = RescalableKernel<Kernel> ? s.cube.exact_unit() : 1;
+  stage(space, report, "p2p", [&] {
+    p2p_all<Want>(space, in_units_of(length, kernel), 1 / length, bodies,
+                  sample ? sample->tiles : s.tree.tiles, s.all_pairs_shape, s.sums.view(s.size));
+  });
+  results_stage(space, s, kernel, unit, length, potential, field, report);
+  const auto targets = sample ? std::int64_t(sample->bodies.size()) : s.size;
+  if (report) count_pairs<Want>(targets * (s.size - 1), *report);
+}
+
+}  // namespace fmm::detail
