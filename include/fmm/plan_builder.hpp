@@ -37,7 +37,7 @@ void build_lists(Space const& space, PlanStorage<Space, Real>& s, Options const&
       measures.charges = s.traversal.charges.resize(cells);
       cell_charges(space, s.tree, s.bodies.view(s.size), measures.charges, Shape::gather_team);
     }
-    if constexpr (uses_field<Criterion>()) {
+    if constexpr (uses_field_v<Criterion>) {
       measures.fields = s.traversal.fields.resize(cells);
       coarse_field(space, s.tree, s.size, s.traversal.coarse, s.traversal.ends, measures.fields,
                    Shape::gather_team);

@@ -2,6 +2,7 @@
 // Shapes of teams and tiles, selected by execution space, precision and order.
 #pragma once
 
+#include <algorithm>
 #include <array>
 #include <cstdint>
 
@@ -88,8 +89,12 @@ struct Tuning {
   static constexpr int translation_parts(int order) {
     return host || order <= (sizeof(Real) == 4 ? 8 : 7) ? 1 : 4;
   }
-  /// Teams of such threads that a multiprocessor shall hold.
-  static constexpr int parts_teams = sizeof(Real) == 4 ? 6 : 4;
+  /// Teams of such threads that a multiprocessor shall hold, where each takes that much of its scratch
+  /// memory (and 1 KiB of the system's).
+  static constexpr int parts_teams(int scratch_bytes) {
+    constexpr int wanted = sizeof(Real) == 4 ? 6 : 4;
+    return std::clamp(detail::multiprocessor_scratch / (scratch_bytes + 1024), 1, wanted);
+  }
 
   /// Threads that walk the sources of one target cell together.
   static constexpr int list_team = host ? 1 : 32;

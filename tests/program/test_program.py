@@ -118,6 +118,11 @@ class Case(unittest.TestCase):
             self.assertLessEqual(abs(row[0] - reference[0]), tolerance * largest)
             self.assertLessEqual(math.dist(row[1:], reference[1:]), tolerance * largest_field)
 
+    def backends(self):
+        """Those that are compiled in, as the refusal of another tells."""
+        refusal = self.run_bad("--model", "cube", "--n", 50, "--backend", "wrong")
+        return refusal.split("one of ")[1].split(" (")[0].split(", ")
+
 
 class CommandLine(Case):
     def test_help_names_every_option(self):
@@ -216,11 +221,6 @@ class CommandLine(Case):
 
     def test_numbers_may_have_an_exponent(self):
         self.assertEqual(self.report("--model", "cube", "--n", "1e2")[0]["n"], 100)
-
-    def backends(self):
-        """Those that are compiled in, as the refusal of another tells."""
-        refusal = self.run_bad("--model", "cube", "--n", 50, "--backend", "wrong")
-        return refusal.split("one of ")[1].split(" (")[0].split(", ")
 
     def test_backends(self):
         run = ("--model", "cube", "--n", 50, "--method", "fmm", "--backend")

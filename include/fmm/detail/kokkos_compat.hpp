@@ -21,6 +21,17 @@ template <class Space, class View>
 inline constexpr bool can_access_v =
     Kokkos::SpaceAccessibility<Space, typename View::memory_space>::accessible;
 
+/// Bytes of scratch memory of level 0 that a GPU's multiprocessor has for all its teams: 64 KiB are there
+/// on every one.
+inline constexpr int multiprocessor_scratch =
+#if defined(KOKKOS_ARCH_HOPPER90) || defined(KOKKOS_ARCH_BLACKWELL100)
+    228 << 10;
+#elif defined(KOKKOS_ARCH_AMPERE80)
+    164 << 10;
+#else
+    64 << 10;
+#endif
+
 template <class Space>
 using Device = Kokkos::Device<Space, typename Space::memory_space>;
 

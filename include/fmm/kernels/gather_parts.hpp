@@ -143,8 +143,9 @@ template <class Space, class Functor>
 void launch_parts(std::string const& label, Space const& space, int count, Functor const& functor) {
   using Team = typename Functor::Team;
   if (count == 0) return;
-  BoundedTeamPolicy<Space, Team::threads, Tuning<Space, typename Functor::Real>::parts_teams>
-      policy(space, count, Team::threads);
+  constexpr int teams = Tuning<Space, typename Functor::Real>::parts_teams(
+      Team::scratch_level == 0 ? int(Team::scratch_bytes) : 0);
+  BoundedTeamPolicy<Space, Team::threads, teams> policy(space, count, Team::threads);
   policy.set_scratch_size(Team::scratch_level, Kokkos::PerTeam(int(Team::scratch_bytes)));
   Kokkos::parallel_for(label, policy, functor);
 }

@@ -17,11 +17,14 @@
 
 namespace fmm::detail {
 
+template <class F, int... i>
+KOKKOS_FORCEINLINE_FUNCTION void for_constants(F const& f, std::integer_sequence<int, i...>) {
+  (f(std::integral_constant<int, i>()), ...);
+}
 /// f(integral_constant 0) .. f(integral_constant Count - 1)
 template <int Count, class F>
 KOKKOS_FORCEINLINE_FUNCTION void for_constants(F const& f) {
-  [&]<int... i>(std::integer_sequence<int, i...>) { (f(std::integral_constant<int, i>()), ...); }
-  (std::make_integer_sequence<int, Count>());
+  for_constants(f, std::make_integer_sequence<int, Count>());
 }
 
 /// The degrees and the orders of an expansion, dealt out so that each part has about as many

@@ -184,12 +184,10 @@ struct CubeCriterion {
 namespace detail {
 
 template <class C>
-constexpr bool uses_field() {
-  if constexpr (requires { C::uses_field; })
-    return C::uses_field;
-  else
-    return false;
-}
+inline constexpr bool uses_field_v = false;
+template <class C>
+  requires requires { C::uses_field; }
+inline constexpr bool uses_field_v<C> = C::uses_field;
 
 template <class C>
 C make_criterion(CriterionOptions const& options) {

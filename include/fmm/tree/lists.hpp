@@ -94,7 +94,7 @@ struct DualWalk {
         cell.is_leaf()};
     if constexpr (Criterion::uses_radii) v.radius = measures.radii(index) * edge;
     if constexpr (Criterion::uses_charges) v.charge = measures.charges(index);
-    if constexpr (uses_field<Criterion>()) v.field = measures.fields(index);
+    if constexpr (uses_field_v<Criterion>) v.field = measures.fields(index);
     return v;
   }
 

@@ -55,7 +55,7 @@ inline constexpr bool uses_theta_v = uses_theta<T>();
 template <class T>
 inline constexpr bool uses_pair_error_v = false;
 template <class C>
-inline constexpr bool uses_pair_error_v<DualTree<C>> = uses_field<C>();
+inline constexpr bool uses_pair_error_v<DualTree<C>> = uses_field_v<C>;
 
 template <class T>
 inline constexpr bool uses_charges_v = false;
