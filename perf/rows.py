@@ -10,6 +10,8 @@ and the largest error over the seeds against direct sums in double at 4096 bodie
 the precision of the sums. One setting serves every row of the same method and error, whatever its N,
 distribution and seed: most are the program's own choice. Bytes are those on the device, of the caller's
 positions, charges and results, too.
+
+A second table has the rates of P2P and M2L, from the stages of such runs.
 """
 import argparse
 import json
@@ -44,6 +46,19 @@ ROWS = [
     ("10^7 Plummer, treecode", 10**7, "plummer", "1e-4", 80, "treecode"),
 ]
 
+# name, N, settings, stage, its count, a second at least
+RATES = [
+    ("all pairs, float", 2 * 10**6, ["--method", "direct", "--direct-limit", "60"], "p2p", "p2p_pairs",
+     1.9e12),
+    ("all pairs, double", 10**6,
+     ["--method", "direct", "--direct-limit", "60", "--precision", "double"], "p2p", "p2p_pairs",
+     0.65e12),
+    ("P2P of the FMM, 1e-4", 10**7, ["--method", "fmm", *SETTINGS["fmm", "1e-4"]], "p2p", "p2p_pairs",
+     1.5e12),
+    ("M2L, p = 6", 10**7, ["--method", "fmm", *SETTINGS["fmm", "1e-4"]], "m2l", "m2l", 1.1e10),
+    ("M2L, p = 4", 10**7, ["--method", "fmm", *SETTINGS["fmm", "1e-3"]], "m2l", "m2l", 2e10),
+]
+
 
 def in_double(row):
     return "double" in row[0]
@@ -55,6 +70,20 @@ def command(program, row, seed):
     return [program, "--backend", "cuda", "--model", model, "--n", str(n), "--seed", str(seed),
             "--method", method, *SETTINGS[method, error], *precision, "--repeat",
             "3" if n > 10**8 else "10", "--check", "4096"]
+
+
+def print_rates(program, entries):
+    """Of potential and force in the uniform cube; the stage is timed alone, between two fences."""
+    print("| rate | goal | measured | line |")
+    print("| --- | --- | --- | --- |")
+    for name, n, settings, stage, count, goal in RATES:
+        data = [] if "double" in name else ["--data", "float"]
+        line = ["--backend", "cuda", "--model", "cube", "--n", str(n), "--seed", "1", *settings,
+                *data, "--repeat", "1"]
+        entry = run([program, *line])
+        entries.append(entry)
+        rate = entry["interactions"][count] / entry["seconds"]["stages"][stage]
+        print(f"| {name} | {goal:.2g} | {rate:.3g} | `{' '.join(['fmm_forces', *line])}` |", flush=True)
 
 
 def run(line):
@@ -71,9 +100,18 @@ def main():
     parser.add_argument("--report", required=True, help="JSON file for all that was measured")
     parser.add_argument("--seeds", type=int, nargs="+", default=[1])
     parser.add_argument("--rows", default="", help="only rows whose name contains this")
+    parser.add_argument("--rates", action="store_true", help="only the table of rates")
     options = parser.parse_args()
 
     entries = []
+    if not options.rates:
+        print_rows(options, entries)
+    print_rates(options.program, entries)
+    with open(options.report, "w", encoding="utf-8") as file:
+        json.dump(entries, file, indent=1)
+
+
+def print_rows(options, entries):
     print("| row | force L2 at most | goal | measured | force L2 | p99 / L2 | bytes a body | line |")
     print("| --- | --- | --- | --- | --- | --- | --- | --- |")
     for row in ROWS:
@@ -90,8 +128,6 @@ def main():
               f"| {max(errors):.1e} | {max(tails):.1f} | {memory:.0f} "
               f"| `{' '.join(['fmm_forces', *command('', row, options.seeds[0])[1:]])}` |",
               flush=True)
-    with open(options.report, "w", encoding="utf-8") as file:
-        json.dump(entries, file, indent=1)
 
 
 if __name__ == "__main__":
