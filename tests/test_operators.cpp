@@ -322,16 +322,22 @@ TYPED_TEST(Operators, PairsOfLargeLeavesAreComplete) {
   }
 }
 
+/// f(integral_constant 0) .. f(integral_constant Count - 1), on the host.
+template <int Count, class F>
+void for_numbers(F const& f) {
+  [&]<int... i>(std::integer_sequence<int, i...>) { (f(std::integral_constant<int, i>()), ...); }
+  (std::make_integer_sequence<int, Count>());
+}
+
 /// The steps of several threads, one after the other, on one expansion.
 template <int Order, Axial Kind, int Parts, class Real>
 void translate_in_parts(Route<Real> const& route, Real* a) {
   const auto rotate = [&](int back) {
-    for_constants<Parts>(
+    for_numbers<Parts>(
         [&](auto p) { PartSteps<Order, Parts, p.value, 1>::rotate(route, back, a); });
   };
   rotate(0);
-  for_constants<Parts>(
-      [&](auto p) { PartSteps<Order, Parts, p.value, 1>::template shift<Kind>(a); });
+  for_numbers<Parts>([&](auto p) { PartSteps<Order, Parts, p.value, 1>::template shift<Kind>(a); });
   rotate(1);
 }
 
@@ -368,7 +374,7 @@ void parts_agree_with_one_thread() {
 }
 
 TEST(Parts, TranslateAsOneThreadDoes) {
-  for_constants<8>([](auto i) {
+  for_numbers<8>([](auto i) {
     constexpr int order = 2 + 2 * i.value;
     parts_agree_with_one_thread<order, float>();
     parts_agree_with_one_thread<order, double>();
