@@ -188,7 +188,10 @@ Results run(Solver& solver, Bodies const& bodies) {
   Kokkos::View<double*, Space> potential("potential", bodies.size());
   Kokkos::View<double* [3], Space> field("field", bodies.size());
   const auto plan = [&] {
-    if constexpr (requires { solver.build(space, device.x); }) return solver.build(space, device.x);
+    if constexpr (Solver::uses_charges)
+      return solver.build(space, device.x, device.q);
+    else
+      return solver.build(space, device.x);
   }();
   solver.evaluate(space, plan, device.q, potential, field);
   space.fence();

@@ -11,7 +11,8 @@ namespace fmm_test {
 struct CountingKernel {
   template <int Order, class Real, class Translation>
   struct Expansion {
-    static constexpr int size = 1;
+    static constexpr int size = 1, order = 0;
+    KOKKOS_FUNCTION static Real power(Real const* M, int) { return M[0]; }
     template <class V>
     KOKKOS_FUNCTION static void p2m(V, V, V, V q, V* M) {
       M[0] += q;
@@ -80,6 +81,8 @@ TEST(Counting, EveryPairIsSummedExactlyOnce) {
           count_pairs<Counter<fmm::DualTree<>, fmm::NoTranslation>>("dual, M2P, " + name, options,
                                                                     bodies);
           count_pairs<Counter<fmm::DualTree<fmm::FieldCriterion>>>("field, " + name, options,
+                                                                   bodies);
+          count_pairs<Counter<fmm::DualTree<fmm::PowerCriterion>>>("powers, " + name, options,
                                                                    bodies);
           count_pairs<Counter<fmm::DualTree<fmm::SourceCriterion>, fmm::NoTranslation>>(
               "sources, M2P, " + name, options, bodies);

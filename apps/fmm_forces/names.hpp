@@ -18,7 +18,7 @@ enum class ChargeKind { equal, mixed };
 enum class KernelKind { laplace, gravity };
 enum class Method { direct, treecode, fmm };
 enum class Traversal { lists, barnes_hut, dual };
-enum class Criterion { radius, field };
+enum class Criterion { radius, field, power };
 enum class Translation { direct, rotation };
 enum class Precision { single_precision, double_precision };
 enum class Backend { serial, openmp, cuda };
@@ -64,8 +64,8 @@ struct Names<Traversal> {
 };
 template <>
 struct Names<Criterion> {
-  static constexpr NameTable<Criterion, 2> table{
-      {{"radius", Criterion::radius}, {"field", Criterion::field}}};
+  static constexpr NameTable<Criterion, 3> table{
+      {{"radius", Criterion::radius}, {"field", Criterion::field}, {"power", Criterion::power}}};
 };
 template <>
 struct Names<Translation> {

@@ -112,7 +112,12 @@ Measurement measure(Solver& solver, BodiesOn<Space, Data> const& bodies,
                     int repeats, Progress& progress) {
   const auto timed_run = [&](auto&... report) {
     Stopwatch<Space> watch(bodies.space);
-    const auto plan = solver.build(bodies.space, bodies.positions, report...);
+    const auto plan = [&] {
+      if constexpr (Solver::uses_charges)
+        return solver.build(bodies.space, bodies.positions, bodies.charges, report...);
+      else
+        return solver.build(bodies.space, bodies.positions, report...);
+    }();
     const double build = watch.lap();
     solver.evaluate(bodies.space, plan, bodies.charges, results.potential, results.field,
                     report...);

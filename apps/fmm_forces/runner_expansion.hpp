@@ -17,8 +17,11 @@ Measurement run_kernel(BodiesOn<Space, Data> const& bodies, ResultsOn<Space, Rea
   };
   const auto run_lists_or_dual = [&](auto translation) {
     if (settings.traversal == Traversal::lists) return run(translation, fmm::FmmList{});
-    using Field = std::conditional_t<std::is_same_v<decltype(translation), fmm::NoTranslation>,
-                                     fmm::SourceCriterion, fmm::FieldCriterion>;
+    constexpr bool treecode = std::is_same_v<decltype(translation), fmm::NoTranslation>;
+    using Field = std::conditional_t<treecode, fmm::SourceCriterion, fmm::FieldCriterion>;
+    if constexpr (!treecode)
+      if (settings.criterion == Criterion::power)
+        return run(translation, fmm::DualTree<fmm::PowerCriterion>{});
     return settings.criterion == Criterion::field
                ? run(translation, fmm::DualTree<Field>{})
                : run(translation, fmm::DualTree<fmm::RadiusCriterion>{});

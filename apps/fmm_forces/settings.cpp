@@ -264,15 +264,17 @@ void CommandLine::add_methods() {
   add_choice(
       "--criterion", settings_.criterion,
       "When the dual traversal accepts two cells: by radii and distance alone (radius), or by "
-      "what the pair errs by, too, compared with the field at the target (field) [radius; in "
-      "float on a GPU, --theta not given: field]");
+      "what the pair errs by, too, compared with the field at the target (field), or by the powers "
+      "of the multipoles, choosing between M2L, M2P and P2P (power; fmm) [radius; in float on a "
+      "GPU, --theta not given: field]");
   add_real(
       "--pair-error", "E", settings_.pair_error, [](double x) { return x > 0; },
       "a finite number > 0",
       "What a pair of cells may add to the error, in units of the field at the target, with "
-      "--criterion field [treecode " +
+      "--criterion field or power [treecode " +
           printed(fmm::SourceCriterion::default_pair_error) + ", fmm " +
-          printed(fmm::FieldCriterion::default_pair_error) + "]");
+          printed(fmm::FieldCriterion::default_pair_error) + ", power " +
+          printed(fmm::PowerCriterion::default_pair_error) + "]");
   add_choice("--translation", settings_.translation,
              "Translations of the fmm: direct O(P^4), rotation O(P^3) [" +
                  name_of(defaults::translation) + "]");
@@ -447,12 +449,16 @@ MethodSettings resolve(Settings const& settings, Method method, Build const& bui
   else if (settings.criterion)
     throw fmm::InvalidArgument("--criterion", name_of(*settings.criterion),
                                "only with --traversal dual");
-  // the classic lists have no choice of theta, and the field's criterion has a default of its own
+  if (method == Method::treecode && result.criterion == Criterion::power)
+    throw fmm::InvalidArgument("--criterion", "power", "radius or field with --method treecode");
+  // the classic lists have no choice of theta, and criteria of errors have defaults of their own
+  const bool by_error = result.criterion && *result.criterion != Criterion::radius;
   result.options.theta = settings.theta;
-  if (!settings.theta && traversal != Traversal::lists && result.criterion != Criterion::field)
+  if (!settings.theta && traversal != Traversal::lists && !by_error)
     result.options.theta = expansion.theta;
-  if (settings.pair_error && result.criterion != Criterion::field)
-    throw fmm::InvalidArgument("--pair-error", *settings.pair_error, "only with --criterion field");
+  if (settings.pair_error && !by_error)
+    throw fmm::InvalidArgument("--pair-error", *settings.pair_error,
+                               "only with --criterion field or power");
   result.options.pair_error = settings.pair_error;
   if (traversal == Traversal::dual && result.options.theta.value_or(0) >= 1)
     throw fmm::InvalidArgument("--theta", *result.options.theta,

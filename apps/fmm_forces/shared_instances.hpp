@@ -12,6 +12,11 @@
       decltype(forces::BodiesOn<Space, Data>::positions)::const_type const&, fmm::Options const&, \
       int, fmm::Report*);
 
+#define FORCES_SHARED_RELIST(prefix, Space, Real, Traversal)                          \
+  prefix template void fmm::detail::lists_stage<Traversal>(                           \
+      Space const&, fmm::detail::PlanStorage<Space, Real>&, fmm::Options const&, int, \
+      fmm::Report*);
+
 #define FORCES_SHARED_CHARGES(prefix, Space, Real, Data, Positive)                       \
   prefix template double fmm::detail::take_charges<Positive>(                            \
       Space const&, decltype(forces::BodiesOn<Space, Data>::charges)::const_type const&, \
@@ -32,20 +37,22 @@
   FORCES_SHARED_BUILD(prefix, Space, Real, Data, fmm::DualTree<fmm::RadiusCriterion>) \
   FORCES_SHARED_BUILD(prefix, Space, Real, Data, fmm::DualTree<fmm::FieldCriterion>)  \
   FORCES_SHARED_BUILD(prefix, Space, Real, Data, fmm::DualTree<fmm::SourceCriterion>) \
+  FORCES_SHARED_BUILD(prefix, Space, Real, Data, fmm::DualTree<fmm::PowerCriterion>)  \
   FORCES_SHARED_CHARGES(prefix, Space, Real, Data, true)                              \
   FORCES_SHARED_CHARGES(prefix, Space, Real, Data, false)
 
-#define FORCES_SHARED_REAL(prefix, Space, Real)                          \
-  FORCES_SHARED_DATA(prefix, Space, Real, double)                        \
-  FORCES_SHARED_NEAR_FIELD(prefix, Space, Real, fmm::Laplace)            \
-  FORCES_SHARED_NEAR_FIELD(prefix, Space, Real, fmm::SoftenedGravity)    \
-  prefix template void fmm::detail::give_results(                        \
-      Space const&, fmm::detail::Array<fmm::detail::Sums<Real>, Space>,  \
-      fmm::detail::Array<fmm::detail::BodyIndex, Space>, double, double, \
+#define FORCES_SHARED_REAL(prefix, Space, Real)                                 \
+  FORCES_SHARED_DATA(prefix, Space, Real, double)                               \
+  FORCES_SHARED_RELIST(prefix, Space, Real, fmm::DualTree<fmm::PowerCriterion>) \
+  FORCES_SHARED_NEAR_FIELD(prefix, Space, Real, fmm::Laplace)                   \
+  FORCES_SHARED_NEAR_FIELD(prefix, Space, Real, fmm::SoftenedGravity)           \
+  prefix template void fmm::detail::give_results(                               \
+      Space const&, fmm::detail::Array<fmm::detail::Sums<Real>, Space>,         \
+      fmm::detail::Array<fmm::detail::BodyIndex, Space>, double, double,        \
       forces::Column<Space, Real> const&, forces::Table3<Space, Real> const&);
 
-#define FORCES_SHARED(prefix, Space)              \
-  FORCES_SHARED_REAL(prefix, Space, float)        \
+#define FORCES_SHARED(prefix, Space)       \
+  FORCES_SHARED_REAL(prefix, Space, float) \
   FORCES_SHARED_REAL(prefix, Space, double)
 
 #ifdef KOKKOS_ENABLE_SERIAL

@@ -15,6 +15,7 @@
 #include "kernels/m2p.hpp"
 #include "kernels/p2m.hpp"
 #include "kernels/p2p.hpp"
+#include "kernels/power.hpp"
 #include "plan.hpp"
 #include "tree/blocks.hpp"
 #include "tuning.hpp"
@@ -22,10 +23,11 @@
 namespace fmm::detail {
 
 /// What is wanted (a Wanted<>) of all bodies, summed in units of the cube: P2M, M2M, then either M2L, L2L
-/// and L2P (an FMM, has_locals) or M2P (a treecode; an FMM's W list too), then P2P.
+/// and L2P (an FMM, has_locals) or M2P (a treecode; an FMM's W list too), then P2P. `relist`, if there is
+/// one, makes the lists once there are multipoles.
 template <class Expansion, bool has_locals, class Want, class Space, class Real, class Kernel>
 void sum_tree(Space const& space, PlanStorage<Space, Real>& s, Kernel const& kernel,
-              Report* report) {
+              std::function<void()> const& relist, Report* report) {
   auto const& tree = s.tree;
   const auto bodies = s.bodies.view(s.size);
   const auto sums = s.sums.view(s.size);
@@ -37,6 +39,7 @@ void sum_tree(Space const& space, PlanStorage<Space, Real>& s, Kernel const& ker
     for (int level = tree.depth - 1; level >= 0; --level)
       m2m<Expansion>(space, tree.cells, tree.parents_of(level), multipoles);
   });
+  if (relist) relist();
   if constexpr (has_locals) {
     const auto locals = s.locals.resize(coefficients);
     stage(space, report, "m2l",
@@ -153,8 +156,8 @@ void results_stage(Space const& space, PlanStorage<Space, Real>& s, Kernel const
   if (report) report->stage("results").count += s.size;
 }
 
-/// Potential and field from charges, on a tree. `relist`, if there is one, redoes the lists once the
-/// bodies have their charges: for traversals whose lists depend on them.
+/// Potential and field from charges, on a tree. `relist` is there for traversals whose lists depend on
+/// the charges.
 template <class Expansion, bool has_locals, class Space, class Real, class Kernel, class Charges,
           class Potential, class Field>
 void evaluate_tree(Space const& space, PlanStorage<Space, Real>& s, Kernel const& kernel,
@@ -162,9 +165,8 @@ void evaluate_tree(Space const& space, PlanStorage<Space, Real>& s, Kernel const
                    std::function<void()> const& relist, Report* report) {
   using Want = Wanted<!std::is_same_v<Potential, None>, !std::is_same_v<Field, None>>;
   const double unit = charges_stage<Kernel>(space, s, charges, s.bodies.view(s.size), report);
-  if (relist) relist();
   const double length = RescalableKernel<Kernel> ? s.cube.edge : 1;
-  sum_tree<Expansion, has_locals, Want>(space, s, in_units_of(length, kernel), report);
+  sum_tree<Expansion, has_locals, Want>(space, s, in_units_of(length, kernel), relist, report);
   results_stage(space, s, kernel, unit, length, potential, field, report);
   if (report) count_tree_work<Expansion, has_locals, Want>(space, s, *report);
 }

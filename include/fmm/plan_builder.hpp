@@ -31,19 +31,25 @@ void build_lists(Space const& space, PlanStorage<Space, Real>& s, Options const&
   if constexpr (is_dual_v<Traversal>) {
     using Criterion = typename Traversal::criterion;
     const std::int64_t cells = s.tree.cells.extent(0);
-    CellMeasures<Space> measures{{}, {}, {}, float(s.size)};
+    CellMeasures<Space> measures{{}, {}, {}, {}, float(s.size), order + 1};
+    CellWeights<Space> weights;
     if constexpr (Criterion::uses_radii) measures.radii = s.traversal.radii.view(cells);
     if constexpr (Criterion::uses_charges) {
       measures.charges = s.traversal.charges.resize(cells);
       cell_charges(space, s.tree, s.bodies.view(s.size), measures.charges, Shape::gather_team);
     }
+    if constexpr (uses_powers_v<Criterion>) {
+      measures.powers = s.traversal.powers.view(cells * measures.power_row);
+      weights = {measures.powers, measures.power_row};
+    }
     if constexpr (uses_field_v<Criterion>) {
       measures.fields = s.traversal.fields.resize(cells);
-      coarse_field(space, s.tree, s.size, s.traversal.coarse, s.traversal.ends, measures.fields,
-                   Shape::gather_team);
+      coarse_field(space, s.tree, s.size, s.traversal.coarse, s.traversal.ends, weights,
+                   measures.fields, Shape::gather_team);
     }
     const auto criterion = make_criterion<Criterion>(
-        CriterionOptions{options.theta.value_or(0), options.pair_error.value_or(0), order});
+        CriterionOptions{options.theta.value_or(0), options.pair_error.value_or(0), order,
+                         Shape::pairs_per_m2l(order), Shape::pairs_per_m2p(order)});
     s.lists = dual_lists(space, s.traversal, s.tree, criterion, measures, Shape::list_team);
   } else {
     s.lists = barnes_hut_lists(space, s.traversal, s.tree, *options.theta, Shape::list_team);

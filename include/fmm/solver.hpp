@@ -42,6 +42,8 @@ class Solver {
   using execution_space = ExecutionSpace;
   using plan_type = Plan<ExecutionSpace, Real>;
   static constexpr int order = Order;
+  /// Whether `build` takes charges: where the traversal's criterion uses them.
+  static constexpr bool uses_charges = detail::uses_charges_v<Traversal>;
 
   /// Validates `options` and fills in the defaults. Throws InvalidArgument.
   explicit Solver(Options options = {}, Kernel kernel = {}) : options_(options), kernel_(kernel) {
@@ -76,8 +78,8 @@ class Solver {
     return build_with(space, positions, none, &report);
   }
 
-  /// The same for a criterion that uses charges. Evaluations with other charges redo acceptance and
-  /// lists, but neither sort nor tree.
+  /// The same for a criterion that uses charges. Evaluations redo acceptance and lists, but neither sort
+  /// nor tree; if the criterion uses the powers of multipoles, there are no lists before the first one.
   template <class Positions, class Charges>
     requires(Kokkos::is_view<Charges>::value)
   plan_type build(ExecutionSpace const& space, Positions const& positions, Charges const& charges) {
@@ -126,7 +128,7 @@ class Solver {
   using Shape = Tuning<ExecutionSpace, Real>;
   static constexpr bool all_pairs = std::is_same_v<Traversal, AllPairs>;
   static constexpr bool dual = detail::is_dual_v<Traversal>;
-  static constexpr bool uses_charges = detail::uses_charges_v<Traversal>;
+  static constexpr bool needs_multipoles = detail::needs_multipoles_v<Traversal>;
   /// A treecode evaluates multipoles at the bodies; an FMM goes through local expansions.
   static constexpr bool has_locals = dual && !std::is_same_v<Translation, NoTranslation>;
 
@@ -186,7 +188,8 @@ class Solver {
     if constexpr (has_charges)
       if (n > 0) {
         detail::charges_stage<Kernel>(space, *storage, charges, storage->bodies.view(n), report);
-        detail::lists_stage<Traversal>(space, *storage, options_, Order, report);
+        if constexpr (!needs_multipoles)
+          detail::lists_stage<Traversal>(space, *storage, options_, Order, report);
       }
     if (report) {
       space.fence();
@@ -219,7 +222,13 @@ class Solver {
       using Expansion = detail::expansion_t<Kernel, Order, Real, Translation>;
       std::function<void()> relist;
       if constexpr (uses_charges)
-        relist = [&] { detail::lists_stage<Traversal>(space, s, options_, Order, report); };
+        relist = [&] {
+          if constexpr (needs_multipoles)
+            detail::multipole_powers<Expansion>(
+                space, s.tree.cells.extent(0), s.multipoles.view(),
+                s.traversal.powers.resize(s.tree.cells.extent(0) * (Order + 1)));
+          detail::lists_stage<Traversal>(space, s, options_, Order, report);
+        };
       detail::evaluate_tree<Expansion, has_locals>(space, s, kernel_, charges, potential, field,
                                                    relist, report);
     }

@@ -206,6 +206,8 @@ class CommandLine(Case):
                      says=("--criterion", "--traversal dual"))
         self.run_bad(*model, "--method", "fmm", "--criterion", "radius", "--pair-error", 1e-3,
                      says=("--pair-error", "--criterion field"))
+        self.run_bad(*model, "--method", "treecode", "--traversal", "dual", "--criterion", "power",
+                     says=("--criterion = power", "radius or field"))
         self.run_bad(*model, "--data", "float", "--precision", "double",
                      says=("--data = float", "double with --precision double"))
         self.run_bad(*model, "--data", "float", "--backend", "serial",
@@ -550,6 +552,9 @@ class Report(Case):
         self.assertEqual((entry["criterion"], entry["pair_error"]), ("field", 1e-4))
         stricter, = self.report(*run, "--criterion", "field", "--pair-error", 1e-6)
         self.assertLess(stricter["error"]["force_l2"], 0.3 * entry["error"]["force_l2"])
+        by_power, = self.report(*run, "--criterion", "power", "--pair-error", 1e-5)
+        self.assertEqual((by_power["criterion"], by_power["pair_error"]), ("power", 1e-5))
+        self.assertLess(by_power["error"]["force_l2"], 1e-4)
         radius, = self.report(*run, "--criterion", "radius")
         self.assertEqual((radius["criterion"], radius["pair_error"]), ("radius", None))
         lists, = self.report(*run, "--traversal", "lists")
@@ -601,6 +606,7 @@ class Results(Case):
                  for traversal in ("lists", "dual") for translation in ("direct", "rotation")]
         ways += [(method, "dual", ("--criterion", "field", "--pair-error", 1e-3))
                  for method in ("treecode", "fmm")]
+        ways += [("fmm", "dual", ("--criterion", "power", "--pair-error", 1e-3))]
         for kernel in expected:
             for precision in ("float", "double"):
                 rows = self.sums("--input", file, "--method", "direct", "--precision", precision,

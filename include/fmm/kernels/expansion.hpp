@@ -20,6 +20,8 @@
 //   staged_size, stage_multipole(M, k), stage_local(L, k)   optional: how many numbers a staged expansion
 //                              is, and number k of them, computed once for each cell; without these S is
 //                              the expansion itself
+//   order, power(M, n)         optional, for criteria that use powers: the highest degree, and the size of a
+//                              multipole's part of degree n; that of degree 0 with the sign of the charge
 //   basis                      optional: a class with the functions that are not translations, where
 //                              several expansions share them (and their compiled operators)
 #pragma once
@@ -46,6 +48,14 @@ struct SphericalBasis {
       M[k] += f * re;
       if (m > 0) M[k + 1] += f * im;
     });
+  }
+
+  /// sqrt(sum_m M_nm^2): |q| r^n of a single charge at r.
+  KOKKOS_INLINE_FUNCTION static Real power(Real const* M, int n) {
+    if (n == 0) return M[0];
+    Real sum = 0;
+    for (int k = n * n; k < (n + 1) * (n + 1); ++k) sum += M[k] * M[k];
+    return std::sqrt(sum);
   }
 
   static constexpr bool polynomial = Order <= detail::largest_polynomial_order;

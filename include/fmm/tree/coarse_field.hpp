@@ -4,12 +4,13 @@
 // A few hundred coarse cells, the largest that hold at most a certain share of the bodies, stand for all
 // bodies. At the centre of each of them, and of the cells above them, the field is the sum of the
 // magnitudes w / (R^2 + h^2 / 4) over all of them, itself included: w is the source's share of the bodies,
-// h its edge. Cells below take the value of the coarse cell that they are in. Magnitudes, since these
-// neither cancel nor vanish: the sum is near the force in the halo of a clump, and several times as large
-// inside it.
+// or its charge, and h its edge. Cells below take the value of the coarse cell that they are in.
+// Magnitudes, since these neither cancel nor vanish, but for the sign of charges: the sum is near the force
+// in the halo of a clump, and several times as large inside it.
 #pragma once
 
 #include <algorithm>
+#include <cmath>
 
 #include "../detail/memory.hpp"
 #include "octree.hpp"
@@ -49,16 +50,29 @@ struct SelectCoarse {
   }
 };
 
+/// Charges of cells, every `row`-th number of an array; without it, shares of the bodies.
+template <class Space>
+struct CellWeights {
+  Array<float, Space> charges = {};
+  int row = 0;
+
+  KOKKOS_FUNCTION double operator()(CellIndex index, double share) const {
+    return row > 0 ? charges(std::int64_t(index) * row) : share;
+  }
+};
+
 /// A team sums at every so many of the selected cells.
 template <class Space>
 struct SumCoarse {
   CoarseCells<Space> coarse;
+  CellWeights<Space> weights;
   Array<CellIndex, Space> selected;
   Array<Offset, Space> count;
   Array<float, Space> fields;
 
   KOKKOS_FUNCTION void operator()(TeamMember<Space> const& team) const {
     const Offset all = count(0);
+    const double per_body = 1.0 / coarse.cells(0).body_count;
     for (Offset i = team.league_rank(); i < all; i += team.league_size()) {
       const Cell target = coarse.cells(selected(i));
       double field = 0;
@@ -72,12 +86,12 @@ struct SumCoarse {
               const double x = double(target.centre[d]) - source.centre[d];
               r2 += x * x;
             }
-            sum += coarse.bodies(source) / r2;
+            const BodyIndex bodies = coarse.bodies(source);
+            if (bodies > 0) sum += weights(selected(j), bodies * per_body) / r2;
           },
           field);
       constexpr double edge = double(std::int32_t(1) << grid_bits);
-      const double per_body = edge * edge / coarse.cells(0).body_count;
-      if (team.team_rank() == 0) fields(selected(i)) = float(field * per_body);
+      if (team.team_rank() == 0) fields(selected(i)) = float(std::fabs(field) * edge * edge);
     }
   }
 };
@@ -97,12 +111,12 @@ struct InheritCoarse {
   }
 };
 
-/// fields(cell), in shares of all bodies / (edge of the cube)^2. Cost: O(cells), and the square of the
+/// fields(cell), in units of the weights / (edge of the cube)^2. Cost: O(cells), and the square of the
 /// number of coarse cells, about two times 256 in a cube.
 template <class Space>
 void coarse_field(Space const& space, Octree<Space> const& tree, std::int64_t bodies,
                   Buffer<CellIndex, Space>& selected_buffer, Buffer<Offset, Space>& count_buffer,
-                  Array<float, Space> fields, int team_size) {
+                  CellWeights<Space> const& weights, Array<float, Space> fields, int team_size) {
   const std::int64_t cells = tree.cells.extent(0);
   const CoarseCells<Space> coarse{tree.cells, BodyIndex(bodies / coarse_share)};
   const auto selected = selected_buffer.resize(cells);
@@ -112,7 +126,7 @@ void coarse_field(Space const& space, Octree<Space> const& tree, std::int64_t bo
   constexpr std::int64_t teams = 2048;
   Kokkos::parallel_for("fmm::field::sum",
                        TeamPolicy<Space>(space, int(std::min(cells, teams)), team_size),
-                       SumCoarse<Space>{coarse, selected, count, fields});
+                       SumCoarse<Space>{coarse, weights, selected, count, fields});
   Kokkos::parallel_for("fmm::field::inherit", range(space, cells),
                        InheritCoarse<Space>{coarse, fields});
 }

@@ -15,6 +15,9 @@
 //     static constexpr bool uses_field = true
 //     static constexpr double default_pair_error
 //
+// and one that wants to know the size of the sources' multipoles, degree by degree, has uses_powers = true
+// besides uses_charges.
+//
 // `Acceptance::m2l` must only be given to pairs whose expansions converge: the sum of both radii less than
 // the distance of the centres.
 #pragma once
@@ -28,9 +31,12 @@ namespace fmm {
 
 /// What becomes of a pair of cells.
 enum class Acceptance {
-  no,   ///< split one of them; two leaves are summed directly
-  m2l,  ///< multipole to local expansion
-  m2p   ///< multipole evaluated at the bodies of the target, which is a leaf
+  no,            ///< split the larger one; two leaves are summed directly
+  m2l,           ///< multipole to local expansion
+  m2p,           ///< multipole evaluated at the bodies of the target, which is a leaf
+  p2p,           ///< summed directly, if both are leaves
+  split_source,  ///< `no`, and if the source can be split, then that one
+  split_target   ///< `no`, and if the target can be split, then that one
 };
 
 /// A cell as a criterion sees it. Lengths in edges of the bounding cube.
@@ -39,10 +45,16 @@ struct CellView {
   float edge;
   float radius;  ///< of the bodies around the centre, if the criterion uses radii; else of the cube
   float charge;  ///< sum of |q| in an arbitrary unit, if the criterion uses charges; else 0
-  float field;   ///< sum of share / R^2 over all bodies, roughly, if the criterion uses it; else 0
+  float
+      field;  ///< around the cell, roughly, if the criterion uses it; else 0. Of bodies that have a
+              ///< share of 1 in all; if the criterion uses powers, of their charges
   float share;   ///< of all bodies
+  float bodies;  ///< how many
   int level;
   bool leaf;
+  float const*
+      powers;  ///< if the criterion uses them: of the degrees 0 .. order of the multipole, in
+               ///< units of edge^degree; that of degree 0 is the charge
 };
 
 /// (r_a + r_b) < theta R with the tight radii of both cells' bodies and R between the centres
@@ -67,9 +79,11 @@ struct RadiusCriterion {
 
 /// What a criterion may depend on.
 struct CriterionOptions {
-  double theta;       ///< Options::theta
-  double pair_error;  ///< Options::pair_error
-  int order;          ///< highest degree of the expansions
+  double theta;              ///< Options::theta
+  double pair_error;         ///< Options::pair_error
+  int order;                 ///< highest degree of the expansions
+  double pairs_per_m2l = 1;  ///< what an M2L costs, in pairs of P2P
+  double pairs_per_m2p = 1;  ///< what M2P costs for a body
 };
 
 namespace detail {
@@ -118,6 +132,84 @@ struct FieldCriterion : detail::PairError {
     if (!(r * r < theta2 * R2)) return Acceptance::no;
     return is_small(source.share, r / std::sqrt(R2), R2, target.field) ? Acceptance::m2l
                                                                        : Acceptance::no;
+  }
+};
+
+/// What a pair errs by is estimated from the multipole's own powers (Dehnen 2014, Comput. Astrophys. Cosmol.
+/// 1:1, eqs. 14 to 17), for either side apart, and each pair gets the operator that costs least among those
+/// that are good enough: M2L, M2P, P2P (Cheng, Greengard & Rokhlin 1999, J. Comput. Phys. 155:468, sec. 5).
+///
+/// With a = r_a / R, b = r_b / R and t = edge_b / R, the field that is left out where the local expansion
+/// ends, and where the multipole ends, is about
+///
+///     T = a^p sum_(n <= p) binomial(n + p + 1, n) |P_n| t^n / (1 - a - b) / R^2
+///     S = |P_p| t^p b / D^(p+2) / (1 - a - b) / R^2,   D = 1 - 0.6 a (anywhere in the target), 1 - a (all)
+///
+/// A pair is accepted if its share of the mean square error is worth what it saves: n_a T^2 and n_a S^2
+/// less than (pair_error field)^2 times the cost of the pair's refinement in M2Ls, for n_a bodies in the
+/// target. Only a smaller source makes S smaller, and only a smaller target makes T smaller beyond
+/// cancellation: the side that is not good enough is split, and bodies of a leaf that cannot be split
+/// take the multipole of a large source by M2P, so that errors in the same direction do not add up from
+/// many small ones. The relative force error of all bodies is near pair_error, whatever the order, the
+/// distribution and N (docs/math.md).
+struct PowerCriterion {
+  static constexpr bool uses_theta = true;
+  static constexpr bool uses_radii = true;
+  static constexpr bool uses_charges = true;
+  static constexpr bool uses_field = true;
+  static constexpr bool uses_powers = true;
+  static constexpr double default_theta = 0.92;
+  static constexpr double default_pair_error = 2e-5;
+  /// M2Ls that take the place of one between cells that are not both leaves, roughly.
+  static constexpr float refinement = 16;
+
+  float theta2, limit, m2ls_per_pair, m2ls_per_m2p;
+  int order;
+
+  explicit PowerCriterion(CriterionOptions const& options)
+      : theta2(float(options.theta * options.theta)),
+        limit(float(options.pair_error)),
+        m2ls_per_pair(float(1 / options.pairs_per_m2l)),
+        m2ls_per_m2p(float(options.pairs_per_m2p / options.pairs_per_m2l)),
+        order(options.order) {}
+
+  KOKKOS_FUNCTION Acceptance operator()(CellView const& target, CellView const& source) const {
+    const float x = target.centre[0] - source.centre[0], y = target.centre[1] - source.centre[1],
+                z = target.centre[2] - source.centre[2];
+    const float r = target.radius + source.radius, R2 = x * x + y * y + z * z;
+    if (!(r * r < theta2 * R2)) return Acceptance::no;
+    const float direct = target.bodies * source.bodies * m2ls_per_pair;
+    const bool leaves = target.leaf && source.leaf;
+    if (leaves && direct < 1) return Acceptance::p2p;
+
+    const float per_R = 1 / std::sqrt(R2), a = target.radius * per_R, b = source.radius * per_R,
+                t = source.edge * per_R, tail = 1 / (1 - r * per_R);
+    float T = std::fabs(source.powers[0]), binomial = 1, a_p = 1;
+    for (int n = 1; n <= order; ++n) {
+      binomial *= t * float(n + order + 1) / float(n);
+      T += binomial * source.powers[n];
+      a_p *= a;
+    }
+    T *= a_p * tail;
+    const float worth = leaves ? direct : refinement;  // in M2Ls
+    const float allowed = limit * target.field * R2 * std::sqrt(worth / target.bodies);
+    const bool target_good = T < allowed;
+    const bool source_good = S(source.powers[order], t, b, 1 - 0.6f * a) * tail < allowed;
+    if (target_good && source_good) return Acceptance::m2l;
+    if (target_good) return Acceptance::split_source;
+    if (!target.leaf) return source_good ? Acceptance::split_target : Acceptance::no;
+    // of T / allowed parts of the source each would be good enough, or all its bodies
+    const float at_bodies = target.bodies * m2ls_per_m2p;
+    const bool good = S(source.powers[order], t, b, 1 - a) * tail < allowed;
+    return good && at_bodies < direct && at_bodies * allowed < T ? Acceptance::m2p
+                                                                 : Acceptance::split_source;
+  }
+
+ private:
+  KOKKOS_FUNCTION float S(float power, float t, float b, float D) const {
+    float s = power * b / D, t_D = t / D;
+    for (int n = 0; n < order; ++n) s *= t_D;
+    return s / D;
   }
 };
 
@@ -188,6 +280,12 @@ inline constexpr bool uses_field_v = false;
 template <class C>
   requires requires { C::uses_field; }
 inline constexpr bool uses_field_v<C> = C::uses_field;
+
+template <class C>
+inline constexpr bool uses_powers_v = false;
+template <class C>
+  requires requires { C::uses_powers; }
+inline constexpr bool uses_powers_v<C> = C::uses_powers;
 
 template <class C>
 C make_criterion(CriterionOptions const& options) {

@@ -48,8 +48,9 @@ struct ListBuffers {
 /// What criteria may know of the cells besides the cells themselves; empty what a criterion does not use.
 template <class Space>
 struct CellMeasures {
-  Array<float, Space> radii, charges, fields;
-  float bodies;  ///< of all cells
+  Array<float, Space> radii, charges, fields, powers;
+  float bodies;   ///< of all cells
+  int power_row;  ///< numbers of a cell in `powers`
 };
 
 template <class Space>
@@ -58,13 +59,14 @@ struct TraversalBuffers {
   ListBuffers<Space> open{"open"}, next_open{"next open"};
   Buffer<int, Space> counts{"list counts"};
   Buffer<Offset, Space> sums{"list sums"}, ends{"list ends"};
-  Buffer<float, Space> radii{"radii"}, charges{"cell charges"}, fields{"cell fields"};
+  Buffer<float, Space> radii{"radii"}, charges{"cell charges"}, fields{"cell fields"},
+      powers{"multipole powers"};
   Buffer<CellIndex, Space> coarse{"coarse cells"};
 
   std::size_t bytes() const {
     return m2l.bytes() + m2p.bytes() + p2p.bytes() + open.bytes() + next_open.bytes() +
            counts.bytes() + sums.bytes() + ends.bytes() + radii.bytes() + charges.bytes() +
-           fields.bytes() + coarse.bytes();
+           fields.bytes() + powers.bytes() + coarse.bytes();
   }
 };
 
@@ -90,11 +92,20 @@ struct DualWalk {
         0,
         0,
         float(cell.body_count) / measures.bodies,
+        float(cell.body_count),
         cell.level,
-        cell.is_leaf()};
+        cell.is_leaf(),
+        nullptr};
     if constexpr (Criterion::uses_radii) v.radius = measures.radii(index) * edge;
     if constexpr (Criterion::uses_charges) v.charge = measures.charges(index);
     if constexpr (uses_field_v<Criterion>) v.field = measures.fields(index);
+    if constexpr (uses_powers_v<Criterion>) {
+      v.powers = measures.powers.data() + std::int64_t(index) * measures.power_row;
+      // that of the nearest bodies, which does not cancel where charges have both signs: 2.6 |q| / d^2
+      // on average (Chandrasekhar 1943, Rev. Mod. Phys. 15:1), d^3 the volume of a body
+      const float d = edge / std::cbrt(v.bodies), charge = measures.charges(0) / measures.bodies;
+      v.field += 2.6f * charge / (d * d);
+    }
     return v;
   }
 
@@ -123,6 +134,8 @@ struct DualWalk {
         index == target.index ? Acceptance::no : criterion(target.view, view(index, source));
     if (decision == Acceptance::m2l) return list_m2l;
     if (decision == Acceptance::m2p && leaf) return list_m2p;
+    if (decision == Acceptance::split_source && !source.is_leaf()) return split;
+    if (decision == Acceptance::split_target && !leaf) return list_open;
     if (leaf && source.is_leaf()) return list_p2p;
     if (source.is_leaf() || (!leaf && source.level >= target.view.level)) return list_open;
     return split;

@@ -62,6 +62,12 @@ inline constexpr bool uses_charges_v = false;
 template <class C>
 inline constexpr bool uses_charges_v<DualTree<C>> = C::uses_charges;
 
+/// Whether there can be no lists before there are multipoles.
+template <class T>
+inline constexpr bool needs_multipoles_v = false;
+template <class C>
+inline constexpr bool needs_multipoles_v<DualTree<C>> = uses_powers_v<C>;
+
 }  // namespace detail
 
 /// One of the four above.

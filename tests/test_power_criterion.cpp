@@ -1,0 +1,151 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// The criterion that estimates a pair's error from the powers of the source's multipole: the powers are
+// what they are said to be, and the error of the sums is what was asked for.
+#include "support.hpp"
+
+namespace fmm_test {
+namespace {
+
+using Space = Kokkos::DefaultExecutionSpace;
+using Criterion = fmm::PowerCriterion;
+
+template <class Real>
+struct Powers : testing::Test {};
+using Precisions = testing::Types<float, double>;
+TYPED_TEST_SUITE(Powers, Precisions);
+
+TYPED_TEST(Powers, OfOneChargeAreItsDistanceToThePower) {
+  using Basis = fmm::SphericalBasis<7, TypeParam>;
+  for (const TypeParam q : {TypeParam(2), TypeParam(-3)}) {
+    TypeParam M[Basis::size] = {};
+    const TypeParam x = TypeParam(0.3), y = TypeParam(-0.2), z = TypeParam(0.45);
+    Basis::p2m(x, y, z, q, M);
+    const double r = std::sqrt(double(x) * x + double(y) * y + double(z) * z);
+    const double rounding = 20 * std::numeric_limits<TypeParam>::epsilon();
+    EXPECT_EQ(Basis::power(M, 0), q);
+    for (int n = 1; n <= 7; ++n)
+      EXPECT_NEAR(Basis::power(M, n) / (std::fabs(double(q)) * std::pow(r, n)), 1, rounding) << n;
+  }
+}
+
+TYPED_TEST(Powers, OfARingHaveNoOddDegrees) {
+  using Basis = fmm::SphericalBasis<4, TypeParam>;
+  TypeParam M[Basis::size] = {};
+  for (const int sign : {-1, 1}) {
+    Basis::p2m(TypeParam(sign) / 4, TypeParam(0), TypeParam(0), TypeParam(1), M);
+    Basis::p2m(TypeParam(0), TypeParam(sign) / 4, TypeParam(0), TypeParam(1), M);
+  }
+  const double rounding = 20 * std::numeric_limits<TypeParam>::epsilon();
+  EXPECT_EQ(Basis::power(M, 0), TypeParam(4));
+  EXPECT_NEAR(Basis::power(M, 1), 0, rounding);
+  EXPECT_NEAR(Basis::power(M, 2), 4.0 / 16 / 2, rounding);  // 4 r^2 |P_2(0)|
+  EXPECT_NEAR(Basis::power(M, 3), 0, rounding);
+}
+
+/// Relative force errors of all bodies.
+struct Errors {
+  double l2, p99;
+};
+Errors errors_of(Results const& sums, Results const& reference) {
+  std::vector<double> errors;
+  for (std::size_t i = 0; i < reference.potential.size(); ++i) {
+    double difference = 0, norm = 0;
+    for (std::size_t d = 3 * i; d < 3 * i + 3; ++d) {
+      difference += std::pow(sums.field[d] - reference.field[d], 2);
+      norm += std::pow(reference.field[d], 2);
+    }
+    errors.push_back(std::sqrt(difference / norm));
+  }
+  const auto rank = errors.begin() + std::ptrdiff_t(0.99 * double(errors.size()));
+  std::nth_element(errors.begin(), rank, errors.end());
+  return {relative_l2(sums.field, reference.field), *rank};
+}
+
+template <int Order, class Real = double>
+Errors errors_at(Bodies const& bodies, Results const& reference, double pair_error) {
+  fmm::Solver<fmm::Laplace, Order, fmm::Rotation, fmm::DualTree<Criterion>, Real> solver(
+      {.pair_error = pair_error});
+  return errors_of(run(solver, bodies), reference);
+}
+
+class ModelsAndSigns : public testing::TestWithParam<std::tuple<Model, bool, std::size_t>> {};
+
+/// Within a factor of ten above, for every order; and not far below where no close pair of bodies is most
+/// of the norm.
+TEST_P(ModelsAndSigns, ErrIsNearPairError) {
+  const auto [model, mixed, n] = GetParam();
+  const Bodies bodies = make_bodies(model, n, mixed, 3);
+  const Results reference = direct_sum<fmm::Laplace>(bodies);
+  const bool many = n > 1000 && !mixed;
+  const auto expect = [&](Errors const& errors, double pair_error) {
+    EXPECT_LT(errors.l2, 10 * pair_error);
+    if (many && model == Model::cube) {
+      EXPECT_GT(errors.l2, 0.1 * pair_error);
+    }
+    if (many && (model == Model::cube || model == Model::plummer)) {
+      EXPECT_LT(errors.p99, 12 * errors.l2);
+    }
+  };
+  expect(errors_at<2>(bodies, reference, 3e-3), 3e-3);
+  expect(errors_at<4>(bodies, reference, 1e-4), 1e-4);
+  expect(errors_at<4, float>(bodies, reference, 1e-4), 1e-4);
+  expect(errors_at<8>(bodies, reference, 1e-6), 1e-6);
+  expect(errors_at<12>(bodies, reference, 1e-8), 1e-8);
+}
+
+INSTANTIATE_TEST_SUITE_P(All, ModelsAndSigns,
+                         testing::Combine(testing::Values(Model::cube, Model::plummer, Model::shell,
+                                                          Model::disk, Model::clusters),
+                                          testing::Bool(),
+                                          testing::Values(std::size_t(1000), std::size_t(20000))),
+                         [](auto const& info) {
+                           return std::string(name_of(std::get<0>(info.param))) +
+                                  (std::get<1>(info.param) ? "_mixed_" : "_equal_") +
+                                  std::to_string(std::get<2>(info.param));
+                         });
+
+/// Bodies of large leaves in the halo take the core's multipole at their own places: summed over many
+/// small sources, the errors of their local expansions would be in the same direction.
+TEST(PowerCriterion, LeavesInAHaloTakeMultipoles) {
+  const Bodies bodies = make_bodies(Model::plummer, 20000, false, 2);
+  const Results reference = direct_sum<fmm::Laplace>(bodies);
+  fmm::Solver<fmm::Laplace, 4, fmm::Rotation, fmm::DualTree<Criterion>, double> solver(
+      {.pair_error = 1e-4, .leaf_capacity = 32});
+  const Space space;
+  const DeviceBodies<Space> device(bodies);
+  Kokkos::View<double*, Space> potential("potential", bodies.size());
+  Kokkos::View<double* [3], Space> field("field", bodies.size());
+  const auto plan = solver.build(space, device.x, device.q);
+  solver.evaluate(space, plan, device.q, potential, field);
+  EXPECT_GT(plan.m2p_entries(), plan.leaves());
+  EXPECT_GT(plan.m2l_entries(), plan.m2p_entries());
+  const Errors errors = errors_of(to_host(potential, field), reference);
+  EXPECT_LT(errors.p99, 10 * errors.l2);
+}
+
+/// Other charges, other lists: sources that have none are accepted at once.
+TEST(PowerCriterion, NewChargesMakeNewLists) {
+  Bodies bodies = make_bodies(Model::cube, 5000);
+  fmm::Solver<fmm::Laplace, 4, fmm::Rotation, fmm::DualTree<Criterion>, double> solver;
+  const Space space;
+  const DeviceBodies<Space> device(bodies);
+  Kokkos::View<double*, Space> potential("potential", bodies.size());
+  Kokkos::View<double* [3], Space> field("field", bodies.size());
+  const auto plan = solver.build(space, device.x, device.q);
+  EXPECT_EQ(plan.m2l_entries(), 0);
+  solver.evaluate(space, plan, device.q, potential, field);
+  const auto before = plan.m2l_entries();
+  EXPECT_GT(before, 0);
+  for (std::size_t i = 0; i < bodies.size(); ++i)
+    if (bodies.x[3 * i] < 0.7) bodies.q[i] = 0;
+  fmm::Report report;
+  solver.evaluate(space, plan, DeviceBodies<Space>(bodies).q, potential, field, report);
+  EXPECT_NE(plan.m2l_entries(), before);
+  EXPECT_EQ(report.find("sort"), nullptr);
+  EXPECT_EQ(report.find("tree"), nullptr);
+  EXPECT_LT(relative_l2(to_host(potential, field).field, direct_sum<fmm::Laplace>(bodies).field),
+            2e-4);
+}
+
+}  // namespace
+}  // namespace fmm_test
