@@ -161,7 +161,7 @@ struct PowerCriterion {
   static constexpr double default_theta = 0.92;
   static constexpr double default_pair_error = 2e-5;
   /// M2Ls that take the place of one between cells that are not both leaves, roughly.
-  static constexpr float refinement = 16;
+  static constexpr float refinement = 8;
 
   float theta2, limit, m2ls_per_pair, m2ls_per_m2p;
   int order;
