@@ -2,7 +2,7 @@
 // What the benchmarks share: the points that they run at, bodies and plans there, manual time between
 // fences, and the counters.
 //
-// Everything runs in Kokkos's default execution space. Bodies are gravity's, of the program's models, handed
+// Everything runs in Kokkos's default execution space, or in BENCH_SPACE. Bodies are gravity's, of the program's models, handed
 // over in double on a CPU and in the precision of the sums on a GPU.
 //
 // Counters of one run: <items>_per_second; flops_per_second, as the chapter counts (chapter_flops.hpp);
@@ -23,7 +23,11 @@
 
 namespace fmm_bench {
 
+#ifdef BENCH_SPACE
+using Space = Kokkos::BENCH_SPACE;
+#else
 using Space = Kokkos::DefaultExecutionSpace;
+#endif
 inline constexpr bool on_host = fmm::detail::is_host_space_v<Space>;
 
 /// What bodies are handed over in.

@@ -20,8 +20,10 @@ struct MultiplyAdds {
     V a[chains];
     for (int k = 0; k < chains; ++k) a[k] = V(Real(k));
     const V factor(Real(0.999)), addend(Real(i + 1));
-    for (int step = 0; step < steps; ++step) FMM_UNROLL
-    for (int k = 0; k < chains; ++k) a[k] = a[k] * factor + addend;
+    for (int step = 0; step < steps; ++step) {
+      FMM_UNROLL
+      for (int k = 0; k < chains; ++k) a[k] = a[k] * factor + addend;
+    }
     V sum(Real(0));
     for (int k = 0; k < chains; ++k) sum += a[k];
     out(i) = LaneTraits<V>::sum(sum);
