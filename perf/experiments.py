@@ -161,7 +161,7 @@ class Experiment:
                  "error": {"force_l2": 5e-5}, "order": int(option.get("--order", 0)), "theta": None,
                  "pair_error": None, "criterion": None, "traversal": None, "tree": None,
                  "leaf": leaf, "depth": None, "commit": None, "device": None, "threads": None,
-                 "versions": {}, "flops": 0, "interactions": {}}]
+                 "versions": {}, "flops": 0, "interactions": {}, "memory_bytes": 0}]
 
     # ---- the search for the best setting -----------------------------------------------------
 
@@ -231,7 +231,8 @@ class Experiment:
 def point(entry, variant, resource):
     """What the tables, plots and comparisons need of a report's entry."""
     keys = ("method", "n", "order", "theta", "pair_error", "criterion", "traversal", "tree", "leaf",
-            "depth", "device", "threads", "versions", "commit", "flops", "interactions")
+            "depth", "device", "threads", "versions", "commit", "flops", "interactions",
+            "memory_bytes")
     return {"variant": variant, "resource": resource, **{key: entry.get(key) for key in keys},
             "seconds": entry["seconds"]["total"], "all": entry["seconds"]["all"],
             "stages": entry["seconds"]["stages"], "force_l2": entry["error"]["force_l2"],
