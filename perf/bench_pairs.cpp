@@ -19,26 +19,29 @@ Work pair_work(double pairs, double bytes) {
 
 template <class Real>
 void near_field(benchmark::State& state, Point const& point) {
-  auto& [space, options, s] = setup_of<Real, fmm::DualTree<>>(point);
+  auto& setup = setup_of<Real, fmm::DualTree<>>(point);
+  auto& s = setup.s;
   const auto kernel = in_units_of(s.cube.edge, fmm::SoftenedGravity());
   const auto bodies = s.bodies.view(s.size);
   const auto sums = s.sums.view(s.size);
-  time(state, space,
-       [&] { p2p<Want>(space, kernel, s.tree.cells, s.tree.tiles, s.lists.p2p, bodies, sums); });
-  const auto pairs = double(setup_of<Real, fmm::DualTree<>>(point).count_pairs().first);
-  report(state, pair_work(pairs, body_bytes<Real>(s.size) +
-                                     double(s.lists.p2p.entries.extent(0)) * sizeof(CellIndex)));
+  time(state, setup.space, [&] {
+    p2p<Want>(setup.space, kernel, s.tree.cells, s.tree.tiles, s.lists.p2p, bodies, sums);
+  });
+  report(state, pair_work(double(setup.count_pairs().first),
+                          body_bytes<Real>(s.size) +
+                              double(s.lists.p2p.entries.extent(0)) * sizeof(CellIndex)));
 }
 
 template <class Real>
 void all_pairs(benchmark::State& state, Point const& point) {
-  auto& [space, options, s] = setup_of<Real, fmm::AllPairs>(point);
+  auto& setup = setup_of<Real, fmm::AllPairs>(point);
+  auto& s = setup.s;
   const double length = s.cube.exact_unit();
   const auto kernel = in_units_of(length, fmm::SoftenedGravity());
   const auto bodies = s.positions.view(s.size);
   const auto sums = s.sums.view(s.size);
-  time(state, space, [&] {
-    p2p_all<Want>(space, kernel, 1 / length, bodies, s.tree.tiles, s.all_pairs_shape, sums);
+  time(state, setup.space, [&] {
+    p2p_all<Want>(setup.space, kernel, 1 / length, bodies, s.tree.tiles, s.all_pairs_shape, sums);
   });
   report(state, pair_work(double(s.size) * double(s.size - 1),
                           double(s.size) * (sizeof(Body<double>) + 2 * sizeof(Sums<Real>))));

@@ -102,6 +102,7 @@ class Experiment:
                          self.pretend if options.dry_run else None)
         self.all_cores = options.threads or len(os.sched_getaffinity(0))
         self.orders = ORDERS if options.dry_run else self.compiled_orders()
+        self.runs.data["orders"] = self.orders
 
     def program(self, name):
         if self.options.build:
@@ -114,6 +115,9 @@ class Experiment:
     def compiled_orders(self):
         """As the refusal of another one tells."""
         program = self.program("fmm_forces")
+        kept = self.runs.data.get("orders")
+        if kept and not os.path.exists(program):
+            return kept  # enough to print the tables of a file that is complete
         try:
             done = subprocess.run([program, "--model", "cube", "--order", "999"],
                                   capture_output=True, text=True)
@@ -262,7 +266,10 @@ class Time(Experiment):
         self.sizes = sizes(1000, options.last or last, 2 if self.quick else 4)
 
     def repeats(self, n, final):
-        """Timed runs for the search, and for the result."""
+        """Timed runs for the search, and for the result. A GPU's are over before the bodies are
+        made."""
+        if self.backend == "cuda":
+            return 5 if n <= 10**7 else 3
         search = 3 if n <= 10**5 else 1
         return max(search, 5) if final and not self.quick else search
 
@@ -613,7 +620,10 @@ def main():
     if options.same_depth and options.experiment != "time":
         parser.error("--same-depth is for time; breakdown always has both variants")
     experiment = {"time": Time, "breakdown": Breakdown, "flops": Flops}[options.experiment](options)
-    experiment.run()
+    try:
+        experiment.run()
+    except KeyboardInterrupt:
+        sys.exit("\nInterrupted: run the same command again to go on.")
     if not options.dry_run:
         print(f"Data: {os.path.relpath(experiment.runs.path)}")
 

@@ -60,6 +60,7 @@ def method_of(entry):
 
 
 def save(fig, path):
+    os.makedirs(os.path.dirname(os.path.abspath(path)), exist_ok=True)
     fig.savefig(path, metadata={"Date": None} if path.endswith(".svg") else None)
     plt.close(fig)
     print(path)
@@ -345,7 +346,6 @@ def experiments_in(places):
 
 def plot_all(places, out):
     found = experiments_in(places)
-    os.makedirs(out, exist_ok=True)
     points = [p for results in found["time"] for p in results]
     for variant in dict.fromkeys(p["variant"] for p in points):
         plot_time([p for p in points if p["variant"] == variant], variant,
@@ -372,6 +372,8 @@ def plot_all(places, out):
     if missing:
         print(f"No results of {', '.join(missing)} in {', '.join(places)}: "
               "perf/experiments.py makes them")
+    if len(missing) == len(found):
+        sys.exit(1)
 
 
 def plot_demo(names, outdir):
@@ -382,7 +384,6 @@ def plot_demo(names, outdir):
         if not report:
             sys.exit(f"plot.py: {name} has no entries")
         reports.append(report)
-    os.makedirs(outdir, exist_ok=True)
     plot_times(reports, os.path.join(outdir, "time_by_method.png"))
     plot_stages(stages_of_reports(reports), os.path.join(outdir, "stage_breakdown.png"))
     plot_errors(reports, os.path.join(outdir, "error_distribution.png"))
