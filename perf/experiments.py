@@ -270,8 +270,9 @@ class Time(Experiment):
         made."""
         if self.backend == "cuda":
             return 5 if n <= 10**7 else 3
-        search = 3 if n <= 10**5 else 1
-        return max(search, 5) if final and not self.quick else search
+        if final and not self.quick:
+            return 5 if n <= 10**6 else 3
+        return 3 if n <= 10**5 else 1
 
     def curve(self, method, resource, measured=False):
         return curve_of(self.points, self.variant, method, resource, measured)
