@@ -17,8 +17,8 @@ sys.path.insert(0, PERF)
 
 import compare  # noqa: E402
 import curves  # noqa: E402
-import experiments  # noqa: E402
 import runs  # noqa: E402
+import search  # noqa: E402
 from bounds import Platform, table_of  # noqa: E402
 
 BUILD = os.environ.get("FMM_BUILD", os.path.join(ROOT, "build"))
@@ -266,7 +266,7 @@ class Experiments(Case):
                       {"order": 6, "pair_error": 2.4e-4}):
             setting, steps = start, 0
             while setting is not None:
-                last, setting = setting, experiments.tightened(setting, [4, 5, 6, 8])
+                last, setting = setting, search.tightened(setting, [4, 5, 6, 8])
                 steps += 1
                 self.assertLess(steps, 100)
             if "pair_error" in start:
@@ -281,10 +281,10 @@ class Experiments(Case):
             asked.append(step)
             return None if step > 30 else abs(step - 21) + 1
 
-        self.assertEqual(experiments.climb(10, list(range(40)), cost), (21, 1))
+        self.assertEqual(search.climb(10, list(range(40)), cost), (21, 1))
         self.assertEqual(len(asked), len(set(asked)))
-        self.assertEqual(experiments.climb(25, list(range(40)), cost), (21, 1))
-        self.assertEqual(experiments.climb(0, [0], lambda _: None), (None, None))
+        self.assertEqual(search.climb(25, list(range(40)), cost), (21, 1))
+        self.assertEqual(search.climb(0, [0], lambda _: None), (None, None))
 
     def test_dry_runs(self):
         for arguments in (QUICK, QUICK + ("--same-depth",), ("time", "--backend", "cuda"),
@@ -330,7 +330,7 @@ class Experiments(Case):
         resources = 2 if backend == "openmp" else 1
         self.assertEqual(len(points), 2 * resources * 3)  # sizes, resources, methods
         for point in points:
-            self.assertLessEqual(point["force_l2"], experiments.TOLERANCE)
+            self.assertLessEqual(point["force_l2"], search.TOLERANCE)
             self.assertEqual(point["seconds"], sorted(point["all"])[len(point["all"]) // 2])
         again = self.quick(backend)
         self.assertNotIn("--method", again)  # no line is run
