@@ -188,7 +188,9 @@ class Experiment:
             found[leaf] = entry, tighter
             return entry["seconds"]["total"]
 
-        leaf, _ = climb(first, LEAVES, cost)
+        # larger ones make a direct sum of it
+        leaves = [leaf for leaf in LEAVES if 8 * leaf <= n]
+        leaf, _ = climb(min(first, leaves[-1]), leaves, cost)
         if leaf is None:
             raise Failed(f"{method}, N = {n}: no leaf capacity could be run")
         return (*found[leaf], leaf)
