@@ -8,8 +8,8 @@
 #include <type_traits>
 #include <utility>
 
+#include "device_name.hpp"
 #include "runner.hpp"
-#include "versions.hpp"
 
 namespace forces {
 
@@ -84,19 +84,7 @@ class SessionOn final : public Session {
                 in_space<Space, Data>(bodies.charges, charges_), bodies.size());
   }
 
-  std::string device() const override {
-#ifdef KOKKOS_ENABLE_CUDA
-    if constexpr (std::is_same_v<Space, Kokkos::Cuda>) {
-      cudaDeviceProp properties;
-      int device = 0;
-      if (cudaGetDevice(&device) == cudaSuccess &&
-          cudaGetDeviceProperties(&properties, device) == cudaSuccess)
-        return properties.name;
-      return "unknown";
-    }
-#endif
-    return processor_name();
-  }
+  std::string device() const override { return device_name<Space>(); }
 
   std::optional<int> threads() const override {
     if constexpr (on_host<Space>) return static_cast<int>(bodies_.space.concurrency());

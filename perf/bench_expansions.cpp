@@ -1,0 +1,161 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// Benchmarks of all that depends on the order of the expansions: each operator alone, and treecode and FMM
+// from end to end. Compiled once for each order, BENCH_ORDER.
+#include "bench.hpp"
+
+namespace fmm_bench {
+namespace {
+
+using namespace fmm::detail;
+using Want = Wanted<true, true>;
+constexpr int order = BENCH_ORDER;
+
+/// The program's own choices.
+template <class Real>
+constexpr bool by_field = !on_host && std::is_same_v<Real, float>;
+template <class Real>
+using FmmTraversal =
+    std::conditional_t<by_field<Real>, fmm::DualTree<fmm::FieldCriterion>, fmm::DualTree<>>;
+template <class Real>
+using TreecodeTraversal =
+    std::conditional_t<by_field<Real>, fmm::DualTree<fmm::SourceCriterion>, fmm::BarnesHut>;
+
+template <class Real, class Translation>
+using Expansion = expansion_t<fmm::SoftenedGravity, order, Real, Translation>;
+
+/// A plan with arrays for the expansions of this order, and the multipoles of all cells in place.
+template <class Real, class Translation, class Traversal = fmm::DualTree<>>
+struct Expanded {
+  using E = Expansion<Real, Translation>;
+  static constexpr double row_bytes = row_length(E::size) * sizeof(Real);
+
+  Setup<Real, Traversal>& setup;
+  Space const& space = setup.space;
+  PlanStorage<Space, Real>& s = setup.s;
+  std::size_t coefficients = std::size_t(setup.cells()) * row_length(E::size);
+  Array<Real, Space> multipoles = s.multipoles.resize(coefficients);
+  Array<Real, Space> locals = s.locals.resize(coefficients);
+  Array<Body<Real>, Space> bodies = s.bodies.view(s.size);
+  Array<Sums<Real>, Space> sums = s.sums.view(s.size);
+  double cells = double(setup.cells()), leaves = double(setup.leaves());
+  OperatorFlops flops = translation_flops<E, Real>();
+  OperatorFlops flops_at_bodies = body_flops<basis_t<E>, Real, true, true>();
+
+  explicit Expanded(Point const& point) : setup(setup_of<Real, Traversal>(point)) {
+    from_bodies();
+    upward();
+    Kokkos::deep_copy(space, locals, Real(0));
+    space.fence();
+  }
+
+  void from_bodies() { p2m<E>(space, s.tree.cells, s.tree.leaves, bodies, multipoles); }
+  void upward() {
+    for (int level = s.tree.depth - 1; level >= 0; --level)
+      m2m<E>(space, s.tree.cells, s.tree.parents_of(level), multipoles);
+  }
+  void across() { m2l<E>(space, s.tree.cells, s.lists.m2l, multipoles, locals); }
+  void downward() {
+    for (int level = 1; level <= s.tree.depth; ++level)
+      l2l<E>(space, s.tree.cells, s.tree.level_begin[level], s.tree.level_begin[level + 1], locals);
+  }
+};
+
+template <class Real>
+void bench_p2m(benchmark::State& state, Point const& point) {
+  Expanded<Real, fmm::Rotation> x(point);
+  time(state, x.space, [&] { x.from_bodies(); });
+  report(state, {"bodies", double(point.n), 0, double(point.n) * double(x.flops_at_bodies.p2m),
+                 double(point.n) * sizeof(Body<Real>) + x.leaves * x.row_bytes});
+}
+
+template <class Real, class Translation>
+void bench_m2m(benchmark::State& state, Point const& point) {
+  Expanded<Real, Translation> x(point);
+  time(state, x.space, [&] { x.upward(); });
+  report(state, {"translations", x.cells - 1, 0, (x.cells - 1) * double(x.flops.m2m),
+                 x.cells * x.row_bytes});
+}
+
+template <class Real, class Translation>
+void bench_m2l(benchmark::State& state, Point const& point) {
+  Expanded<Real, Translation> x(point);
+  time(state, x.space, [&] { x.across(); });
+  const double translations = double(x.s.lists.m2l.entries.extent(0));
+  constexpr bool as_listed = std::is_same_v<Translation, fmm::Direct>;
+  report(state,
+         {"translations", translations, as_listed ? translations * double(chapter::m2l(order)) : 0,
+          translations * double(x.flops.m2l),
+          2 * x.cells * x.row_bytes + translations * sizeof(CellIndex)});
+}
+
+template <class Real, class Translation>
+void bench_l2l(benchmark::State& state, Point const& point) {
+  Expanded<Real, Translation> x(point);
+  x.across();
+  // sums of sums would soon leave the range of a float
+  Kokkos::View<Real*, Device<Space>> fresh("fresh locals", x.locals.extent(0));
+  Kokkos::deep_copy(x.space, fresh, x.locals);
+  time(
+      state, x.space, [&] { Kokkos::deep_copy(x.space, x.locals, fresh); }, [&] { x.downward(); });
+  report(state, {"translations", x.cells - 1, 0, (x.cells - 1) * double(x.flops.l2l),
+                 2 * x.cells * x.row_bytes});
+}
+
+template <class Real>
+void bench_l2p(benchmark::State& state, Point const& point) {
+  Expanded<Real, fmm::Rotation> x(point);
+  x.across();
+  x.downward();
+  using E = typename decltype(x)::E;
+  time(state, x.space,
+       [&] { l2p<E, Want>(x.space, x.s.tree.cells, x.s.tree.tiles, x.bodies, x.locals, x.sums); });
+  report(state, {"bodies", double(point.n), 0, double(point.n) * double(x.flops_at_bodies.l2p),
+                 body_bytes<Real>(point.n) + x.leaves * x.row_bytes});
+}
+
+/// Of a treecode: all multipoles that are accepted.
+template <class Real>
+void bench_m2p(benchmark::State& state, Point const& point) {
+  Expanded<Real, fmm::NoTranslation, TreecodeTraversal<Real>> x(point);
+  using E = typename decltype(x)::E;
+  time(state, x.space, [&] {
+    const auto staged = stage_multipoles<E>(x.space, x.multipoles, x.s.staged);
+    m2p<E, Want>(x.space, x.s.tree.cells, x.s.tree.tiles, x.s.lists.m2p, x.s.lists.m2l, x.bodies,
+                 staged, x.sums);
+  });
+  const auto count = double(x.setup.count_pairs().second);
+  const double entries = double(x.s.lists.m2l.entries.extent(0) + x.s.lists.m2p.entries.extent(0));
+  report(state, {"evaluations", count, count * double(chapter::m2p(order)),
+                 count * double(x.flops_at_bodies.m2p),
+                 body_bytes<Real>(point.n) + x.cells * x.row_bytes + entries * sizeof(CellIndex)});
+}
+
+template <class Real>
+void add_order(Point const& point) {
+  const std::string p = "/order:" + std::to_string(order);
+  add<Real>("P2M" + p, point, bench_p2m<Real>);
+  add<Real>("M2M/rotation" + p, point, bench_m2m<Real, fmm::Rotation>);
+  add<Real>("M2M/direct" + p, point, bench_m2m<Real, fmm::Direct>);
+  add<Real>("M2L/rotation" + p, point, bench_m2l<Real, fmm::Rotation>);
+  add<Real>("M2L/direct" + p, point, bench_m2l<Real, fmm::Direct>);
+  add<Real>("L2L/rotation" + p, point, bench_l2l<Real, fmm::Rotation>);
+  add<Real>("L2L/direct" + p, point, bench_l2l<Real, fmm::Direct>);
+  add<Real>("L2P" + p, point, bench_l2p<Real>);
+  add<Real>("M2P" + p, point, bench_m2p<Real>);
+  add<Real>("treecode" + p, point,
+            run_solver<order, fmm::NoTranslation, TreecodeTraversal<Real>, Real>);
+  add<Real>("fmm" + p, point, run_solver<order, fmm::Rotation, FmmTraversal<Real>, Real>);
+}
+
+const Registrar registrar([](std::vector<Point> const& points) {
+  for (Point const& point : points) add_order<float>(point);
+  add_order<double>(points.front());
+  const auto rotation = translation_flops<Expansion<double, fmm::Rotation>, double>();
+  const auto direct = translation_flops<Expansion<double, fmm::Direct>, double>();
+  const auto at_bodies =
+      body_flops<basis_t<Expansion<double, fmm::Rotation>>, double, true, true>();
+  flops_rows().push_back({order, direct.m2l, rotation.m2l, at_bodies.m2p});
+});
+
+}  // namespace
+}  // namespace fmm_bench

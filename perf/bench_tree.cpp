@@ -1,0 +1,121 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// Benchmarks of the build, stage by stage: bounds, keys, sort, tree, and the lists of every traversal.
+#include "bench.hpp"
+
+namespace fmm_bench {
+namespace {
+
+using namespace fmm::detail;
+using Uniform = fmm::FmmList;  // any traversal has the same keys, order and cells
+
+template <class Real>
+using Positions = typename decltype(forces::BodiesOn<Space, DataOf<Real>>::positions)::const_type;
+
+template <class Real>
+constexpr double position_bytes = 3 * sizeof(DataOf<Real>);
+constexpr double key_bytes = sizeof(std::uint64_t), index_bytes = sizeof(BodyIndex);
+
+template <class Real>
+void bounds(benchmark::State& state, Point const& point) {
+  const Space space;
+  const Positions<Real> positions = bodies_of<Real>(point).positions;
+  time(state, space, [&] { benchmark::DoNotOptimize(bounding_cube(space, positions)); });
+  report(state, {"bodies", double(point.n), 0, 0, double(point.n) * position_bytes<Real>});
+}
+
+/// A storage of its own for keys: a sort works in them.
+template <class Real>
+struct KeySetup {
+  Space space;
+  Positions<Real> positions;
+  PlanStorage<Space, Real> s;
+  Array<std::uint64_t, Space> keys, keys_out;
+
+  explicit KeySetup(Point const& point) : positions(bodies_of<Real>(point).positions) {
+    s.size = point.n;
+    s.cube = bounding_cube(space, positions);
+    keys = s.key_memory(0);
+    keys_out = s.key_memory(1);
+  }
+  void make_keys() {
+    Kokkos::parallel_for(
+        "fmm::keys", range(space, s.size),
+        MakeKeys<Space, Positions<Real>>{positions, s.cube, keys, s.sort.order.resize(s.size)});
+  }
+};
+
+template <class Real>
+void keys(benchmark::State& state, Point const& point) {
+  KeySetup<Real> setup(point);
+  time(state, setup.space, [&] { setup.make_keys(); });
+  report(state, {"bodies", double(point.n), 0, 0,
+                 double(point.n) * (position_bytes<Real> + key_bytes + index_bytes)});
+}
+
+template <class Real>
+void sort(benchmark::State& state, Point const& point) {
+  KeySetup<Real> setup(point);
+  const auto options = options_of<Real, Uniform>(point);
+  const int levels = first_sorted_levels(split_rule(options, point.n), point.n);
+  time(
+      state, setup.space, [&] { setup.make_keys(); },
+      [&] {
+        sort_keys(setup.space, setup.s.sort, setup.keys, setup.keys_out,
+                  3 * (fmm::max_tree_depth - levels));
+      });
+  report(state, {"bodies", double(point.n), 0, 0, 2 * double(point.n) * (key_bytes + index_bytes)});
+}
+
+template <class Real>
+void tree(benchmark::State& state, Point const& point) {
+  KeySetup<Real> setup(point);
+  auto& s = setup.s;
+  const auto rule = split_rule(options_of<Real, Uniform>(point), point.n);
+  const auto sorted = sort_bodies(setup.space, s, setup.positions, rule.depth, nullptr);
+  time(state, setup.space, [&] {
+    s.tree = *build_octree(setup.space, s.octree, sorted.keys, rule, fmm::Tuning<Space, Real>::tile,
+                           rule.depth);
+    place_bodies<Uniform>(setup.space, s, setup.positions);
+  });
+  const double cells = double(s.tree.cells.extent(0));
+  report(state,
+         {"bodies", double(point.n), 0, 0,
+          double(point.n) * (key_bytes + index_bytes + position_bytes<Real> + sizeof(Body<Real>)) +
+              cells * sizeof(Cell)});
+  state.counters["cells"] = cells;
+}
+
+template <class Real, class Traversal>
+void lists(benchmark::State& state, Point const& point) {
+  auto& setup = setup_of<Real, Traversal>(point);
+  time(state, setup.space,
+       [&] { build_lists<Traversal>(setup.space, setup.s, setup.options, setup.criterion_order); });
+  auto const& lists = setup.s.lists;
+  const double entries = double(lists.m2l.entries.extent(0) + lists.m2p.entries.extent(0) +
+                                lists.p2p.entries.extent(0));
+  report(state, {"entries", entries, 0, 0,
+                 entries * sizeof(CellIndex) +
+                     double(setup.cells()) * (sizeof(Cell) + 3 * sizeof(Offset))});
+  rate(state, "bodies", double(point.n));
+}
+
+template <class Real>
+void add_build(Point const& point) {
+  add<Real>("bounds", point, bounds<Real>);
+  add<Real>("keys", point, keys<Real>);
+  add<Real>("sort", point, sort<Real>);
+  add<Real>("tree", point, tree<Real>);
+  add<Real>("lists/barnes-hut", point, lists<Real, fmm::BarnesHut>);
+  add<Real>("lists/classic", point, lists<Real, fmm::FmmList>);
+  add<Real>("lists/radius", point, lists<Real, fmm::DualTree<fmm::RadiusCriterion>>);
+  add<Real>("lists/field", point, lists<Real, fmm::DualTree<fmm::FieldCriterion>>);
+  add<Real>("lists/source", point, lists<Real, fmm::DualTree<fmm::SourceCriterion>>);
+}
+
+const Registrar registrar([](std::vector<Point> const& points) {
+  for (Point const& point : points) add_build<float>(point);
+  add_build<double>(points.front());
+});
+
+}  // namespace
+}  // namespace fmm_bench
