@@ -198,11 +198,13 @@ struct PowerCriterion {
     if (target_good && source_good) return Acceptance::m2l;
     if (target_good) return Acceptance::split_source;
     if (!target.leaf) return source_good ? Acceptance::split_target : Acceptance::no;
-    // of T / allowed parts of the source each would be good enough, or all its bodies
+    // the other ways are all bodies of the source, or its parts: T / allowed of them would be good enough,
+    // if their errors did not add up
     const float at_bodies = target.bodies * m2ls_per_m2p;
-    const bool good = S(source.powers[order], t, b, 1 - a) * tail < allowed;
-    return good && at_bodies < direct && at_bodies * allowed < T ? Acceptance::m2p
-                                                                 : Acceptance::split_source;
+    const bool cheap = at_bodies < direct && (at_bodies < refinement || at_bodies * allowed < T);
+    return cheap && S(source.powers[order], t, b, 1 - a) * tail < allowed
+               ? Acceptance::m2p
+               : Acceptance::split_source;
   }
 
  private:
