@@ -9,5 +9,6 @@
 #include "plan.hpp"
 #include "report.hpp"
 #include "solver.hpp"
+#include "tolerance.hpp"
 #include "tuning.hpp"
 #include "version.hpp"

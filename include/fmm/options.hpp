@@ -19,6 +19,10 @@ enum class TreeKind {
 
 /// An aggregate for designated initialisers: `Options{.theta = 0.5, .leaf_capacity = 64}`.
 struct Options {
+  /// Relative L2 error of the field at most, 1e-2 to 3e-6 in float, to 1e-12 in double; for
+  /// ToleranceSolver only, which finds order and criterion itself.
+  std::optional<double> tolerance = {};
+
   /// Opening parameter of the traversal, dimensionless; 0 < theta <= 1 for BarnesHut, 0 < theta < 1
   /// for a DualTree criterion that uses it. Not set: the traversal's default.
   std::optional<double> theta = {};

@@ -56,6 +56,9 @@ class Solver {
       if (options.G != 1)
         throw InvalidArgument("G", options.G, "1, with a kernel that has no such constant");
     }
+    if (options.tolerance)
+      throw InvalidArgument("tolerance", *options.tolerance,
+                            "not set, with an order of one's own: ToleranceSolver takes it");
     set_theta();
     set_pair_error();
     if (!options_.leaf_capacity) options_.leaf_capacity = Shape::leaf_capacity(Order);

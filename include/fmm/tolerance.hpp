@@ -1,0 +1,133 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// A solver that is told an error, and finds order and criterion itself.
+//
+//     fmm::ToleranceSolver<fmm::SoftenedGravity> solver({.tolerance = 1e-5});
+//     auto plan = solver.build(space, positions, masses);             // (N,3), (N)
+//     solver.evaluate(space, plan, masses, potential, acceleration);  // (N), (N), (N,3)
+#pragma once
+
+#include <cmath>
+#include <cstdlib>
+#include <utility>
+#include <variant>
+
+#include "solver.hpp"
+
+namespace fmm {
+
+/// Expansion orders that are compiled in, in ascending order.
+template <int... Order>
+struct Orders {
+  static_assert(sizeof...(Order) > 0, "fmm: Orders needs an order");
+  static constexpr int all[] = {Order...};
+};
+
+/// The smallest tolerance that sums in `Real` are sure to reach, and the largest there is.
+template <class Real>
+inline constexpr double smallest_tolerance = sizeof(Real) == sizeof(float) ? 3e-6 : 1e-12;
+inline constexpr double largest_tolerance = 1e-2;
+
+namespace detail {
+
+/// The error of PowerCriterion's sums is up to several times its pair_error.
+inline double pair_error_for(double tolerance) { return tolerance / 8; }
+
+/// The order for which sums of that pair_error cost least (docs/design.md).
+inline double order_for(double pair_error) { return -1.45 * std::log10(pair_error) - 0.9; }
+
+/// The index of the order nearest to that, the higher of two.
+template <std::size_t Count>
+std::size_t nearest_order(double wanted, int const (&orders)[Count]) {
+  std::size_t nearest = 0;
+  for (std::size_t i = 1; i < Count; ++i)
+    if (std::fabs(orders[i] - wanted) <= std::fabs(orders[nearest] - wanted)) nearest = i;
+  return nearest;
+}
+
+}  // namespace detail
+
+/// Potential and field by FMM with a relative L2 error of the field, sqrt(sum |a - a_exact|^2 / sum
+/// |a_exact|^2), of at most Options::tolerance. Chooses one of the `OrderList` for it, and the
+/// PowerCriterion's pair_error. The fewer orders there are, the more it costs, not the more it errs.
+///
+/// Kernel, Real, ExecutionSpace   as in Solver
+///
+/// Not to be used from two threads at a time.
+template <class Kernel, class OrderList = Orders<2, 3, 4, 5, 6, 8, 10, 12, 16>, class Real = float,
+          class ExecutionSpace = Kokkos::DefaultExecutionSpace>
+class ToleranceSolver;
+
+template <class Kernel, int... Order, class Real, class ExecutionSpace>
+class ToleranceSolver<Kernel, Orders<Order...>, Real, ExecutionSpace> {
+  template <int P>
+  using SolverOf = Solver<Kernel, P, Rotation, DualTree<PowerCriterion>, Real, ExecutionSpace>;
+
+ public:
+  using execution_space = ExecutionSpace;
+  using plan_type = Plan<ExecutionSpace, Real>;
+  static constexpr bool uses_charges = true;
+
+  /// Options::tolerance is required; theta and pair_error must not be set. Throws InvalidArgument, for a
+  /// tolerance that the precision does not reach, too.
+  explicit ToleranceSolver(Options const& options, Kernel kernel = {})
+      : solver_(make(options, kernel, std::make_index_sequence<sizeof...(Order)>())) {}
+
+  /// The order that was chosen.
+  int order() const {
+    return std::visit([](auto const& solver) { return solver.order; }, solver_);
+  }
+  /// The options in force; those of the solver that was chosen.
+  Options const& options() const {
+    return std::visit([](auto const& solver) -> Options const& { return solver.options(); },
+                      solver_);
+  }
+  Kernel const& kernel() const {
+    return std::visit([](auto const& solver) -> Kernel const& { return solver.kernel(); }, solver_);
+  }
+
+  /// As of Solver, with a criterion that uses charges.
+  template <class Positions, class Charges, class... Report>
+  plan_type build(ExecutionSpace const& space, Positions const& positions, Charges const& charges,
+                  Report&... report) {
+    return std::visit(
+        [&](auto& solver) { return solver.build(space, positions, charges, report...); }, solver_);
+  }
+  template <class Charges, class Potential, class Field, class... Report>
+  void evaluate(ExecutionSpace const& space, plan_type const& plan, Charges const& charges,
+                Potential const& potential, Field const& field, Report&... report) {
+    std::visit(
+        [&](auto& solver) { solver.evaluate(space, plan, charges, potential, field, report...); },
+        solver_);
+  }
+
+ private:
+  using AnySolver = std::variant<SolverOf<Order>...>;
+
+  template <std::size_t... Index>
+  static AnySolver make(Options options, Kernel const& kernel, std::index_sequence<Index...>) {
+    if (!options.tolerance)
+      throw InvalidArgument("tolerance", "none", allowed() + ": it has to be set");
+    const double tolerance = *options.tolerance;
+    if (!(tolerance >= smallest_tolerance<Real> && tolerance <= largest_tolerance))
+      throw InvalidArgument("tolerance", tolerance, allowed());
+    for (auto const& [name, value] :
+         {std::pair("theta", options.theta), std::pair("pair_error", options.pair_error)})
+      if (value) throw InvalidArgument(name, *value, "not set, with a tolerance");
+    options.tolerance = std::nullopt;
+    options.pair_error = detail::pair_error_for(tolerance);
+    const std::size_t chosen =
+        detail::nearest_order(detail::order_for(*options.pair_error), Orders<Order...>::all);
+    std::optional<AnySolver> solver;
+    ((Index == chosen ? void(solver.emplace(std::in_place_index<Index>, options, kernel)) : void()),
+     ...);
+    return *std::move(solver);
+  }
+
+  static std::string allowed() {
+    return sizeof(Real) == sizeof(float) ? "3e-6 to 1e-2 in float" : "1e-12 to 1e-2 in double";
+  }
+
+  AnySolver solver_;
+};
+
+}  // namespace fmm
