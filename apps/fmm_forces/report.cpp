@@ -58,6 +58,7 @@ Json entry(Settings const& settings, RunFacts const& facts, Measurement const& m
       {"theta", only(tree, json_of(method.options.theta))},
       {"criterion", method.criterion ? Json(name_of(*method.criterion)) : Json(nullptr)},
       {"pair_error", only(tree, json_of(method.options.pair_error))},
+      {"tolerance", only(fmm, json_of(settings.tolerance))},
       {"leaf", only(tree, json_of(method.options.leaf_capacity))},
       {"depth", only(tree, measurement.depth)},
       {"tree", only(tree, name_of(method.options.tree))},

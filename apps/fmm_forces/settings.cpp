@@ -7,6 +7,7 @@
 #include <algorithm>
 #include <charconv>
 #include <cmath>
+#include <fmm/detail/order_choice.hpp>
 #include <fmm/errors.hpp>
 #include <fmm/tree/criteria.hpp>
 #include <functional>
@@ -275,6 +276,12 @@ void CommandLine::add_methods() {
           printed(fmm::SourceCriterion::default_pair_error) + ", fmm " +
           printed(fmm::FieldCriterion::default_pair_error) + ", power " +
           printed(fmm::PowerCriterion::default_pair_error) + "]");
+  add_real(
+      "--tolerance", "E", settings_.tolerance, [](double x) { return x > 0; },
+      "a finite number > 0",
+      "Relative L2 error of the force at most, " + fmm::detail::reached_tolerances(true) + ", " +
+          fmm::detail::reached_tolerances(false) +
+          ", with --method fmm: finds order and criterion, in the place of these options");
   add_choice("--translation", settings_.translation,
              "Translations of the fmm: direct O(P^4), rotation O(P^3) [" +
                  name_of(defaults::translation) + "]");
@@ -397,7 +404,8 @@ std::optional<Settings> parse_command_line(int argc, char const* const* argv, Bu
 
   if (!line.given("--check")) settings.check = defaults::check(settings.backend);
   if (settings.methods.empty())
-    for (auto const& [name, method] : Names<Method>::table) settings.methods.push_back(method);
+    for (auto const& [name, method] : Names<Method>::table)
+      if (!settings.tolerance || method == Method::fmm) settings.methods.push_back(method);
   check_source(settings, line);
   check_physics(settings);
   check_machine(settings);
@@ -406,7 +414,29 @@ std::optional<Settings> parse_command_line(int argc, char const* const* argv, Bu
   return settings;
 }
 
-MethodSettings resolve(Settings const& settings, Method method, Build const& build) {
+/// The settings with order, criterion and pair_error for their tolerance. Throws fmm::InvalidArgument.
+Settings with_tolerance(Settings settings, Method method, std::vector<int> const& orders) {
+  const double tolerance = *settings.tolerance;
+  const bool single = settings.precision == Precision::single_precision;
+  if (method == Method::treecode)
+    throw fmm::InvalidArgument("--tolerance", tolerance, "only with --method fmm");
+  if (!fmm::detail::is_reached(tolerance, single))
+    throw fmm::InvalidArgument("--tolerance", tolerance, fmm::detail::reached_tolerances(single));
+  for (auto const& [name, set] : {std::pair("--order", settings.order.has_value()),
+                                  {"--theta", settings.theta.has_value()},
+                                  {"--criterion", settings.criterion.has_value()},
+                                  {"--pair-error", settings.pair_error.has_value()},
+                                  {"--traversal", settings.traversal.has_value()}})
+    if (set) throw UserError(std::string(name) + " is not to be set with --tolerance");
+  settings.traversal = Traversal::dual;
+  settings.criterion = Criterion::power;
+  settings.pair_error = fmm::detail::pair_error_for(tolerance);
+  settings.order = orders[fmm::detail::nearest_order(*settings.pair_error, orders)];
+  return settings;
+}
+
+MethodSettings resolve(Settings const& given, Method method, Build const& build) {
+  const Settings settings = given.tolerance ? with_tolerance(given, method, build.orders) : given;
   const bool by_field =
       !settings.theta && defaults::has_field_criterion(settings.precision, settings.backend);
   MethodSettings result{

@@ -36,6 +36,7 @@ struct Settings {
   std::optional<Traversal> traversal;
   std::optional<Criterion> criterion;
   std::optional<double> pair_error;
+  std::optional<double> tolerance;
   Translation translation = defaults::translation;
 
   Precision precision = defaults::precision;

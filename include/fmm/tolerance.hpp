@@ -6,11 +6,10 @@
 //     solver.evaluate(space, plan, masses, potential, acceleration);  // (N), (N), (N,3)
 #pragma once
 
-#include <cmath>
-#include <cstdlib>
 #include <utility>
 #include <variant>
 
+#include "detail/order_choice.hpp"
 #include "solver.hpp"
 
 namespace fmm {
@@ -19,32 +18,7 @@ namespace fmm {
 template <int... Order>
 struct Orders {
   static_assert(sizeof...(Order) > 0, "fmm: Orders needs an order");
-  static constexpr int all[] = {Order...};
 };
-
-/// The smallest tolerance that sums in `Real` are sure to reach, and the largest there is.
-template <class Real>
-inline constexpr double smallest_tolerance = sizeof(Real) == sizeof(float) ? 3e-6 : 1e-12;
-inline constexpr double largest_tolerance = 1e-2;
-
-namespace detail {
-
-/// The error of PowerCriterion's sums is up to several times its pair_error.
-inline double pair_error_for(double tolerance) { return tolerance / 8; }
-
-/// The order for which sums of that pair_error cost least (docs/design.md).
-inline double order_for(double pair_error) { return -1.45 * std::log10(pair_error) - 0.9; }
-
-/// The index of the order nearest to that, the higher of two.
-template <std::size_t Count>
-std::size_t nearest_order(double wanted, int const (&orders)[Count]) {
-  std::size_t nearest = 0;
-  for (std::size_t i = 1; i < Count; ++i)
-    if (std::fabs(orders[i] - wanted) <= std::fabs(orders[nearest] - wanted)) nearest = i;
-  return nearest;
-}
-
-}  // namespace detail
 
 /// Potential and field by FMM with a relative L2 error of the field, sqrt(sum |a - a_exact|^2 / sum
 /// |a_exact|^2), of at most Options::tolerance. Chooses one of the `OrderList` for it, and the
@@ -108,24 +82,23 @@ class ToleranceSolver<Kernel, Orders<Order...>, Real, ExecutionSpace> {
     if (!options.tolerance)
       throw InvalidArgument("tolerance", "none", allowed() + ": it has to be set");
     const double tolerance = *options.tolerance;
-    if (!(tolerance >= smallest_tolerance<Real> && tolerance <= largest_tolerance))
+    if (!detail::is_reached(tolerance, single))
       throw InvalidArgument("tolerance", tolerance, allowed());
     for (auto const& [name, value] :
          {std::pair("theta", options.theta), std::pair("pair_error", options.pair_error)})
       if (value) throw InvalidArgument(name, *value, "not set, with a tolerance");
     options.tolerance = std::nullopt;
     options.pair_error = detail::pair_error_for(tolerance);
-    const std::size_t chosen =
-        detail::nearest_order(detail::order_for(*options.pair_error), Orders<Order...>::all);
+    constexpr int orders[] = {Order...};
+    const std::size_t chosen = detail::nearest_order(*options.pair_error, orders);
     std::optional<AnySolver> solver;
     ((Index == chosen ? void(solver.emplace(std::in_place_index<Index>, options, kernel)) : void()),
      ...);
     return *std::move(solver);
   }
 
-  static std::string allowed() {
-    return sizeof(Real) == sizeof(float) ? "3e-6 to 1e-2 in float" : "1e-12 to 1e-2 in double";
-  }
+  static constexpr bool single = sizeof(Real) == sizeof(float);
+  static std::string allowed() { return detail::reached_tolerances(single); }
 
   AnySolver solver_;
 };

@@ -128,7 +128,7 @@ class CommandLine(Case):
     def test_help_names_every_option(self):
         text = self.run_ok("--help")
         for option in ("input model n seed kernel softening G method order theta leaf depth tree "
-                       "traversal criterion pair-error translation precision data backend threads "
+                       "traversal criterion pair-error tolerance translation precision data backend threads "
                        "check check-seed repeat charges output report direct-limit").split():
             self.assertIn(f"--{option} ", text)
 
@@ -174,6 +174,7 @@ class CommandLine(Case):
                 ("--order", ("-1", "x", "2.5"), "integer"),
                 ("--theta", ("0", "-0.5", "1.5", "nan", "x"), "0 < theta <= 1"),
                 ("--pair-error", ("0", "-1", "nan", "x"), "> 0"),
+                ("--tolerance", ("0", "-1", "nan", "x"), "> 0"),
                 ("--leaf", ("0", "-3", "x", "1e12"), "1 to 2147483647"),
                 ("--depth", ("-1", "22", "x"), "0 to 21"),
                 ("--threads", ("0", "-1", "513", "x"), "1 to 512"),
@@ -208,6 +209,11 @@ class CommandLine(Case):
                      says=("--pair-error", "--criterion field"))
         self.run_bad(*model, "--method", "treecode", "--traversal", "dual", "--criterion", "power",
                      says=("--criterion = power", "radius or field"))
+        self.run_bad(*model, "--tolerance", 1e-7, says=("--tolerance = ", "3e-6 to 1e-2 in float"))
+        self.run_bad(*model, "--tolerance", 1e-13, "--precision", "double",
+                     says=("--tolerance = ", "1e-12 to 1e-2 in double"))
+        self.run_bad(*model, "--tolerance", 1e-4, "--method", "treecode", says=("--method fmm",))
+        self.run_bad(*model, "--tolerance", 1e-4, "--theta", 0.5, says=("--theta", "--tolerance"))
         self.run_bad(*model, "--data", "float", "--precision", "double",
                      says=("--data = float", "double with --precision double"))
         self.run_bad(*model, "--data", "float", "--backend", "serial",
@@ -545,6 +551,14 @@ class Report(Case):
         entry, = self.report("--model", "cube", "--n", 3000, "--method", "fmm", *options)
         self.assertEqual({key: entry[key] for key in asked}, asked)
         self.assertAlmostEqual(entry["theta"], 2 / 3)
+
+    def test_tolerance(self):
+        run = ("--model", "plummer", "--n", 20000, "--check", 20000)
+        for precision, tolerance in (("float", 1e-3), ("float", 1e-5), ("double", 1e-7)):
+            entry, = self.report(*run, "--tolerance", tolerance, "--precision", precision)
+            self.assertEqual((entry["method"], entry["criterion"], entry["tolerance"]),
+                             ("fmm", "power", tolerance))
+            self.assertLess(entry["error"]["force_l2"], tolerance)
 
     def test_criterion(self):
         run = ("--model", "plummer", "--n", 20000, "--method", "fmm", "--order", 4)

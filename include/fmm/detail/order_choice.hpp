@@ -1,0 +1,36 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// The order and the pair_error of PowerCriterion for an error that is wanted (docs/design.md).
+#pragma once
+
+#include <cmath>
+#include <cstddef>
+#include <string>
+
+namespace fmm::detail {
+
+/// Whether sums in float, or else in double, are sure to reach the tolerance.
+inline bool is_reached(double tolerance, bool single) {
+  return tolerance >= (single ? 3e-6 : 1e-12) && tolerance <= 1e-2;
+}
+/// In words, the tolerances for which they do.
+inline std::string reached_tolerances(bool single) {
+  return single ? "3e-6 to 1e-2 in float" : "1e-12 to 1e-2 in double";
+}
+
+/// The error of all bodies is up to several times the pair_error.
+inline double pair_error_for(double tolerance) { return tolerance / 8; }
+
+/// The order for which sums of that pair_error cost least.
+inline double order_for(double pair_error) { return -1.45 * std::log10(pair_error) - 0.9; }
+
+/// The index of the nearest of some orders, the higher of two.
+template <class Orders>
+std::size_t nearest_order(double pair_error, Orders const& orders) {
+  const auto distance = [&](std::size_t i) { return std::fabs(orders[i] - order_for(pair_error)); };
+  std::size_t nearest = 0;
+  for (std::size_t i = 1; i < std::size(orders); ++i)
+    if (distance(i) <= distance(nearest)) nearest = i;
+  return nearest;
+}
+
+}  // namespace fmm::detail
