@@ -29,6 +29,15 @@ struct M2PShape {
   int scratch;  ///< bytes that they may take there; more if there must be one for each share
 };
 
+/// What BatchedGemm holds at a time. Bytes in all, beyond its matrices: 32 a sorted pair, and 4 a pair that
+/// has no bucket, 1.3 MB for the classes of offsets, and a slab.
+struct GemmShape {
+  std::int64_t least_pairs;   ///< that are worth a matrix
+  std::int64_t matrix_bytes;  ///< of all matrices; the rarest classes go without
+  std::int64_t sorted_pairs;  ///< that are sorted at a time, less than 2^31
+  std::int64_t slab_bytes;    ///< gathered multipoles and their products: what a cache holds
+};
+
 /// Shapes of the teams that the operators run in, for one execution space and precision.
 template <class Space, class Real>
 struct Tuning {
@@ -95,6 +104,10 @@ struct Tuning {
     constexpr int wanted = sizeof(Real) == 4 ? 6 : 4;
     return std::clamp(detail::multiprocessor_scratch / (scratch_bytes + 1024), 1, wanted);
   }
+
+  /// M2L by BatchedGemm.
+  static constexpr GemmShape gemm = host ? GemmShape{64, 1 << 28, 1 << 22, 1 << 22}
+                                         : GemmShape{1024, 1 << 29, 1 << 24, 1 << 25};
 
   /// Threads that walk the sources of one target cell together.
   static constexpr int list_team = host ? 1 : 32;

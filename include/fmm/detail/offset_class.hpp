@@ -1,0 +1,78 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// How two cells lie to each other, as far as the matrix knows that translates a multipole of one into a
+// local expansion of the other.
+//
+// It depends on the difference of the cells' levels and on the offset of their centres in edges of the
+// smaller cell, and on nothing else but a factor 1 / edge: expansions are scaled with the edges of their
+// cells. A reflection of an axis only changes signs of coefficients (docs/math.md), so offsets that are
+// equal but for their signs are of one class: the 316 offsets of the classic lists are 56.
+#pragma once
+
+#include "cell.hpp"
+
+namespace fmm::detail {
+
+/// Level difference and offset, up to the signs of the latter, as one number; -1 if there is none.
+struct OffsetClass {
+  static constexpr int levels = 2;  ///< largest difference
+  static constexpr int reach = 32;  ///< offsets are below this, in half edges of the smaller cell
+  static constexpr int count = (2 * levels + 1) * reach * reach * reach;
+
+  int number;
+
+  KOKKOS_INLINE_FUNCTION static OffsetClass of(Cell const& target, Cell const& source) {
+    const int difference = source.level - target.level;
+    if (difference < -levels || difference > levels) return {-1};
+    int number = difference + levels;
+    for (int d = 0; d < 3; ++d) {
+      const int offset = distance(target, source, d) / half_edge(target, source);
+      if (offset >= reach) return {-1};
+      number = number * reach + offset;
+    }
+    return {number};
+  }
+
+  /// Bit d is set where the target's centre is on the negative side of axis d.
+  KOKKOS_INLINE_FUNCTION static int reflection(Cell const& target, Cell const& source) {
+    int bits = 0;
+    for (int d = 0; d < 3; ++d) bits |= (target.centre[d] < source.centre[d]) << d;
+    return bits;
+  }
+
+  /// The target's centre from the source's, and the edges of both, in edges of the smaller cell.
+  struct Geometry {
+    double offset[3], source_edge, target_edge;
+  };
+  KOKKOS_INLINE_FUNCTION Geometry geometry() const {
+    const int difference = number / (reach * reach * reach) - levels;
+    return {{0.5 * (number / (reach * reach) % reach), 0.5 * (number / reach % reach),
+             0.5 * (number % reach)},
+            difference < 0 ? double(1 << -difference) : 1.0,
+            difference > 0 ? double(1 << difference) : 1.0};
+  }
+
+ private:
+  KOKKOS_INLINE_FUNCTION static std::int32_t distance(Cell const& target, Cell const& source,
+                                                      int d) {
+    const std::int32_t x = target.centre[d] - source.centre[d];
+    return x < 0 ? -x : x;
+  }
+  KOKKOS_INLINE_FUNCTION static std::int32_t half_edge(Cell const& target, Cell const& source) {
+    return (target.level > source.level ? target : source).edge() / 2;
+  }
+};
+
+struct CellPair {
+  CellIndex target, source;
+};
+
+/// Pairs in another order.
+template <class Space>
+struct OrderedPairs {
+  Array<CellPair, Space> pairs;
+  Array<BodyIndex, Space> order;
+
+  KOKKOS_FUNCTION CellPair operator()(std::int64_t i) const { return pairs(order(i)); }
+};
+
+}  // namespace fmm::detail
