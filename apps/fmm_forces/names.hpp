@@ -19,7 +19,7 @@ enum class KernelKind { laplace, gravity };
 enum class Method { direct, treecode, fmm };
 enum class Traversal { lists, barnes_hut, dual };
 enum class Criterion { radius, field };
-enum class Translation { direct, rotation };
+enum class Translation { direct, rotation, gemm };
 enum class Precision { single_precision, double_precision };
 enum class Backend { serial, openmp, cuda };
 using fmm::TreeKind;
@@ -69,8 +69,14 @@ struct Names<Criterion> {
 };
 template <>
 struct Names<Translation> {
+#if FORCES_HAS_GEMM
+  static constexpr NameTable<Translation, 3> table{{{"direct", Translation::direct},
+                                                    {"rotation", Translation::rotation},
+                                                    {"gemm", Translation::gemm}}};
+#else
   static constexpr NameTable<Translation, 2> table{
       {{"direct", Translation::direct}, {"rotation", Translation::rotation}}};
+#endif
 };
 template <>
 struct Names<Precision> {

@@ -274,7 +274,8 @@ void CommandLine::add_methods() {
           printed(fmm::SourceCriterion::default_pair_error) + ", fmm " +
           printed(fmm::FieldCriterion::default_pair_error) + "]");
   add_choice("--translation", settings_.translation,
-             "Translations of the fmm: direct O(P^4), rotation O(P^3) [" +
+             "Translations of the fmm: direct O(P^4), rotation O(P^3)" +
+                 std::string(FORCES_HAS_GEMM ? ", gemm O(P^4) by matrix products [" : " [") +
                  name_of(defaults::translation) + "]");
 }
 

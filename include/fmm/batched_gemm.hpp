@@ -92,7 +92,7 @@ void add_buckets(Space const& space, DenseBuffers<Space, Real>& buffers,
   std::size_t bucket = 0;
   for (Offset first = 0; first < all; first += most) {
     const Offset last = std::min(first + most, all);
-    Kokkos::parallel_for("fmm::m2l::gather", range(space, (last - first) * Share::shares),
+    Kokkos::parallel_for("fmm::m2l::gather", uneven_range(space, (last - first) * Share::shares, 256),
                          GatherMultipoles<Space, Real, Order>{cells, bucketed.pairs, first, signs,
                                                               multipoles, rows});
     for (Offset begin = first; begin < last;) {
@@ -105,7 +105,7 @@ void add_buckets(Space const& space, DenseBuffers<Space, Real>& buffers,
       const auto product = part<Real, Space>(products, (begin - first) * row, count * row);
       multiply(space, size, row, rows.data() + (begin - first) * row, count, matrix,
                product.data());
-      Kokkos::parallel_for("fmm::m2l::add", range(space, count * Share::shares),
+      Kokkos::parallel_for("fmm::m2l::add", uneven_range(space, count * Share::shares, 256),
                            AddProducts<Space, Real, Order>{cells, bucketed.pairs, begin, end, signs,
                                                            product, locals});
       begin = end;
