@@ -12,8 +12,8 @@
 // The product is KokkosBlas::gemm: cuBLAS, or a BLAS, where Kokkos Kernels was built with it. Results are
 // the same bits every time and, with Kokkos Kernels' own product, for any number of threads.
 //
-// Memory, whatever the number of pairs: at most `GemmShape`'s; an evaluation waits for the space four
-// times, and once more for every `sorted_pairs` pairs after the first.
+// Memory is bounded by Tuning's GemmShape, but for 4 bytes a pair without a bucket and 12 a cell. An
+// evaluation waits for the space four times, and once more for every `sorted_pairs` pairs after the first.
 #pragma once
 
 #if !__has_include(<KokkosBlas3_gemm.hpp>)

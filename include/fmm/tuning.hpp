@@ -29,8 +29,8 @@ struct M2PShape {
   int scratch;  ///< bytes that they may take there; more if there must be one for each share
 };
 
-/// What BatchedGemm holds at a time. Bytes in all, beyond its matrices: 32 a sorted pair, and 4 a pair that
-/// has no bucket, 1.3 MB for the classes of offsets, and a slab.
+/// What BatchedGemm holds at a time. Bytes in all: its matrices, 32 a sorted pair, a slab, 4 a pair without
+/// a bucket, 12 a cell, and 2.6 MB for the classes of offsets.
 struct GemmShape {
   std::int64_t least_pairs;   ///< that are worth a matrix
   std::int64_t matrix_bytes;  ///< of all matrices; the rarest classes go without
