@@ -109,13 +109,13 @@ void measure(Space const& space, Problem const& problem, char const* scheme) {
   FarField::template count<Expansion>(s, report);
   const auto pairs = report.count("m2l");
 
-  std::printf("%s{\"order\": %d, \"precision\": \"%s\", \"scheme\": \"%s\", \"m2l\": %lld, "
-              "\"seconds\": %.4g, \"seconds_per_m2l\": %.4g, \"flops_per_s\": %.4g, "
-              "\"potential_l2\": %.3g, \"field_l2\": %.3g",
-              std::exchange(separator, ",\n "), Order,
-              sizeof(Real) == 4 ? "float" : "double", scheme, (long long)pairs, seconds,
-              seconds / double(pairs), report.find("m2l")->flops / seconds, error.potential_l2,
-              error.force_l2);
+  std::printf(
+      "%s{\"order\": %d, \"precision\": \"%s\", \"scheme\": \"%s\", \"m2l\": %lld, "
+      "\"seconds\": %.4g, \"seconds_per_m2l\": %.4g, \"flops_per_s\": %.4g, "
+      "\"potential_l2\": %.3g, \"field_l2\": %.3g",
+      std::exchange(separator, ",\n "), Order, sizeof(Real) == 4 ? "float" : "double", scheme,
+      (long long)pairs, seconds, seconds / double(pairs), report.find("m2l")->flops / seconds,
+      error.potential_l2, error.force_l2);
   if constexpr (std::is_same_v<Translation, fmm::BatchedGemm>)
     std::printf(", \"library_flops_per_s\": %.4g",
                 library_rate<Real, Order>(space, s, problem.repeats));

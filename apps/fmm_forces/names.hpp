@@ -7,6 +7,7 @@
 #include <cstddef>
 #include <fmm/options.hpp>
 #include <optional>
+#include <span>
 #include <string>
 #include <string_view>
 #include <utility>
@@ -69,14 +70,11 @@ struct Names<Criterion> {
 };
 template <>
 struct Names<Translation> {
-#if FORCES_HAS_GEMM
-  static constexpr NameTable<Translation, 3> table{{{"direct", Translation::direct},
-                                                    {"rotation", Translation::rotation},
-                                                    {"gemm", Translation::gemm}}};
-#else
-  static constexpr NameTable<Translation, 2> table{
-      {{"direct", Translation::direct}, {"rotation", Translation::rotation}}};
-#endif
+  static constexpr NameTable<Translation, 3> all{{{"direct", Translation::direct},
+                                                  {"rotation", Translation::rotation},
+                                                  {"gemm", Translation::gemm}}};
+  /// gemm last, and only where there is Kokkos Kernels.
+  static constexpr std::span table{all.data(), FORCES_HAS_GEMM ? 3 : 2};
 };
 template <>
 struct Names<Precision> {

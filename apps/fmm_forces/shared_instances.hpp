@@ -7,15 +7,15 @@
 
 #if FORCES_HAS_GEMM
 #include <fmm/batched_gemm.hpp>
-#define FORCES_SHARED_BUCKETS(prefix, Space)                                                  \
-  prefix template fmm::detail::SplitList<Space> fmm::detail::split_list(                      \
-      Space const&, fmm::detail::OffsetBucketBuffers<Space>&,                                 \
-      fmm::detail::Array<fmm::detail::Cell, Space>, fmm::detail::Csr<Space>,                  \
-      fmm::detail::Offset, int);                                                              \
-  prefix template fmm::detail::BucketedPairs<Space> fmm::detail::bucket_pairs(                \
-      Space const&, fmm::detail::OffsetBucketBuffers<Space>&, fmm::detail::SplitList<Space> const&, \
-      fmm::detail::Offset, fmm::detail::Offset);
-#define FORCES_SHARED_PRODUCT(prefix, Space, Real)                                           \
+#define FORCES_SHARED_BUCKETS(prefix, Space)                                                      \
+  prefix template fmm::detail::SplitList<Space> fmm::detail::split_list(                          \
+      Space const&, fmm::detail::OffsetBucketBuffers<Space>&,                                     \
+      fmm::detail::Array<fmm::detail::Cell, Space>, fmm::detail::Csr<Space>, fmm::detail::Offset, \
+      int);                                                                                       \
+  prefix template fmm::detail::BucketedPairs<Space> fmm::detail::bucket_pairs(                    \
+      Space const&, fmm::detail::OffsetBucketBuffers<Space>&,                                     \
+      fmm::detail::SplitList<Space> const&, fmm::detail::Offset, fmm::detail::Offset);
+#define FORCES_SHARED_PRODUCT(prefix, Space, Real)                                               \
   prefix template void fmm::detail::multiply(Space const&, int, int, Real*, std::int64_t, Real*, \
                                              Real*);
 #else
@@ -53,19 +53,19 @@
   FORCES_SHARED_CHARGES(prefix, Space, Real, Data, true)                              \
   FORCES_SHARED_CHARGES(prefix, Space, Real, Data, false)
 
-#define FORCES_SHARED_REAL(prefix, Space, Real)                          \
-  FORCES_SHARED_DATA(prefix, Space, Real, double)                        \
-  FORCES_SHARED_NEAR_FIELD(prefix, Space, Real, fmm::Laplace)            \
-  FORCES_SHARED_NEAR_FIELD(prefix, Space, Real, fmm::SoftenedGravity)    \
-  prefix template void fmm::detail::give_results(                        \
-      Space const&, fmm::detail::Array<fmm::detail::Sums<Real>, Space>,  \
-      fmm::detail::Array<fmm::detail::BodyIndex, Space>, double, double, \
+#define FORCES_SHARED_REAL(prefix, Space, Real)                                \
+  FORCES_SHARED_DATA(prefix, Space, Real, double)                              \
+  FORCES_SHARED_NEAR_FIELD(prefix, Space, Real, fmm::Laplace)                  \
+  FORCES_SHARED_NEAR_FIELD(prefix, Space, Real, fmm::SoftenedGravity)          \
+  prefix template void fmm::detail::give_results(                              \
+      Space const&, fmm::detail::Array<fmm::detail::Sums<Real>, Space>,        \
+      fmm::detail::Array<fmm::detail::BodyIndex, Space>, double, double,       \
       forces::Column<Space, Real> const&, forces::Table3<Space, Real> const&); \
   FORCES_SHARED_PRODUCT(prefix, Space, Real)
 
-#define FORCES_SHARED(prefix, Space)              \
-  FORCES_SHARED_BUCKETS(prefix, Space)            \
-  FORCES_SHARED_REAL(prefix, Space, float)        \
+#define FORCES_SHARED(prefix, Space)       \
+  FORCES_SHARED_BUCKETS(prefix, Space)     \
+  FORCES_SHARED_REAL(prefix, Space, float) \
   FORCES_SHARED_REAL(prefix, Space, double)
 
 #ifdef KOKKOS_ENABLE_SERIAL

@@ -92,7 +92,8 @@ void add_buckets(Space const& space, DenseBuffers<Space, Real>& buffers,
   std::size_t bucket = 0;
   for (Offset first = 0; first < all; first += most) {
     const Offset last = std::min(first + most, all);
-    Kokkos::parallel_for("fmm::m2l::gather", uneven_range(space, (last - first) * Share::shares, 256),
+    Kokkos::parallel_for("fmm::m2l::gather",
+                         uneven_range(space, (last - first) * Share::shares, 256),
                          GatherMultipoles<Space, Real, Order>{cells, bucketed.pairs, first, signs,
                                                               multipoles, rows});
     for (Offset begin = first; begin < last;) {
@@ -100,8 +101,7 @@ void add_buckets(Space const& space, DenseBuffers<Space, Real>& buffers,
       const Offset end = std::min(begins[bucket + 1], last), count = end - begin;
       auto const& made = buffers.classes;
       const auto place = std::lower_bound(made.begin(), made.end(), classes[bucket]) - made.begin();
-      Real* const matrix =
-          buffers.matrices.view().data() + std::int64_t(place) * size * row;
+      Real* const matrix = buffers.matrices.view().data() + std::int64_t(place) * size * row;
       const auto product = part<Real, Space>(products, (begin - first) * row, count * row);
       multiply(space, size, row, rows.data() + (begin - first) * row, count, matrix,
                product.data());
@@ -125,8 +125,7 @@ void m2l_by_gemm(Space const& space, PlanStorage<Space, Real>& s, Array<Real, Sp
   m2l<SphericalExpansion<Order, Real, Rotation>>(space, cells, list.split.rest, multipoles, locals);
   s.dense.pairs = list.pairs;
   if (list.pairs == 0) return;
-  make_matrices<Order>(space, s.dense, list.classes,
-                       s.buckets.classes.view(list.classes.size()));
+  make_matrices<Order>(space, s.dense, list.classes, s.buckets.classes.view(list.classes.size()));
   for (Offset first = 0; first < list.pairs; first += shape.sorted_pairs) {
     const auto bucketed = bucket_pairs(space, s.buckets, list, first,
                                        std::min(shape.sorted_pairs, list.pairs - first));

@@ -41,9 +41,10 @@ constexpr bool check_policies() {
   static_assert(is_available<Translation>,
                 "fmm: fmm::BatchedGemm needs Kokkos Kernels and #include <fmm/batched_gemm.hpp>");
   if constexpr (std::is_same_v<Translation, BatchedGemm>)
-    static_assert(!requires { typename Kernel::template Expansion<Order, Real, Translation>; },
-                  "fmm: fmm::BatchedGemm translates the library's spherical harmonics, not a "
-                  "kernel's own Expansion");
+    static_assert(
+        !requires { typename Kernel::template Expansion<Order, Real, Translation>; },
+        "fmm: fmm::BatchedGemm translates the library's spherical harmonics, not a "
+        "kernel's own Expansion");
   if constexpr (requires { typename Traversal::criterion; })
     static_assert(AcceptanceCriterion<typename Traversal::criterion>,
                   "fmm: the acceptance criterion must be constructible from theta and provide "

@@ -36,8 +36,8 @@ struct PlanStorage {
   Buffer<Body<double>, Space> positions{"positions"};  ///< AllPairs only
   Buffer<Real, Space> multipoles{"multipoles"}, locals{"locals"};
   Buffer<Real, Space> staged{"staged multipoles"};  ///< as M2P wants them
-  OffsetBucketBuffers<Space> buckets;           ///< BatchedGemm only
-  DenseBuffers<Space, Real> dense;              ///< the same
+  OffsetBucketBuffers<Space> buckets;               ///< BatchedGemm only
+  DenseBuffers<Space, Real> dense;                  ///< the same
   Buffer<Sums<Real>, Space> sums{"sums"};  ///< of an evaluation; while a tree is built, its keys
 
   /// Room for the keys of all bodies, where sums will be: two such arrays fit.
@@ -49,7 +49,8 @@ struct PlanStorage {
 
   std::size_t bytes() const {
     return sort.bytes() + octree.bytes() + traversal.bytes() + bodies.bytes() + positions.bytes() +
-           multipoles.bytes() + locals.bytes() + staged.bytes() + buckets.bytes() + dense.bytes() + sums.bytes();
+           multipoles.bytes() + locals.bytes() + staged.bytes() + buckets.bytes() + dense.bytes() +
+           sums.bytes();
   }
 };
 

@@ -222,7 +222,7 @@ class Solver {
       if constexpr (uses_charges)
         relist = [&] { detail::lists_stage<Traversal>(space, s, options_, Order, report); };
       detail::evaluate_tree<Expansion, FarField>(space, s, kernel_, charges, potential, field,
-                                                   relist, report);
+                                                 relist, report);
     }
     if (report) {
       space.fence();
