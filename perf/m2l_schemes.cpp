@@ -20,7 +20,7 @@
 #define FMM_M2L_ORDERS 2, 3, 4, 5, 6, 7, 8, 10, 12, 14, 16
 #endif
 
-namespace {
+namespace m2l_schemes {
 
 using namespace fmm::detail;
 using Space = Kokkos::DefaultExecutionSpace;
@@ -135,17 +135,17 @@ void measure_order(Space const& space, Problem const& problem) {
   schemes(double());
 }
 
-}  // namespace
+}  // namespace m2l_schemes
 
 int main(int argc, char** argv) {
   const Kokkos::ScopeGuard guard(argc, argv);
   const auto argument = [&](int i, int otherwise) {
     return argc > i ? std::atoi(argv[i]) : otherwise;
   };
-  const Problem problem(argument(1, 1000000), argument(2, 5), argument(3, 5));
+  const m2l_schemes::Problem problem(argument(1, 1000000), argument(2, 5), argument(3, 5));
   std::printf("[");
   [&]<int... Orders>(std::integer_sequence<int, Orders...>) {
-    (measure_order<Orders>(Space(), problem), ...);
+    (m2l_schemes::measure_order<Orders>({}, problem), ...);
   }
   (std::integer_sequence<int, FMM_M2L_ORDERS>());
   std::printf("]\n");

@@ -118,16 +118,18 @@ TYPED_TEST(Gemm, BucketsAndRestAreTheList) {
         const auto bucketed = bucket_pairs(this->space, this->s.buckets, list, first, count);
         ASSERT_EQ(bucketed.begins.front(), 0);
         ASSERT_EQ(bucketed.begins.back(), count);
-        const auto pairs = to_host(bucketed.pairs.pairs);
-        const auto order = to_host(bucketed.pairs.order);
+        const auto pairs = to_host(bucketed.pairs);
         for (std::size_t b = 0; b < list.classes.size(); ++b) {
           sizes[b] += bucketed.begins[b + 1] - bucketed.begins[b];
           for (Offset p = bucketed.begins[b]; p < bucketed.begins[b + 1]; ++p) {
-            const auto [target, source] = pairs[order[p]];
-            ++found[{target, source}];
-            ASSERT_EQ(OffsetClass::of(cells[target], cells[source]).number, list.classes[b]);
+            const CellPair pair = pairs[p];
+            Cell const &target = cells[pair.target], &source = cells[pair.source];
+            ++found[{pair.target, pair.source}];
+            ASSERT_EQ(OffsetClass::of(target, source).number, list.classes[b]);
+            ASSERT_EQ(pair.reflection, OffsetClass::reflection(target, source));
+            ASSERT_EQ(pair.level, std::max(target.level, source.level));
             if (p > bucketed.begins[b]) {
-              ASSERT_GE(target, pairs[order[p - 1]].target);
+              ASSERT_GE(pair.target, pairs[p - 1].target);
             }
           }
         }

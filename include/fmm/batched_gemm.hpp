@@ -79,7 +79,7 @@ void make_matrices(Space const& space, DenseBuffers<Space, Real>& buffers,
 template <int Order, class Space, class Real>
 void add_buckets(Space const& space, DenseBuffers<Space, Real>& buffers,
                  std::vector<int> const& classes, BucketedPairs<Space> const& bucketed,
-                 Array<Cell, Space> cells, Array<Real, Space> multipoles, Array<Real, Space> locals,
+                 Array<Real, Space> multipoles, Array<Real, Space> locals,
                  std::int64_t slab_bytes) {
   using Share = RowShare<Space, Real, Order>;
   constexpr int size = Share::size, row = Share::row;
@@ -92,10 +92,9 @@ void add_buckets(Space const& space, DenseBuffers<Space, Real>& buffers,
   std::size_t bucket = 0;
   for (Offset first = 0; first < all; first += most) {
     const Offset last = std::min(first + most, all);
-    Kokkos::parallel_for("fmm::m2l::gather",
-                         uneven_range(space, (last - first) * Share::shares, 256),
-                         GatherMultipoles<Space, Real, Order>{cells, bucketed.pairs, first, signs,
-                                                              multipoles, rows});
+    Kokkos::parallel_for(
+        "fmm::m2l::gather", uneven_range(space, (last - first) * Share::shares, 256),
+        GatherMultipoles<Space, Real, Order>{bucketed.pairs, first, signs, multipoles, rows});
     for (Offset begin = first; begin < last;) {
       while (begins[bucket + 1] <= begin) ++bucket;
       const Offset end = std::min(begins[bucket + 1], last), count = end - begin;
@@ -105,9 +104,9 @@ void add_buckets(Space const& space, DenseBuffers<Space, Real>& buffers,
       const auto product = part<Real, Space>(products, (begin - first) * row, count * row);
       multiply(space, size, row, rows.data() + (begin - first) * row, count, matrix,
                product.data());
-      Kokkos::parallel_for("fmm::m2l::add", uneven_range(space, count * Share::shares, 256),
-                           AddProducts<Space, Real, Order>{cells, bucketed.pairs, begin, end, signs,
-                                                           product, locals});
+      Kokkos::parallel_for(
+          "fmm::m2l::add", uneven_range(space, count * Share::shares, 256),
+          AddProducts<Space, Real, Order>{bucketed.pairs, begin, end, signs, product, locals});
       begin = end;
     }
   }
@@ -129,7 +128,7 @@ void m2l_by_gemm(Space const& space, PlanStorage<Space, Real>& s, Array<Real, Sp
   for (Offset first = 0; first < list.pairs; first += shape.sorted_pairs) {
     const auto bucketed = bucket_pairs(space, s.buckets, list, first,
                                        std::min(shape.sorted_pairs, list.pairs - first));
-    add_buckets<Order>(space, s.dense, list.classes, bucketed, cells, multipoles, locals,
+    add_buckets<Order>(space, s.dense, list.classes, bucketed, multipoles, locals,
                        shape.slab_bytes);
   }
 }

@@ -29,7 +29,7 @@ struct M2PShape {
   int scratch;  ///< bytes that they may take there; more if there must be one for each share
 };
 
-/// What BatchedGemm holds at a time. Bytes in all: its matrices, 32 a sorted pair, a slab, 4 a pair without
+/// What BatchedGemm holds at a time. Bytes in all: its matrices, 48 a sorted pair, a slab, 4 a pair without
 /// a bucket, 12 a cell, and 2.6 MB for the classes of offsets.
 struct GemmShape {
   std::int64_t least_pairs;   ///< that are worth a matrix
@@ -107,7 +107,7 @@ struct Tuning {
 
   /// M2L by BatchedGemm.
   static constexpr GemmShape gemm =
-      host ? GemmShape{64, 1 << 28, 1 << 22, 1 << 22} : GemmShape{1024, 1 << 29, 1 << 24, 1 << 25};
+      host ? GemmShape{64, 1 << 28, 1 << 21, 1 << 22} : GemmShape{1024, 1 << 29, 1 << 23, 1 << 25};
 
   /// Threads that walk the sources of one target cell together.
   static constexpr int list_team = host ? 1 : 32;

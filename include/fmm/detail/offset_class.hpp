@@ -62,17 +62,19 @@ struct OffsetClass {
   }
 };
 
+/// Two cells of a list, and what a translation by a matrix needs to know of them.
 struct CellPair {
   CellIndex target, source;
-};
+  std::int16_t reflection;  ///< of the offset: bit d for axis d
+  std::int16_t level;       ///< of the smaller cell
 
-/// Pairs in another order.
-template <class Space>
-struct OrderedPairs {
-  Array<CellPair, Space> pairs;
-  Array<BodyIndex, Space> order;
-
-  KOKKOS_FUNCTION CellPair operator()(std::int64_t i) const { return pairs(order(i)); }
+  CellPair() = default;
+  KOKKOS_INLINE_FUNCTION CellPair(CellIndex target_index, Cell const& target_cell,
+                                  CellIndex source_index, Cell const& source_cell)
+      : target(target_index),
+        source(source_index),
+        reflection(std::int16_t(OffsetClass::reflection(target_cell, source_cell))),
+        level(target_cell.level > source_cell.level ? target_cell.level : source_cell.level) {}
 };
 
 }  // namespace fmm::detail

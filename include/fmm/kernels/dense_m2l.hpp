@@ -140,20 +140,17 @@ struct RowShare {
 template <class Space, class Real, int Order>
 struct GatherMultipoles {
   using Share = RowShare<Space, Real, Order>;
-  Array<Cell, Space> cells;
-  OrderedPairs<Space> pairs;
+  Array<CellPair, Space> pairs;
   Offset begin;
   Array<Real, Space> signs, multipoles, rows;
 
   KOKKOS_FUNCTION void operator()(std::int64_t i) const {
     const int share = int(i % Share::shares);
     const CellPair pair = pairs(begin + i / Share::shares);
-    const Cell target = cells(pair.target), source = cells(pair.source);
-    const int finest = target.level > source.level ? target.level : source.level;
-    const Real scale = Real(std::int32_t(1) << finest);
+    const Real scale = Real(std::int32_t(1) << pair.level);
     Real a[Share::numbers], sign[Share::numbers];
     Share::load(multipoles.data() + std::int64_t(pair.source) * Share::row, share, a);
-    Share::load(signs.data() + OffsetClass::reflection(target, source) * Share::row, share, sign);
+    Share::load(signs.data() + pair.reflection * Share::row, share, sign);
     FMM_UNROLL
     for (int k = 0; k < Share::numbers; ++k) a[k] *= sign[k] * scale;
     Share::store(a, share, rows.data() + i / Share::shares * Share::row);
@@ -165,8 +162,7 @@ struct GatherMultipoles {
 template <class Space, class Real, int Order>
 struct AddProducts {
   using Share = RowShare<Space, Real, Order>;
-  Array<Cell, Space> cells;
-  OrderedPairs<Space> pairs;
+  Array<CellPair, Space> pairs;
   Offset begin, end;
   Array<Real, Space> signs, rows, locals;  ///< the first row is that of pair `begin`
 
@@ -175,7 +171,6 @@ struct AddProducts {
     const Offset first = begin + i / Share::shares;
     const CellIndex owner = pairs(first).target;
     if (first > begin && pairs(first - 1).target == owner) return;
-    const Cell target = cells(owner);
     Real* const local = locals.data() + std::int64_t(owner) * Share::row;
     Real sum[Share::numbers], term[Share::numbers], sign[Share::numbers];
     Share::load(local, share, sum);
@@ -183,8 +178,7 @@ struct AddProducts {
       const CellPair pair = pairs(p);
       if (pair.target != owner) break;
       Share::load(rows.data() + (p - begin) * Share::row, share, term);
-      Share::load(signs.data() + OffsetClass::reflection(target, cells(pair.source)) * Share::row,
-                  share, sign);
+      Share::load(signs.data() + pair.reflection * Share::row, share, sign);
       FMM_UNROLL
       for (int k = 0; k < Share::numbers; ++k) sum[k] += sign[k] * term[k];
     }

@@ -26,13 +26,13 @@ struct OffsetBucketBuffers {
   Buffer<Offset, Space> rest_offsets{"rest offsets"}, begins{"bucket begins"};
   Buffer<CellIndex, Space> rest_entries{"rest list"};
   Buffer<std::uint64_t, Space> keys{"bucket keys"}, sorted_keys{"sorted bucket keys"};
-  Buffer<CellPair, Space> pairs{"pairs"};
+  Buffer<CellPair, Space> pairs{"pairs"}, sorted_pairs{"sorted pairs"};
   SortBuffers<Space> sort;
 
   std::size_t bytes() const {
     return counts.bytes() + buckets.bytes() + classes.bytes() + rest_counts.bytes() +
            rest_offsets.bytes() + begins.bytes() + rest_entries.bytes() + keys.bytes() +
-           sorted_keys.bytes() + pairs.bytes() + sort.bytes();
+           sorted_keys.bytes() + pairs.bytes() + sorted_pairs.bytes() + sort.bytes();
   }
 };
 
@@ -163,13 +163,21 @@ struct WritePairs {
       const int bucket = split.bucket(target, split.cells(source));
       if (bucket < 0) continue;
       if (at >= 0 && at < count) {
-        pairs(at) = {CellIndex(row), source};
+        pairs(at) = CellPair(CellIndex(row), target, source, split.cells(source));
         keys(at) = std::uint64_t(bucket) << first_bit;
         order(at) = BodyIndex(at);
       }
       ++at;
     }
   }
+};
+
+template <class Space>
+struct OrderPairs {
+  Array<CellPair, Space> pairs, sorted;
+  Array<BodyIndex, Space> order;
+
+  KOKKOS_FUNCTION void operator()(std::int64_t i) const { sorted(i) = pairs(order(i)); }
 };
 
 /// begins(b): the first of the sorted keys that is of bucket b or a later one.
@@ -195,7 +203,7 @@ struct FindBegins {
 /// Some of the pairs that have a bucket, by bucket.
 template <class Space>
 struct BucketedPairs {
-  OrderedPairs<Space> pairs;
+  Array<CellPair, Space> pairs;
   std::vector<Offset> begins;  ///< where each bucket begins, and the end of the last
 };
 
@@ -217,7 +225,9 @@ BucketedPairs<Space> bucket_pairs(Space const& space, OffsetBucketBuffers<Space>
   const auto begins = buffers.begins.resize(buckets + 1);
   Kokkos::parallel_for("fmm::buckets::begins", range(space, buckets + 1),
                        FindBegins<Space>{sorted.keys, first_bit, begins});
-  BucketedPairs<Space> result{{pairs, sorted.order}, std::vector<Offset>(buckets + 1)};
+  BucketedPairs<Space> result{buffers.sorted_pairs.resize(count), std::vector<Offset>(buckets + 1)};
+  Kokkos::parallel_for("fmm::buckets::order", range(space, count),
+                       OrderPairs<Space>{pairs, result.pairs, sorted.order});
   read_back(space, begins.data(), result.begins.data(), result.begins.size());
   return result;
 }
