@@ -23,9 +23,11 @@ struct OffsetClass {
   KOKKOS_INLINE_FUNCTION static OffsetClass of(Cell const& target, Cell const& source) {
     const int difference = source.level - target.level;
     if (difference < -levels || difference > levels) return {-1};
+    const int half_edge_bits = grid_bits - 1 - (difference > 0 ? source : target).level;
     int number = difference + levels;
     for (int d = 0; d < 3; ++d) {
-      const int offset = distance(target, source, d) / half_edge(target, source);
+      const std::int32_t x = target.centre[d] - source.centre[d];
+      const std::int32_t offset = (x < 0 ? -x : x) >> half_edge_bits;
       if (offset >= reach) return {-1};
       number = number * reach + offset;
     }
@@ -49,16 +51,6 @@ struct OffsetClass {
              0.5 * (number % reach)},
             difference < 0 ? double(1 << -difference) : 1.0,
             difference > 0 ? double(1 << difference) : 1.0};
-  }
-
- private:
-  KOKKOS_INLINE_FUNCTION static std::int32_t distance(Cell const& target, Cell const& source,
-                                                      int d) {
-    const std::int32_t x = target.centre[d] - source.centre[d];
-    return x < 0 ? -x : x;
-  }
-  KOKKOS_INLINE_FUNCTION static std::int32_t half_edge(Cell const& target, Cell const& source) {
-    return (target.level > source.level ? target : source).edge() / 2;
   }
 };
 
