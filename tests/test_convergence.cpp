@@ -240,6 +240,44 @@ TYPED_TEST(Orders, ReachTheFloorOfFloat) {
         fmm::Solver<fmm::Laplace, p, fmm::Direct, fmm::FmmList, float>({.leaf_capacity = 16}));
 }
 
+template <class T>
+class HighOrders : public testing::Test {};
+// N = 5000, unit cube, uniform depth 2, double, all targets; in units of 10^-12
+template <int Order_, int Bound>
+struct HighOrderBound {
+  static constexpr int order = Order_;
+  static constexpr double bound = Bound * 1e-12;
+};
+using HighBounds =
+    testing::Types<HighOrderBound<20, 3900>, HighOrderBound<24, 520>, HighOrderBound<28, 78>>;
+TYPED_TEST_SUITE(HighOrders, HighBounds);
+
+/// Nothing overflows, and rounding does not show: both schemes err by the same truncation.
+TYPED_TEST(HighOrders, MeetTheBoundOfTheirOrder) {
+  constexpr int p = TypeParam::order;
+  const Bodies bodies = make_bodies(Model::cube, 5000, false, 3);
+  const Results reference = direct_sum<fmm::Laplace>(bodies);
+  const fmm::Options options{.depth = 2, .tree = fmm::TreeKind::uniform};
+  const double rotation =
+      error<p, fmm::FmmList, fmm::Rotation, fmm::Laplace>(bodies, reference, options);
+  const double truncated =
+      error<p, fmm::FmmList, fmm::Rotation, TruncatedLaplace>(bodies, reference, options);
+  const double direct =
+      error<p, fmm::FmmList, fmm::Direct, fmm::Laplace>(bodies, reference, options);
+  EXPECT_LE(rotation, TypeParam::bound);
+  EXPECT_GT(truncated, TypeParam::bound);
+  EXPECT_NEAR(direct, rotation, 1e-3 * rotation);
+}
+
+/// The floor of double is reached with a smaller theta, too: 10^-13 and below at order 24.
+TEST(HighOrder, ReachesTheFloorOfDouble) {
+  const Bodies bodies = make_bodies(Model::cube, 5000, false, 3);
+  const Results reference = direct_sum<fmm::Laplace>(bodies);
+  EXPECT_LE((error<24, fmm::DualTree<>, fmm::Rotation, fmm::Laplace>(
+                bodies, reference, {.theta = 0.5, .leaf_capacity = 40})),
+            1e-13);
+}
+
 // ---- theta ----------------------------------------------------------------------------------------
 
 TEST(Treecode, ErrorFallsWithTheta) {

@@ -206,6 +206,9 @@ TEST(Translations, DirectAndRotationAgreeToRounding) {
   check_m2l<8>(1e-13);
   check_m2l<12>(1e-13);
   check_m2l<16>(1e-12);
+  check_m2l<20>(1e-12);
+  check_m2l<24>(1e-12);
+  check_m2l<28>(1e-12);
 }
 
 /// A unit charge at a, through M2L and L2P to b, and through M2P: 1/|b-a| within the ratio's power.
@@ -246,6 +249,9 @@ TEST(Translations, ChainsConvergeGeometrically) {
   check_chain<8>();
   check_chain<12>();
   check_chain<16>();
+  check_chain<20>();
+  check_chain<24>();
+  check_chain<28>();
 }
 
 /// A multipole as a polynomial gives what its harmonics give.

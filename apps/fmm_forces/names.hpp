@@ -7,6 +7,7 @@
 #include <cstddef>
 #include <fmm/options.hpp>
 #include <optional>
+#include <span>
 #include <string>
 #include <string_view>
 #include <utility>
@@ -19,7 +20,7 @@ enum class KernelKind { laplace, gravity };
 enum class Method { direct, treecode, fmm };
 enum class Traversal { lists, barnes_hut, dual };
 enum class Criterion { radius, field, power };
-enum class Translation { direct, rotation };
+enum class Translation { direct, rotation, gemm };
 enum class Precision { single_precision, double_precision };
 enum class Backend { serial, openmp, cuda };
 using fmm::TreeKind;
@@ -69,8 +70,11 @@ struct Names<Criterion> {
 };
 template <>
 struct Names<Translation> {
-  static constexpr NameTable<Translation, 2> table{
-      {{"direct", Translation::direct}, {"rotation", Translation::rotation}}};
+  static constexpr NameTable<Translation, 3> all{{{"direct", Translation::direct},
+                                                  {"rotation", Translation::rotation},
+                                                  {"gemm", Translation::gemm}}};
+  /// gemm last, and only where there is Kokkos Kernels.
+  static constexpr std::span table{all.data(), FORCES_HAS_GEMM ? 3 : 2};
 };
 template <>
 struct Names<Precision> {

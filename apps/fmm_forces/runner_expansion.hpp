@@ -29,6 +29,9 @@ Measurement run_kernel(BodiesOn<Space, Data> const& bodies, ResultsOn<Space, Rea
   if (settings.method == Method::treecode)
     return settings.traversal == Traversal::barnes_hut ? run(fmm::NoTranslation{}, fmm::BarnesHut{})
                                                        : run_lists_or_dual(fmm::NoTranslation{});
+#if FORCES_HAS_GEMM
+  if (settings.translation == Translation::gemm) return run_lists_or_dual(fmm::BatchedGemm{});
+#endif
   return settings.translation == Translation::direct ? run_lists_or_dual(fmm::Direct{})
                                                      : run_lists_or_dual(fmm::Rotation{});
 }

@@ -283,7 +283,8 @@ void CommandLine::add_methods() {
           fmm::detail::reached_tolerances(false) +
           ", with --method fmm: finds order and criterion, in the place of these options");
   add_choice("--translation", settings_.translation,
-             "Translations of the fmm: direct O(P^4), rotation O(P^3) [" +
+             "Translations of the fmm: direct O(P^4), rotation O(P^3)" +
+                 std::string(FORCES_HAS_GEMM ? ", gemm O(P^4) by matrix products [" : " [") +
                  name_of(defaults::translation) + "]");
 }
 

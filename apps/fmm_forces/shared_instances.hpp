@@ -1,9 +1,27 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// What solvers of every order share (builds, the near field, the way of charges and results) is
-// compiled once, in shared_instances.cpp, and not again in each order's translation unit.
+// What solvers of every order share (builds, the near field, the way of charges and results, matrix
+// products) is compiled once, in shared_instances.cpp, and not again in each order's translation unit.
 #pragma once
 
 #include "runner.hpp"
+
+#if FORCES_HAS_GEMM
+#include <fmm/batched_gemm.hpp>
+#define FORCES_SHARED_BUCKETS(prefix, Space)                                                      \
+  prefix template fmm::detail::SplitList<Space> fmm::detail::split_list(                          \
+      Space const&, fmm::detail::OffsetBucketBuffers<Space>&,                                     \
+      fmm::detail::Array<fmm::detail::Cell, Space>, fmm::detail::Csr<Space>, fmm::detail::Offset, \
+      int);                                                                                       \
+  prefix template fmm::detail::BucketedPairs<Space> fmm::detail::bucket_pairs(                    \
+      Space const&, fmm::detail::OffsetBucketBuffers<Space>&,                                     \
+      fmm::detail::SplitList<Space> const&, fmm::detail::Offset, fmm::detail::Offset);
+#define FORCES_SHARED_PRODUCT(prefix, Space, Real)                                               \
+  prefix template void fmm::detail::multiply(Space const&, int, int, Real*, std::int64_t, Real*, \
+                                             Real*);
+#else
+#define FORCES_SHARED_BUCKETS(prefix, Space)
+#define FORCES_SHARED_PRODUCT(prefix, Space, Real)
+#endif
 
 // FORCES_SHARED(prefix, Space): declares (prefix = extern) or defines (empty) the instances.
 #define FORCES_SHARED_BUILD(prefix, Space, Real, Data, Traversal)                                 \
@@ -49,9 +67,11 @@
   prefix template void fmm::detail::give_results(                               \
       Space const&, fmm::detail::Array<fmm::detail::Sums<Real>, Space>,         \
       fmm::detail::Array<fmm::detail::BodyIndex, Space>, double, double,        \
-      forces::Column<Space, Real> const&, forces::Table3<Space, Real> const&);
+      forces::Column<Space, Real> const&, forces::Table3<Space, Real> const&);  \
+  FORCES_SHARED_PRODUCT(prefix, Space, Real)
 
 #define FORCES_SHARED(prefix, Space)       \
+  FORCES_SHARED_BUCKETS(prefix, Space)     \
   FORCES_SHARED_REAL(prefix, Space, float) \
   FORCES_SHARED_REAL(prefix, Space, double)
 

@@ -37,7 +37,14 @@ constexpr bool check_policies() {
   static_assert(Order >= 0, "fmm: the expansion order is the highest degree, 0 or more");
   static_assert(TranslationScheme<Translation>,
                 "fmm: the translation scheme must provide m2m, m2l and l2l (fmm::Direct, "
-                "fmm::Rotation, fmm::NoTranslation)");
+                "fmm::Rotation, fmm::BatchedGemm, fmm::NoTranslation)");
+  static_assert(is_available<Translation>,
+                "fmm: fmm::BatchedGemm needs Kokkos Kernels and #include <fmm/batched_gemm.hpp>");
+  if constexpr (std::is_same_v<Translation, BatchedGemm>)
+    static_assert(
+        !requires { typename Kernel::template Expansion<Order, Real, Translation>; },
+        "fmm: fmm::BatchedGemm translates the library's spherical harmonics, not a "
+        "kernel's own Expansion");
   if constexpr (requires { typename Traversal::criterion; })
     static_assert(AcceptanceCriterion<typename Traversal::criterion>,
                   "fmm: the acceptance criterion must be constructible from theta and provide "

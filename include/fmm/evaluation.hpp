@@ -22,12 +22,41 @@
 
 namespace fmm::detail {
 
+inline void add_work(Report& report, char const* name, std::int64_t count,
+                     std::int64_t flops_each) {
+  report.stage(name).count += count;
+  report.stage(name).flops += double(count) * double(flops_each);
+}
+
+/// A far field through local expansions, whose M2L is that of a translation scheme: one translation a list
+/// entry, unless the scheme has a way of its own (batched_gemm.hpp).
+template <class Translation>
+struct FarFieldBy {
+  template <class Expansion, class Space, class Real>
+  static void m2l(Space const& space, PlanStorage<Space, Real>& s, Array<Real, Space> multipoles,
+                  Array<Real, Space> locals) {
+    detail::m2l<Expansion>(space, s.tree.cells, s.lists.m2l, multipoles, locals);
+  }
+  template <class Expansion, class Space, class Real>
+  static void count(PlanStorage<Space, Real> const& s, Report& report) {
+    add_work(report, "m2l", std::int64_t(s.lists.m2l.entries.extent(0)),
+             translation_flops<Expansion, Real>().m2l);
+  }
+};
+/// A treecode's, without.
+template <>
+struct FarFieldBy<NoTranslation> {};
+
+template <class FarField>
+inline constexpr bool has_locals_v = !std::is_same_v<FarField, FarFieldBy<NoTranslation>>;
+
 /// What is wanted (a Wanted<>) of all bodies, summed in units of the cube: P2M, M2M, then either M2L, L2L
-/// and L2P (an FMM, has_locals) or M2P (a treecode; an FMM's W list too), then P2P. `relist`, if there is
-/// one, makes the lists once there are multipoles.
-template <class Expansion, bool has_locals, class Want, class Space, class Real, class Kernel>
+/// and L2P (an FMM) or M2P (a treecode; an FMM's W list too), then P2P. `relist`, if there is one, makes
+/// the lists once there are multipoles.
+template <class Expansion, class FarField, class Want, class Space, class Real, class Kernel>
 void sum_tree(Space const& space, PlanStorage<Space, Real>& s, Kernel const& kernel,
               std::function<void()> const& relist, Report* report) {
+  constexpr bool has_locals = has_locals_v<FarField>;
   auto const& tree = s.tree;
   const auto bodies = s.bodies.view(s.size);
   const auto sums = s.sums.view(s.size);
@@ -43,7 +72,7 @@ void sum_tree(Space const& space, PlanStorage<Space, Real>& s, Kernel const& ker
   if constexpr (has_locals) {
     const auto locals = s.locals.resize(coefficients);
     stage(space, report, "m2l",
-          [&] { m2l<Expansion>(space, tree.cells, s.lists.m2l, multipoles, locals); });
+          [&] { FarField::template m2l<Expansion>(space, s, multipoles, locals); });
     stage(space, report, "l2l", [&] {
       for (int level = 1; level <= tree.depth; ++level)
         l2l<Expansion>(space, tree.cells, tree.level_begin[level], tree.level_begin[level + 1],
@@ -80,12 +109,6 @@ struct CountPairs {
   }
 };
 
-inline void add_work(Report& report, char const* name, std::int64_t count,
-                     std::int64_t flops_each) {
-  report.stage(name).count += count;
-  report.stage(name).flops += double(count) * double(flops_each);
-}
-
 /// Pairs of bodies, as the chapter counts: 20 operations for potential and force, 19 for the force, 10 for
 /// the potential.
 template <class Want>
@@ -95,8 +118,9 @@ void count_pairs(std::int64_t pairs, Report& report) {
 }
 
 /// Counts and flops of the stages of sum_tree.
-template <class Expansion, bool has_locals, class Want, class Space, class Real>
+template <class Expansion, class FarField, class Want, class Space, class Real>
 void count_tree_work(Space const& space, PlanStorage<Space, Real> const& s, Report& report) {
+  constexpr bool has_locals = has_locals_v<FarField>;
   std::int64_t pairs = 0, m2p_pairs = 0;
   Kokkos::parallel_reduce(
       "fmm::count", range(space, s.tree.cells.extent(0)),
@@ -108,9 +132,8 @@ void count_tree_work(Space const& space, PlanStorage<Space, Real> const& s, Repo
   add_work(report, "p2m", s.size, flops.p2m);
   add_work(report, "m2m", cells - 1, translations.m2m);
   if constexpr (has_locals) {
-    const auto m2l_entries = std::int64_t(s.lists.m2l.entries.extent(0));
-    report.m2l += m2l_entries;
-    add_work(report, "m2l", m2l_entries, translations.m2l);
+    report.m2l += std::int64_t(s.lists.m2l.entries.extent(0));
+    FarField::template count<Expansion>(s, report);
     add_work(report, "l2l", cells - 1, translations.l2l);
     add_work(report, "l2p", s.size, flops.l2p);
   }
@@ -158,7 +181,7 @@ void results_stage(Space const& space, PlanStorage<Space, Real>& s, Kernel const
 
 /// Potential and field from charges, on a tree. `relist` is there for traversals whose lists depend on
 /// the charges.
-template <class Expansion, bool has_locals, class Space, class Real, class Kernel, class Charges,
+template <class Expansion, class FarField, class Space, class Real, class Kernel, class Charges,
           class Potential, class Field>
 void evaluate_tree(Space const& space, PlanStorage<Space, Real>& s, Kernel const& kernel,
                    Charges const& charges, Potential const& potential, Field const& field,
@@ -166,9 +189,9 @@ void evaluate_tree(Space const& space, PlanStorage<Space, Real>& s, Kernel const
   using Want = Wanted<!std::is_same_v<Potential, None>, !std::is_same_v<Field, None>>;
   const double unit = charges_stage<Kernel>(space, s, charges, s.bodies.view(s.size), report);
   const double length = RescalableKernel<Kernel> ? s.cube.edge : 1;
-  sum_tree<Expansion, has_locals, Want>(space, s, in_units_of(length, kernel), relist, report);
+  sum_tree<Expansion, FarField, Want>(space, s, in_units_of(length, kernel), relist, report);
   results_stage(space, s, kernel, unit, length, potential, field, report);
-  if (report) count_tree_work<Expansion, has_locals, Want>(space, s, *report);
+  if (report) count_tree_work<Expansion, FarField, Want>(space, s, *report);
 }
 
 /// The same by all pairs; the sums of all bodies, or of a sample.

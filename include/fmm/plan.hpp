@@ -4,9 +4,11 @@
 
 #include <memory>
 
+#include "kernels/dense_m2l.hpp"
 #include "kernels/p2p.hpp"
 #include "tree/lists.hpp"
 #include "tree/octree.hpp"
+#include "tree/offset_buckets.hpp"
 #include "tree/sort.hpp"
 
 namespace fmm {
@@ -34,6 +36,8 @@ struct PlanStorage {
   Buffer<Body<double>, Space> positions{"positions"};  ///< AllPairs only
   Buffer<Real, Space> multipoles{"multipoles"}, locals{"locals"};
   Buffer<Real, Space> staged{"staged multipoles"};  ///< as M2P wants them
+  OffsetBucketBuffers<Space> buckets;               ///< BatchedGemm only
+  DenseBuffers<Space, Real> dense;                  ///< the same
   Buffer<Sums<Real>, Space> sums{"sums"};  ///< of an evaluation; while a tree is built, its keys
 
   /// Room for the keys of all bodies, where sums will be: two such arrays fit.
@@ -45,7 +49,8 @@ struct PlanStorage {
 
   std::size_t bytes() const {
     return sort.bytes() + octree.bytes() + traversal.bytes() + bodies.bytes() + positions.bytes() +
-           multipoles.bytes() + locals.bytes() + staged.bytes() + sums.bytes();
+           multipoles.bytes() + locals.bytes() + staged.bytes() + buckets.bytes() + dense.bytes() +
+           sums.bytes();
   }
 };
 

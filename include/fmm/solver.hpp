@@ -25,7 +25,8 @@ namespace fmm {
 ///
 /// Kernel          PairKernel: Laplace, SoftenedGravity, or one's own
 /// Order           highest degree of the expansions, 0 or more; ignored by AllPairs
-/// Translation     Rotation (O(p^3)), Direct (O(p^4)), or NoTranslation (a treecode)
+/// Translation     Rotation (O(p^3)), Direct (O(p^4)), BatchedGemm (matrix products; batched_gemm.hpp), or
+///                 NoTranslation (a treecode)
 /// Traversal       AllPairs, BarnesHut (a treecode), FmmList or DualTree<criterion>
 /// Real            precision of the computation; positions, charges and results have their own types
 /// ExecutionSpace  where everything runs; Views must be accessible from there
@@ -133,7 +134,7 @@ class Solver {
   static constexpr bool dual = detail::is_dual_v<Traversal>;
   static constexpr bool needs_multipoles = detail::needs_multipoles_v<Traversal>;
   /// A treecode evaluates multipoles at the bodies; an FMM goes through local expansions.
-  static constexpr bool has_locals = dual && !std::is_same_v<Translation, NoTranslation>;
+  using FarField = detail::FarFieldBy<std::conditional_t<dual, Translation, NoTranslation>>;
 
   void set_theta() {
     if constexpr (!detail::uses_theta_v<Traversal>) {
@@ -232,8 +233,8 @@ class Solver {
                 s.traversal.powers.resize(s.tree.cells.extent(0) * (Order + 1)));
           detail::lists_stage<Traversal>(space, s, options_, Order, report);
         };
-      detail::evaluate_tree<Expansion, has_locals>(space, s, kernel_, charges, potential, field,
-                                                   relist, report);
+      detail::evaluate_tree<Expansion, FarField>(space, s, kernel_, charges, potential, field,
+                                                 relist, report);
     }
     if (report) {
       space.fence();

@@ -29,6 +29,15 @@ struct M2PShape {
   int scratch;  ///< bytes that they may take there; more if there must be one for each share
 };
 
+/// What BatchedGemm holds at a time. Bytes in all: its matrices, 48 a sorted pair, a slab, 4 a pair without
+/// a bucket, 12 a cell, and 2.6 MB for the classes of offsets.
+struct GemmShape {
+  std::int64_t least_pairs;   ///< that are worth a matrix
+  std::int64_t matrix_bytes;  ///< of all matrices; the rarest classes go without
+  std::int64_t sorted_pairs;  ///< that are sorted at a time, less than 2^31
+  std::int64_t slab_bytes;    ///< gathered multipoles and their products: what a cache holds
+};
+
 /// Shapes of the teams that the operators run in, for one execution space and precision.
 template <class Space, class Real>
 struct Tuning {
@@ -105,6 +114,10 @@ struct Tuning {
   static constexpr double pairs_per_m2p(int order) {
     return 2 + 0.05 * double(order + 1) * (order + 2) * (order + 3) * (order <= 7 ? 1 : 4);
   }
+
+  /// M2L by BatchedGemm.
+  static constexpr GemmShape gemm =
+      host ? GemmShape{64, 1 << 28, 1 << 21, 1 << 22} : GemmShape{1024, 1 << 29, 1 << 23, 1 << 25};
 
   /// Threads that walk the sources of one target cell together.
   static constexpr int list_team = host ? 1 : 32;

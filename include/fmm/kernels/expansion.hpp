@@ -150,14 +150,16 @@ struct SphericalExpansion : SphericalBasis<Order, Real> {
 
 namespace detail {
 
-/// NoTranslation moves multipoles as Rotation does: the same class, compiled once.
+/// NoTranslation moves multipoles as Rotation does, and so does BatchedGemm all but the pairs in its
+/// buckets: the same class, compiled once.
 template <class Translation>
-using upward_t =
-    std::conditional_t<std::is_same_v<Translation, NoTranslation>, Rotation, Translation>;
+using pairwise_t = std::conditional_t<std::is_same_v<Translation, NoTranslation> ||
+                                          std::is_same_v<Translation, BatchedGemm>,
+                                      Rotation, Translation>;
 
 template <class Kernel, int Order, class Real, class Translation>
 struct ExpansionOf {
-  using type = SphericalExpansion<Order, Real, upward_t<Translation>>;
+  using type = SphericalExpansion<Order, Real, pairwise_t<Translation>>;
 };
 template <class Kernel, int Order, class Real, class Translation>
   requires requires { typename Kernel::template Expansion<Order, Real, Translation>; }

@@ -156,4 +156,14 @@ struct Direct {
 /// traversal; multipoles move up the tree by `Rotation`.
 struct NoTranslation : Rotation {};
 
+/// Matrices, one for each class of offsets between cells, times the multipoles of many pairs at once:
+/// O(p^4), but at the speed of matrix products. Multipoles move up and local expansions down the tree by
+/// `Rotation`, which also takes the pairs whose class is rare. Needs Kokkos Kernels and
+/// `#include <fmm/batched_gemm.hpp>`.
+struct BatchedGemm : Rotation {};
+
+/// Whether what a scheme needs beyond its class was included.
+template <class Translation>
+inline constexpr bool is_available = !std::is_same_v<Translation, BatchedGemm>;
+
 }  // namespace fmm

@@ -1,0 +1,153 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// M2L of the scheme BatchedGemm, through Kokkos Kernels: include this beside fmm.hpp to use it.
+//
+//     #include <fmm/batched_gemm.hpp>
+//     fmm::Solver<fmm::Laplace, 12, fmm::BatchedGemm, fmm::FmmList, double> solver;
+//
+// Pairs of cells are sorted by the class of their offset (tree/offset_buckets.hpp). A slab at a time, the
+// multipoles of the sources become the rows of a matrix, one product a bucket translates them, and the
+// rows of the products are added to the targets (kernels/dense_m2l.hpp): sums of the buckets one after the
+// other, in a bucket by the thread that owns the target. What has no bucket, `Rotation` translates first.
+//
+// The product is KokkosBlas::gemm: cuBLAS, or a BLAS, where Kokkos Kernels was built with it. Results are
+// the same bits every time and, with Kokkos Kernels' own product, for any number of threads.
+//
+// Memory is bounded by Tuning's GemmShape, but for 4 bytes a pair without a bucket and 12 a cell. An
+// evaluation waits for the space four times, and once more for every `sorted_pairs` pairs after the first.
+#pragma once
+
+#if !__has_include(<KokkosBlas3_gemm.hpp>)
+#error "fmm: BatchedGemm needs Kokkos Kernels (KokkosBlas3_gemm.hpp); link Kokkos::kokkoskernels"
+#endif
+
+#include <KokkosBlas3_gemm.hpp>
+#include <algorithm>
+
+#include "evaluation.hpp"
+
+namespace fmm {
+
+template <>
+inline constexpr bool is_available<BatchedGemm> = true;
+
+namespace detail {
+
+template <class Space, class Real>
+using Matrix = Kokkos::View<Real**, Kokkos::LayoutRight, Device<Space>,
+                            Kokkos::MemoryTraits<Kokkos::Unmanaged>>;
+
+/// products = rows * matrix, where each has a row every `row` numbers and uses `size` of them.
+template <class Space, class Real>
+void multiply(Space const& space, int size, int row, Real* rows, std::int64_t count, Real* matrix,
+              Real* products) {
+  const auto used = [&](Real* from, std::int64_t n) {
+    return Kokkos::subview(Matrix<Space, Real>(from, n, row), Kokkos::ALL(),
+                           std::make_pair(0, size));
+  };
+  const auto a = used(rows, count), b = used(matrix, size), c = used(products, count);
+  if constexpr (requires { KokkosBlas::gemm(space, "N", "N", Real(1), a, b, Real(0), c); }) {
+    KokkosBlas::gemm(space, "N", "N", Real(1), a, b, Real(0), c);
+  } else {  // an older one works in the space's default instance
+    space.fence();
+    KokkosBlas::gemm("N", "N", Real(1), a, b, Real(0), c);
+    Space().fence();
+  }
+}
+
+/// The matrix of each of the classes, in `buffers`. Those of the last evaluation serve again if all that
+/// are needed are among them. Cost: O(size^2) a matrix.
+template <int Order, class Space, class Real>
+void make_matrices(Space const& space, DenseBuffers<Space, Real>& buffers,
+                   std::vector<int> const& classes, Array<int, Space> classes_in_space) {
+  using Functor = MakeMatrices<Space, Real, Order>;
+  auto& made = buffers.classes;
+  if (buffers.order == Order &&
+      std::includes(made.begin(), made.end(), classes.begin(), classes.end()))
+    return;
+  const auto signs = buffers.signs.resize(8 * Functor::row);
+  Kokkos::parallel_for("fmm::m2l::signs", range(space, 8 * Functor::row),
+                       MakeSigns<Space, Real>{Functor::row, signs});
+  const auto matrices = buffers.matrices.resize(classes.size() * Functor::size * Functor::row);
+  TeamPolicy<Space> policy(space, int(classes.size()), is_host_space_v<Space> ? 1 : 128);
+  policy.set_scratch_size(Functor::scratch_level, Kokkos::PerTeam(int(Functor::scratch_bytes)));
+  Kokkos::parallel_for("fmm::m2l::matrices", policy, Functor{classes_in_space, matrices});
+  made = classes;
+  buffers.order = Order;
+}
+
+/// Adds to `locals` the translations of bucketed pairs, whose buckets are of these classes.
+template <int Order, class Space, class Real>
+void add_buckets(Space const& space, DenseBuffers<Space, Real>& buffers,
+                 std::vector<int> const& classes, BucketedPairs<Space> const& bucketed,
+                 Array<Real, Space> multipoles, Array<Real, Space> locals,
+                 std::int64_t slab_bytes) {
+  using Share = RowShare<Space, Real, Order>;
+  constexpr int size = Share::size, row = Share::row;
+  auto const& begins = bucketed.begins;
+  const Offset all = begins.back();
+  const Offset most = std::max<Offset>(1, slab_bytes / Offset(2 * row * sizeof(Real)));
+  const auto rows = buffers.rows.resize(std::min(most, all) * row);
+  const auto products = buffers.products.resize(std::min(most, all) * row);
+  const auto signs = buffers.signs.view(8 * row);
+  std::size_t bucket = 0;
+  for (Offset first = 0; first < all; first += most) {
+    const Offset last = std::min(first + most, all);
+    Kokkos::parallel_for(
+        "fmm::m2l::gather", uneven_range(space, (last - first) * Share::shares, 256),
+        GatherMultipoles<Space, Real, Order>{bucketed.pairs, first, signs, multipoles, rows});
+    for (Offset begin = first; begin < last;) {
+      while (begins[bucket + 1] <= begin) ++bucket;
+      const Offset end = std::min(begins[bucket + 1], last), count = end - begin;
+      auto const& made = buffers.classes;
+      const auto place = std::lower_bound(made.begin(), made.end(), classes[bucket]) - made.begin();
+      Real* const matrix = buffers.matrices.view().data() + std::int64_t(place) * size * row;
+      const auto product = part<Real, Space>(products, (begin - first) * row, count * row);
+      multiply(space, size, row, rows.data() + (begin - first) * row, count, matrix,
+               product.data());
+      Kokkos::parallel_for(
+          "fmm::m2l::add", uneven_range(space, count * Share::shares, 256),
+          AddProducts<Space, Real, Order>{bucketed.pairs, begin, end, signs, product, locals});
+      begin = end;
+    }
+  }
+}
+
+/// Local expansions of all cells from the multipoles of their lists.
+template <int Order, class Space, class Real>
+void m2l_by_gemm(Space const& space, PlanStorage<Space, Real>& s, Array<Real, Space> multipoles,
+                 Array<Real, Space> locals, GemmShape const& shape = Tuning<Space, Real>::gemm) {
+  constexpr std::int64_t matrix_bytes =
+      coefficient_count(Order) * row_length(coefficient_count(Order)) * sizeof(Real);
+  const int most = int(std::min<std::int64_t>(shape.matrix_bytes / matrix_bytes, 1 << 16));
+  const auto cells = s.tree.cells;
+  const auto list = split_list(space, s.buckets, cells, s.lists.m2l, shape.least_pairs, most);
+  m2l<SphericalExpansion<Order, Real, Rotation>>(space, cells, list.split.rest, multipoles, locals);
+  s.dense.pairs = list.pairs;
+  if (list.pairs == 0) return;
+  make_matrices<Order>(space, s.dense, list.classes, s.buckets.classes.view(list.classes.size()));
+  for (Offset first = 0; first < list.pairs; first += shape.sorted_pairs) {
+    const auto bucketed = bucket_pairs(space, s.buckets, list, first,
+                                       std::min(shape.sorted_pairs, list.pairs - first));
+    add_buckets<Order>(space, s.dense, list.classes, bucketed, multipoles, locals,
+                       shape.slab_bytes);
+  }
+}
+
+template <>
+struct FarFieldBy<BatchedGemm> {
+  template <class Expansion, class Space, class Real>
+  static void m2l(Space const& space, PlanStorage<Space, Real>& s, Array<Real, Space> multipoles,
+                  Array<Real, Space> locals) {
+    m2l_by_gemm<Expansion::order>(space, s, multipoles, locals);
+  }
+  /// A product's multiplications and additions, and Rotation's operations for the rest.
+  template <class Expansion, class Space, class Real>
+  static void count(PlanStorage<Space, Real> const& s, Report& report) {
+    const auto all = std::int64_t(s.lists.m2l.entries.extent(0));
+    add_work(report, "m2l", s.dense.pairs, 2 * Expansion::size * Expansion::size);
+    add_work(report, "m2l", all - s.dense.pairs, translation_flops<Expansion, Real>().m2l);
+  }
+};
+
+}  // namespace detail
+}  // namespace fmm

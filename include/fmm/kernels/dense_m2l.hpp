@@ -1,0 +1,189 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// M2L by matrices, O(p^4): what happens before and after the products. The matrix of a class of offsets is
+// written down coefficient by coefficient; multipoles of a bucket's pairs are gathered as the rows of a
+// matrix; the rows of the product are added to the targets' local expansions.
+//
+// All three know the reflection that takes a pair's offset to that of its class: in the real basis it is a
+// sign of each coefficient, of the multipole before and of the local expansion after.
+#pragma once
+
+#include <vector>
+
+#include "../detail/memory.hpp"
+#include "../detail/offset_class.hpp"
+#include "../tuning.hpp"
+#include "expansion.hpp"
+
+namespace fmm::detail {
+
+/// Coefficient k of an expansion.
+struct Coefficient {
+  int degree, order;
+  bool sine;  ///< the imaginary part
+
+  KOKKOS_INLINE_FUNCTION static constexpr Coefficient at(int k) {
+    int n = 0;
+    while ((n + 1) * (n + 1) <= k) ++n;
+    const int place = k - n * n;
+    return {n, (place + 1) / 2, place > 0 && place % 2 == 0};
+  }
+
+  /// Bit d is set where a reflection of axis d changes the sign.
+  KOKKOS_INLINE_FUNCTION constexpr int odd() const {
+    return (order + sine) % 2 | sine << 1 | (degree + order) % 2 << 2;
+  }
+};
+
+/// signs(r row + k): of coefficient k under reflection r.
+template <class Space, class Real>
+struct MakeSigns {
+  int row;
+  Array<Real, Space> signs;
+
+  KOKKOS_FUNCTION void operator()(std::int64_t i) const {
+    const int flipped = Coefficient::at(int(i % row)).odd() & int(i / row);
+    signs(i) = Real(count_bits(std::uint32_t(flipped)) % 2 == 0 ? 1 : -1);
+  }
+};
+
+/// Element (k, i) of matrix b: what coefficient k of a multipole adds to coefficient i of the local
+/// expansion, for offsets of class b and a smaller cell of edge 1. L_j^k = (-1)^j sum conj(M_n^m)
+/// V_(n+j)^(m+k), as in Direct::m2l_coefficient, in double; then rounded. A team a matrix.
+template <class Space, class Real, int Order>
+struct MakeMatrices {
+  static constexpr int size = coefficient_count(Order), row = row_length(size);
+  static constexpr int harmonics = coefficient_count(2 * Order);
+  static constexpr int scratch_level = Tuning<Space, Real>::scratch_level;
+  static constexpr std::size_t scratch_bytes = harmonics * sizeof(double) + scratch_alignment;
+  Array<int, Space> classes;
+  Array<Real, Space> matrices;
+
+  KOKKOS_FUNCTION void operator()(TeamMember<Space> const& team) const {
+    const auto geometry = OffsetClass{classes(team.league_rank())}.geometry();
+    double* const v = scratch_array<double>(team, scratch_level, harmonics);
+    if (team.team_rank() == 0)
+      irregular_harmonics<2 * Order>(geometry.offset[0], geometry.offset[1], geometry.offset[2], v);
+    team.team_barrier();
+    Real* const matrix = matrices.data() + std::int64_t(team.league_rank()) * size * row;
+    for (int e = team.team_rank(); e < size * row; e += team.team_size())
+      matrix[e] = e % row < size ? Real(element(e / row, e % row, geometry, v)) : Real(0);
+  }
+
+ private:
+  KOKKOS_FUNCTION static double element(int from, int to, OffsetClass::Geometry const& geometry,
+                                        double const* v) {
+    static constexpr auto table = NormTable<Order, double>::make();
+    const auto [n, m, source_sine] = Coefficient::at(from);
+    const auto [j, k, target_sine] = Coefficient::at(to);
+    // of M_n^m = 1 or i, and of M_n^(-m) = (-1)^m conj(M_n^m) with it
+    Complex<double> sum = harmonic(v, n + j, k + m);
+    if (m > 0) {
+      const auto down = harmonic(v, n + j, k - m);
+      const Complex<double> mirrored = m % 2 == 0 ? down : -down;
+      if (source_sine)
+        sum = {sum.im - mirrored.im, mirrored.re - sum.re};  // i (mirrored - sum)
+      else
+        sum += mirrored;
+    }
+    double value = (target_sine ? sum.im : sum.re) * table.inverse[from] * table.inverse[to];
+    if (k > 0) value *= 2;
+    for (int i = 0; i < n; ++i) value *= geometry.source_edge;
+    for (int i = 0; i < j; ++i) value *= geometry.target_edge;
+    return j % 2 == 0 ? value : -value;
+  }
+};
+
+/// Memory of matrices and of what they multiply, kept from evaluation to evaluation.
+template <class Space, class Real>
+struct DenseBuffers {
+  Buffer<Real, Space> matrices{"matrices"}, signs{"signs"};
+  Buffer<Real, Space> rows{"gathered multipoles"}, products{"products"};
+  std::vector<int> classes;  ///< of the matrices, ascending
+  int order = -1;            ///< that they were made for
+  Offset pairs = 0;          ///< that were translated by them last
+
+  std::size_t bytes() const {
+    return matrices.bytes() + signs.bytes() + rows.bytes() + products.bytes();
+  }
+};
+
+/// How threads share the rows of a matrix: on a CPU a thread has a row, on a GPU a quad of one, so that
+/// neighbours in memory are loaded together. What pads a row to whole quads is carried along, unused.
+template <class Space, class Real, int Order>
+struct RowShare {
+  static constexpr int size = coefficient_count(Order), row = row_length(size);
+  static constexpr int numbers = is_host_space_v<Space> ? size : 4;
+  static constexpr int shares = (size + numbers - 1) / numbers;
+
+  KOKKOS_FORCEINLINE_FUNCTION static void load(Real const* from, int share, Real* to) {
+    if constexpr (shares == 1) {
+      for (int k = 0; k < numbers; ++k) to[k] = from[k];
+    } else {
+      const auto quad = reinterpret_cast<Quad<Real> const*>(from)[share];
+      FMM_UNROLL
+      for (int k = 0; k < 4; ++k) to[k] = quad.value[k];
+    }
+  }
+  KOKKOS_FORCEINLINE_FUNCTION static void store(Real const* from, int share, Real* to) {
+    if constexpr (shares == 1) {
+      for (int k = 0; k < numbers; ++k) to[k] = from[k];
+    } else {
+      Quad<Real> quad;
+      FMM_UNROLL
+      for (int k = 0; k < 4; ++k) quad.value[k] = from[k];
+      reinterpret_cast<Quad<Real>*>(to)[share] = quad;
+    }
+  }
+};
+
+/// Row i of the matrix: the multipole of pair begin + i, reflected, over the edge of the smaller cell.
+template <class Space, class Real, int Order>
+struct GatherMultipoles {
+  using Share = RowShare<Space, Real, Order>;
+  Array<CellPair, Space> pairs;
+  Offset begin;
+  Array<Real, Space> signs, multipoles, rows;
+
+  KOKKOS_FUNCTION void operator()(std::int64_t i) const {
+    const int share = int(i % Share::shares);
+    const CellPair pair = pairs(begin + i / Share::shares);
+    const Real scale = Real(std::int32_t(1) << pair.level);
+    Real a[Share::numbers], sign[Share::numbers];
+    Share::load(multipoles.data() + std::int64_t(pair.source) * Share::row, share, a);
+    Share::load(signs.data() + pair.reflection * Share::row, share, sign);
+    FMM_UNROLL
+    for (int k = 0; k < Share::numbers; ++k) a[k] *= sign[k] * scale;
+    Share::store(a, share, rows.data() + i / Share::shares * Share::row);
+  }
+};
+
+/// Adds rows begin .. end - 1, all of one bucket, to the local expansions of their targets. Rows of one
+/// target are neighbours, and the thread of the first adds them all.
+template <class Space, class Real, int Order>
+struct AddProducts {
+  using Share = RowShare<Space, Real, Order>;
+  Array<CellPair, Space> pairs;
+  Offset begin, end;
+  Array<Real, Space> signs, rows, locals;  ///< the first row is that of pair `begin`
+
+  KOKKOS_FUNCTION void operator()(std::int64_t i) const {
+    const int share = int(i % Share::shares);
+    const Offset first = begin + i / Share::shares;
+    const CellIndex owner = pairs(first).target;
+    if (first > begin && pairs(first - 1).target == owner) return;
+    Real* const local = locals.data() + std::int64_t(owner) * Share::row;
+    Real sum[Share::numbers], term[Share::numbers], sign[Share::numbers];
+    Share::load(local, share, sum);
+    for (Offset p = first; p < end; ++p) {
+      const CellPair pair = pairs(p);
+      if (pair.target != owner) break;
+      Share::load(rows.data() + (p - begin) * Share::row, share, term);
+      Share::load(signs.data() + pair.reflection * Share::row, share, sign);
+      FMM_UNROLL
+      for (int k = 0; k < Share::numbers; ++k) sum[k] += sign[k] * term[k];
+    }
+    Share::store(sum, share, local);
+  }
+};
+
+}  // namespace fmm::detail

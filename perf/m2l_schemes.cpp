@@ -1,0 +1,152 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// The translation schemes against each other: time of an M2L, rate, and error of a whole evaluation, as
+// JSON, for the default execution space.
+//
+//     m2l_schemes [bodies [depth [repeats]]]            10^6, 5, 5
+//
+// Bodies fill the unit cube; a uniform tree of that depth has the classic lists, whose M2L stage alone is
+// timed: the best of the repeats, after one to warm up. For BatchedGemm `library_flops_per_s` is the rate
+// of the library's product alone, in calls of the shape that a bucket has. Flops are counted as reports
+// count them; for products 2 (p+1)^4 a pair. Errors are relative L2 errors of potential and field at 4096
+// bodies. Orders are compiled in: -DFMM_M2L_ORDERS=4,8.
+#include <cstdio>
+#include <cstdlib>
+#include <fmm/batched_gemm.hpp>
+#include <fmm/fmm.hpp>
+#include <random>
+#include <utility>
+
+#ifndef FMM_M2L_ORDERS
+#define FMM_M2L_ORDERS 2, 3, 4, 5, 6, 7, 8, 10, 12, 14, 16
+#endif
+
+namespace m2l_schemes {
+
+using namespace fmm::detail;
+using Space = Kokkos::DefaultExecutionSpace;
+using Kernel = fmm::Laplace;
+using Traversal = fmm::FmmList;
+
+struct Problem {
+  Kokkos::View<double* [3], Space> positions;
+  Kokkos::View<double*, Space> charges;
+  fmm::Options options;
+  int repeats;
+
+  Problem(std::int64_t n, int depth, int repeats)
+      : positions("positions", n),
+        charges("charges", n),
+        options{.leaf_capacity = 1, .depth = depth, .tree = fmm::TreeKind::uniform},
+        repeats(repeats) {
+    const auto x = Kokkos::create_mirror_view(positions);
+    std::mt19937_64 random(1);
+    for (std::int64_t i = 0; i < n; ++i)
+      for (int d = 0; d < 3; ++d) x(i, d) = double(random() >> 11) * 0x1p-53;
+    Kokkos::deep_copy(positions, x);
+    Kokkos::deep_copy(charges, 1.0 / double(n));
+  }
+};
+
+template <class F>
+double best_seconds(Space const& space, int repeats, F const& f) {
+  double best = 0;
+  for (int i = 0; i <= repeats; ++i) {
+    space.fence();
+    const Stopwatch watch;
+    f();
+    space.fence();
+    if (i == 1 || (i > 1 && watch.seconds() < best)) best = watch.seconds();
+  }
+  return best;
+}
+
+/// Operations a second of products alone, each of an average bucket or as much of it as a slab holds.
+template <class Real, int Order>
+double library_rate(Space const& space, PlanStorage<Space, Real>& s, int repeats) {
+  constexpr int size = fmm::coefficient_count(Order), row = row_length(size);
+  const auto matrices = std::int64_t(s.dense.classes.size());
+  if (s.dense.pairs == 0) return 0;
+  const std::int64_t room = s.dense.rows.view().extent(0) / row,
+                     count = std::min(room, std::max<std::int64_t>(1, s.dense.pairs / matrices));
+  constexpr int calls = 20;
+  const double seconds = best_seconds(space, repeats, [&] {
+    for (int call = 0; call < calls; ++call)
+      multiply(space, size, row, s.dense.rows.view().data(), count, s.dense.matrices.view().data(),
+               s.dense.products.view().data());
+  });
+  return 2.0 * size * size * double(count) * calls / seconds;
+}
+
+char const* separator = "";  ///< before the next line of the output
+
+template <int Order, class Translation, class Real>
+void measure(Space const& space, Problem const& problem, char const* scheme) {
+  fmm::Solver<Kernel, Order, Translation, Traversal, Real, Space> solver(problem.options);
+  using Expansion = expansion_t<Kernel, Order, Real, Translation>;
+  using FarField = FarFieldBy<Translation>;
+
+  const std::int64_t n = problem.charges.extent(0);
+  Kokkos::View<Real*, Space> potential("potential", n);
+  Kokkos::View<Real* [3], Space> field("field", n);
+  solver.evaluate(space, solver.build(space, problem.positions), problem.charges, potential, field);
+  const auto error = fmm::measure_error(space, solver.kernel(), problem.positions, problem.charges,
+                                        potential, field, 4096);
+
+  PlanStorage<Space, Real> s;
+  const Kokkos::View<double const* [3], Space> positions = problem.positions;
+  const Kokkos::View<double const*, Space> charges = problem.charges;
+  build_plan<Traversal>(space, s, positions, solver.options(), Order, nullptr);
+  charges_stage<Kernel>(space, s, charges, s.bodies.view(n), nullptr);
+  const std::size_t numbers = s.tree.cells.extent(0) * row_length(Expansion::size);
+  const auto multipoles = s.multipoles.resize(numbers), locals = s.locals.resize(numbers);
+  p2m<Expansion>(space, s.tree.cells, s.tree.leaves, s.bodies.view(n), multipoles);
+  for (int level = s.tree.depth - 1; level >= 0; --level)
+    m2m<Expansion>(space, s.tree.cells, s.tree.parents_of(level), multipoles);
+  const double seconds = best_seconds(space, problem.repeats, [&] {
+    FarField::template m2l<Expansion>(space, s, multipoles, locals);
+  });
+  fmm::Report report;
+  FarField::template count<Expansion>(s, report);
+  const auto pairs = report.count("m2l");
+
+  std::printf(
+      "%s{\"order\": %d, \"precision\": \"%s\", \"scheme\": \"%s\", \"m2l\": %lld, "
+      "\"seconds\": %.4g, \"seconds_per_m2l\": %.4g, \"flops_per_s\": %.4g, "
+      "\"potential_l2\": %.3g, \"field_l2\": %.3g",
+      std::exchange(separator, ",\n "), Order, sizeof(Real) == 4 ? "float" : "double", scheme,
+      (long long)pairs, seconds, seconds / double(pairs), report.find("m2l")->flops / seconds,
+      error.potential_l2, error.force_l2);
+  if constexpr (std::is_same_v<Translation, fmm::BatchedGemm>)
+    std::printf(", \"library_flops_per_s\": %.4g",
+                library_rate<Real, Order>(space, s, problem.repeats));
+  std::printf("}");
+  std::fflush(stdout);
+}
+
+template <int Order>
+void measure_order(Space const& space, Problem const& problem) {
+  const auto schemes = [&](auto real) {
+    using Real = decltype(real);
+    measure<Order, fmm::Direct, Real>(space, problem, "direct");
+    measure<Order, fmm::Rotation, Real>(space, problem, "rotation");
+    measure<Order, fmm::BatchedGemm, Real>(space, problem, "gemm");
+  };
+  schemes(float());
+  schemes(double());
+}
+
+}  // namespace m2l_schemes
+
+int main(int argc, char** argv) {
+  const Kokkos::ScopeGuard guard(argc, argv);
+  const auto argument = [&](int i, int otherwise) {
+    return argc > i ? std::atoi(argv[i]) : otherwise;
+  };
+  const m2l_schemes::Problem problem(argument(1, 1000000), argument(2, 5), argument(3, 5));
+  std::printf("[");
+  [&]<int... Orders>(std::integer_sequence<int, Orders...>) {
+    (m2l_schemes::measure_order<Orders>({}, problem), ...);
+  }
+  (std::integer_sequence<int, FMM_M2L_ORDERS>());
+  std::printf("]\n");
+}

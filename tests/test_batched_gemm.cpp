@@ -1,0 +1,263 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// BatchedGemm: buckets of pairs, matrices, and sums, against Rotation and the definition. Nothing is
+// dropped, whatever a bucket, a sorted part or a slab may hold.
+#include <fmm/batched_gemm.hpp>
+#include <map>
+#include <set>
+
+#include "support.hpp"
+
+namespace fmm_test {
+namespace {
+
+using fmm::BatchedGemm;
+using namespace fmm::detail;
+
+/// Limits so small that every loop over parts is gone through many times.
+constexpr fmm::GemmShape small_parts{5, 1 << 22, 1000, 20000};
+
+/// Lists of a few thousand bodies; which trees and lists the tests go through.
+template <class T>
+class Gemm : public testing::Test {
+ public:
+  using Space = typename T::Space;
+  using Real = typename T::Real;
+  static constexpr double rounding = sizeof(Real) == 4 ? 2e-6 : 1e-14;
+
+  Space space;
+  Bodies bodies = make_bodies(Model::plummer, 3000);
+  DeviceBodies<Space> device{bodies};
+  PlanStorage<Space, Real> s;
+
+  template <class Traversal>
+  void build(fmm::Options options) {
+    options = fmm::Solver<Laplace, 2, Rotation, Traversal, Real, Space>(options).options();
+    const Kokkos::View<double const* [3], Space> positions = device.x;
+    const Kokkos::View<double const*, Space> charges = device.q;
+    build_plan<Traversal>(space, s, positions, options, 2, nullptr);
+    take_charges<false>(space, charges, s.order, s.bodies.view(s.size), s.sums.resize(s.size));
+    space.fence();
+  }
+
+  /// check() with uniform and adaptive classic lists, and with pairs of unequal cells.
+  template <class Check>
+  void for_all_lists(Check const& check) {
+    build<FmmList>({.depth = 3, .tree = fmm::TreeKind::uniform});
+    check();
+    build<FmmList>({.leaf_capacity = 20});
+    check();
+    build<DualTree<>>({.theta = 0.6, .leaf_capacity = 20});
+    check();
+  }
+
+  Array<Real, Space> multipoles(int row) { return s.multipoles.view(s.tree.cells.extent(0) * row); }
+};
+TYPED_TEST_SUITE(Gemm, Cases);
+
+TYPED_TEST(Gemm, ClassAndReflectionAreTheOffset) {
+  std::set<int> differences;
+  this->for_all_lists([&] {
+    const auto cells = to_host(this->s.tree.cells);
+    const auto rows = to_host(this->s.lists.m2l);
+    for (std::size_t t = 0; t < rows.size(); ++t)
+      for (const CellIndex i : rows[t]) {
+        Cell const &target = cells[t], &source = cells[i];
+        const auto offset_class = OffsetClass::of(target, source);
+        const double edge = std::min(target.edge(), source.edge());
+        double largest = 0;
+        for (int d = 0; d < 3; ++d)
+          largest = std::max(largest, std::fabs(target.centre[d] - source.centre[d]) / edge);
+        const int difference = source.level - target.level;
+        const bool has_class = largest < 16 && std::abs(difference) <= 2;
+        ASSERT_EQ(offset_class.number >= 0, has_class);
+        if (!has_class) continue;
+        differences.insert(difference);
+        const auto geometry = offset_class.geometry();
+        ASSERT_EQ(geometry.source_edge, source.edge() / edge);
+        ASSERT_EQ(geometry.target_edge, target.edge() / edge);
+        const int reflection = OffsetClass::reflection(target, source);
+        for (int d = 0; d < 3; ++d)
+          ASSERT_EQ((reflection >> d & 1 ? -1 : 1) * geometry.offset[d] * edge,
+                    target.centre[d] - source.centre[d]);
+      }
+  });
+  EXPECT_TRUE(differences.contains(0) && differences.contains(-1) && differences.contains(1));
+}
+
+/// The 316 offsets of the classic lists.
+TYPED_TEST(Gemm, ClassicListsHave56Classes) {
+  this->bodies = make_bodies(Model::cube, 20000);
+  this->device = DeviceBodies<typename TypeParam::Space>(this->bodies);
+  this->template build<FmmList>({.depth = 4, .tree = fmm::TreeKind::uniform});
+  const auto list =
+      split_list(this->space, this->s.buckets, this->s.tree.cells, this->s.lists.m2l, 1, 1000);
+  EXPECT_EQ(list.classes.size(), 56u);
+  EXPECT_EQ(list.pairs, Offset(this->s.lists.m2l.entries.extent(0)));
+}
+
+/// Every entry of the list is in the rest or, once, in its bucket, where targets ascend.
+TYPED_TEST(Gemm, BucketsAndRestAreTheList) {
+  using Pairs = std::map<std::pair<CellIndex, CellIndex>, int>;
+  this->for_all_lists([&] {
+    const auto cells = to_host(this->s.tree.cells);
+    for (const auto& [least, most] : {std::pair(1, 100000), {50, 100000}, {1, 20}, {1 << 30, 20}}) {
+      const auto list = split_list(this->space, this->s.buckets, this->s.tree.cells,
+                                   this->s.lists.m2l, least, most);
+      ASSERT_LE(list.classes.size(), std::size_t(most));
+      Pairs expected, found;
+      const auto add = [](Pairs& pairs, auto const& rows) {
+        for (std::size_t t = 0; t < rows.size(); ++t)
+          for (const CellIndex i : rows[t]) ++pairs[{CellIndex(t), i}];
+      };
+      add(expected, to_host(this->s.lists.m2l));
+      add(found, to_host(list.split.rest));
+      std::vector<Offset> sizes(list.classes.size());
+      constexpr Offset part = 3000;
+      for (Offset first = 0; first < list.pairs; first += part) {
+        const Offset count = std::min(part, list.pairs - first);
+        const auto bucketed = bucket_pairs(this->space, this->s.buckets, list, first, count);
+        ASSERT_EQ(bucketed.begins.front(), 0);
+        ASSERT_EQ(bucketed.begins.back(), count);
+        const auto pairs = to_host(bucketed.pairs);
+        for (std::size_t b = 0; b < list.classes.size(); ++b) {
+          sizes[b] += bucketed.begins[b + 1] - bucketed.begins[b];
+          for (Offset p = bucketed.begins[b]; p < bucketed.begins[b + 1]; ++p) {
+            const CellPair pair = pairs[p];
+            Cell const &target = cells[pair.target], &source = cells[pair.source];
+            ++found[{pair.target, pair.source}];
+            ASSERT_EQ(OffsetClass::of(target, source).number, list.classes[b]);
+            ASSERT_EQ(pair.reflection, OffsetClass::reflection(target, source));
+            ASSERT_EQ(pair.level, std::max(target.level, source.level));
+            if (p > bucketed.begins[b]) {
+              ASSERT_GE(pair.target, pairs[p - 1].target);
+            }
+          }
+        }
+      }
+      ASSERT_EQ(found, expected);
+      for (const Offset size : sizes) ASSERT_GE(size, least);
+      EXPECT_EQ(list.classes.empty(), least == 1 << 30);
+    }
+  });
+}
+
+template <int Order, class Fixture>
+void check_locals(Fixture& f) {
+  using Real = typename Fixture::Real;
+  using Space = typename Fixture::Space;
+  using Expansion = fmm::SphericalExpansion<Order, Real, Rotation>;
+  constexpr int row = row_length(Expansion::size);
+  Offset by_rotation = 0;
+  f.for_all_lists([&] {
+    auto& s = f.s;
+    const std::size_t numbers = s.tree.cells.extent(0) * row;
+    const auto multipoles = s.multipoles.resize(numbers), locals = s.locals.resize(numbers);
+    p2m<Expansion>(f.space, s.tree.cells, s.tree.leaves, s.bodies.view(s.size), multipoles);
+    for (int level = s.tree.depth - 1; level >= 0; --level)
+      m2m<Expansion>(f.space, s.tree.cells, s.tree.parents_of(level), multipoles);
+    m2l<Expansion>(f.space, s.tree.cells, s.lists.m2l, multipoles, locals);
+    f.space.fence();
+    const auto expected = to_host(locals);
+    for (auto const& shape : {fmm::Tuning<Space, Real>::gemm, small_parts}) {
+      Kokkos::deep_copy(f.space, locals, Real(1e9));
+      m2l_by_gemm<Order>(f.space, s, multipoles, locals, shape);
+      f.space.fence();
+      const auto all = Offset(s.lists.m2l.entries.extent(0));
+      EXPECT_GT(s.dense.pairs, all / 4);
+      EXPECT_LE(s.dense.pairs, all);
+      by_rotation += all - s.dense.pairs;
+      const auto found = to_host(locals);
+      for (std::size_t c = 0; c < s.tree.cells.extent(0); ++c) {
+        double largest = 0;
+        for (int k = 0; k < Expansion::size; ++k)
+          largest = std::max(largest, std::fabs(double(expected[c * row + k])));
+        for (int k = 0; k < Expansion::size; ++k)
+          ASSERT_NEAR(found[c * row + k], expected[c * row + k], 20 * f.rounding * largest)
+              << Order << " " << c << " " << k;
+      }
+    }
+  });
+  EXPECT_GT(by_rotation, 0);  // both ways were gone
+}
+
+TYPED_TEST(Gemm, LocalsAreThoseOfRotation) {
+  check_locals<0>(*this);
+  check_locals<2>(*this);
+  check_locals<5>(*this);
+  check_locals<8>(*this);
+}
+
+/// A plan serves solvers of several orders; matrices are made anew for each.
+TYPED_TEST(Gemm, SolversAgreeWithRotation) {
+  using Space = typename TypeParam::Space;
+  using Real = typename TypeParam::Real;
+  const auto n = this->bodies.size();
+  Kokkos::View<double*, Space> potential("potential", n);
+  Kokkos::View<double* [3], Space> field("field", n);
+  const auto check = [&](auto traversal, fmm::Options const& options) {
+    using Traversal = decltype(traversal);
+    fmm::Solver<SoftenedGravity, 3, BatchedGemm, Traversal, Real, Space> third(options);
+    fmm::Solver<SoftenedGravity, 6, BatchedGemm, Traversal, Real, Space> sixth(options);
+    fmm::Solver<SoftenedGravity, 3, Rotation, Traversal, Real, Space> third_reference(options);
+    fmm::Solver<SoftenedGravity, 6, Rotation, Traversal, Real, Space> sixth_reference(options);
+    const Bodies masses = make_bodies(Model::plummer, n);
+    const DeviceBodies<Space> on_device(masses);
+    const auto plan = third.build(this->space, on_device.x);
+    const auto compare = [&](auto& solver, auto& reference) {
+      fmm::Report report;
+      solver.evaluate(this->space, plan, on_device.q, potential, field, report);
+      const Results found = to_host(potential, field), expected = run(reference, masses);
+      EXPECT_LE(relative_l2(found.potential, expected.potential), 10 * this->rounding);
+      EXPECT_LE(relative_l2(found.field, expected.field), 50 * this->rounding);
+      EXPECT_EQ(report.m2l, plan.m2l_entries());
+      EXPECT_EQ(report.count("m2l"), plan.m2l_entries());
+      return report.memory_bytes;
+    };
+    compare(third, third_reference);
+    compare(sixth, sixth_reference);
+    const auto bytes = compare(third, third_reference);
+    EXPECT_EQ(compare(third, third_reference), bytes);
+  };
+  check(FmmList(), {.leaf_capacity = 10});
+  check(DualTree<>(), {.leaf_capacity = 10});
+}
+
+TYPED_TEST(Gemm, NothingToTranslateIsRight) {
+  using Space = typename TypeParam::Space;
+  using Real = typename TypeParam::Real;
+  for (const int n : {0, 1, 2, 30}) {
+    const Bodies few = make_bodies(Model::cube, n);
+    const Results expected = direct_reference(few, false);
+    fmm::Solver<Laplace, 8, BatchedGemm, DualTree<>, Real, Space> solver(
+        {.theta = 0.3, .leaf_capacity = 1});
+    const Results found = run(solver, few);
+    EXPECT_LE(relative_l2(found.potential, expected.potential), 1e-5) << n;
+    EXPECT_LE(relative_l2(found.field, expected.field), 1e-5) << n;
+  }
+}
+
+/// Twice; and, with Kokkos Kernels' own product, OpenMP with as many threads as the test was started with
+/// (ctest: 1, 2, 3) and Serial.
+TEST(GemmDeterminism, TheSameBits) {
+  const Bodies bodies = make_bodies(Model::plummer, 5000, true);
+  const auto check = [&]<class Traversal, class Real>(Traversal, Real) {
+    const fmm::Options options{.leaf_capacity = 20};
+    using Default = Kokkos::DefaultExecutionSpace;
+    fmm::Solver<Laplace, 4, BatchedGemm, Traversal, Real, Default> solver(options);
+    const Results first = run(solver, bodies), second = run(solver, bodies);
+    EXPECT_EQ(first.potential, second.potential);
+    EXPECT_EQ(first.field, second.field);
+#if defined(KOKKOS_ENABLE_OPENMP) && !defined(KOKKOSKERNELS_ENABLE_TPL_BLAS)
+    fmm::Solver<Laplace, 4, BatchedGemm, Traversal, Real, Kokkos::OpenMP> threads(options);
+    fmm::Solver<Laplace, 4, BatchedGemm, Traversal, Real, Kokkos::Serial> serial(options);
+    const Results a = run(threads, bodies), b = run(serial, bodies);
+    EXPECT_EQ(a.potential, b.potential);
+    EXPECT_EQ(a.field, b.field);
+#endif
+  };
+  check(FmmList(), double());
+  check(DualTree<>(), float());
+}
+
+}  // namespace
+}  // namespace fmm_test
