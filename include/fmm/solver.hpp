@@ -6,7 +6,8 @@
 //     solver.evaluate(space, plan, masses, potential, acceleration);  // (N), (N), (N,3)
 //
 // Definitions (docs/math.md): Laplace phi_i = sum_(j/=i) q_j / r_ij and field = -grad phi; gravity
-// phi_i = -G sum_(j/=i) m_j / sqrt(r^2 + eps^2) and field = acceleration = -grad phi.
+// phi_i = -G sum_(j/=i) m_j / sqrt(r^2 + eps^2) and field = acceleration = -grad phi; SplineGravity has the
+// same potential at r = 0 and is exactly 1/r from 2.8 eps on.
 #pragma once
 
 #include <functional>
@@ -23,7 +24,7 @@ namespace fmm {
 
 /// Sums a pair kernel over all pairs of bodies.
 ///
-/// Kernel          PairKernel: Laplace, SoftenedGravity, or one's own
+/// Kernel          PairKernel: Laplace, SoftenedGravity, SplineGravity, or one's own
 /// Order           highest degree of the expansions, 0 or more; ignored by AllPairs
 /// Translation     Rotation (O(p^3)), Direct (O(p^4)), or NoTranslation (a treecode)
 /// Traversal       AllPairs, BarnesHut (a treecode), FmmList or DualTree<criterion>
@@ -56,6 +57,7 @@ class Solver {
     }
     set_theta();
     set_pair_error();
+    set_softening_error();
     if (!options_.leaf_capacity) options_.leaf_capacity = Shape::leaf_capacity(Order);
     if (!options_.depth && options_.tree == TreeKind::adaptive) options_.depth = max_tree_depth;
   }
@@ -158,6 +160,20 @@ class Solver {
     }
   }
 
+  void set_softening_error() {
+    if constexpr (detail::HasFarFrom<Kernel> && !all_pairs) {
+      if (!options_.softening_error) options_.softening_error = default_softening_error;
+    } else {
+      if (options_.softening_error)
+        throw InvalidArgument("softening_error", *options_.softening_error,
+                              all_pairs ? "not set, with a traversal of all pairs"
+                                        : "not set, with a kernel whose far field is exact");
+    }
+  }
+
+  /// What lists are to know of the expansions.
+  detail::FarField far_field() const { return {Order, detail::far_from(kernel_, options_)}; }
+
   /// Memory of a plan that nobody holds any more, or new.
   std::shared_ptr<Storage> free_storage() {
     for (auto const& storage : pool_)
@@ -182,11 +198,11 @@ class Solver {
     const detail::Stopwatch watch;
     auto storage = free_storage();
     const typename Positions::const_type constant = positions;
-    detail::build_plan<Traversal>(space, *storage, constant, options_, Order, report);
+    detail::build_plan<Traversal>(space, *storage, constant, options_, far_field(), report);
     if constexpr (has_charges)
       if (n > 0) {
         detail::charges_stage<Kernel>(space, *storage, charges, storage->bodies.view(n), report);
-        detail::lists_stage<Traversal>(space, *storage, options_, Order, report);
+        detail::lists_stage<Traversal>(space, *storage, options_, far_field(), report);
       }
     if (report) {
       space.fence();
@@ -219,7 +235,7 @@ class Solver {
       using Expansion = detail::expansion_t<Kernel, Order, Real, Translation>;
       std::function<void()> relist;
       if constexpr (uses_charges)
-        relist = [&] { detail::lists_stage<Traversal>(space, s, options_, Order, report); };
+        relist = [&] { detail::lists_stage<Traversal>(space, s, options_, far_field(), report); };
       detail::evaluate_tree<Expansion, has_locals>(space, s, kernel_, charges, potential, field,
                                                    relist, report);
     }
