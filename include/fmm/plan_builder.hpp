@@ -14,11 +14,11 @@
 
 namespace fmm::detail {
 
-/// What the lists are to know of the expansions.
+/// What the lists are to know of the expansions: the highest degree, and from which distance on, in the unit
+/// of the positions, they stand for the pair kernel.
 struct FarField {
-  int order;  ///< the highest degree
-  double
-      from;  ///< the distance, in the unit of the positions, from which on they stand for the kernel
+  int order;
+  double from;
 
   FarField(int p, double distance = 0) : order(p), from(distance) {}
 };

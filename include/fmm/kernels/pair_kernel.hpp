@@ -52,8 +52,8 @@ struct PairTerm {
 
 namespace detail {
 
-/// Below this distance, in the cell's own unit, two bodies count as being at one point: 1/r^3
-/// stays finite above it.
+/// Below this distance, in the cell's own unit, two bodies count as being at one point: 1/r^3 stays finite
+/// above it.
 template <class Real>
 inline constexpr Real coincident_r = sizeof(Real) == 4 ? Real(1e-12) : Real(1e-100);
 template <class Real>
@@ -67,15 +67,15 @@ KOKKOS_FORCEINLINE_FUNCTION V guarded_rsqrt(V r2) {
 }
 
 /// u and w of a unit source that is spread as the cubic spline of radius h; inverse = 1/r, 0 at one point.
-/// With v = r/h and t = 1 - v, from h on 0, the mass within r is 1 - t^4 (16 - 128/5 t + 32/3 t^2) for v >= 1/2: no digit is
-/// lost in it, and none of 1/r outside. An h below the distance of coincident bodies counts as none.
+/// The usual formulas lose two digits near h. These are in t = 1 - r/h, 0 from h on, where r >= h/2: a source
+/// has 1 - t^4 (16 - 128/5 t + 32/3 t^2) of its mass within r. An h below the distance of coincident bodies
+/// counts as none.
 template <class V>
 KOKKOS_FORCEINLINE_FUNCTION PairTerm<V> spline_term(V r2, V inverse, double h) {
   using Real = lane_scalar_t<V>;
   constexpr Real tiny = coincident_r<Real>;
   const bool spread = Real(h) > tiny;
-  const Real per_h = Real(1) / (spread ? Real(h) : tiny);
-  const Real unit = spread ? per_h : Real(0);  // of u within h/2
+  const Real per_h = Real(1) / (spread ? Real(h) : tiny), unit = spread ? per_h : Real(0);
   const auto number = [](double x) { return V(Real(x)); };
   const V v = r2 * inverse * V(per_h), v2 = v * v;
   const V t = select(v < number(1), number(1) - v, number(0)), t2 = t * t, t4 = t2 * t2;
@@ -253,7 +253,7 @@ concept HasApart = requires(Kernel const kernel) {
   { kernel.apart(1.0f) } -> std::same_as<PairTerm<float>>;
 };
 
-/// A kernel whose far field, 1/r, is as near as the error allows.
+/// A kernel for which 1/r stands from a distance on that depends on the error allowed.
 template <class Kernel>
 concept HasFarFrom = requires(Kernel const kernel) {
   { kernel.far_from(1e-3) } -> std::convertible_to<double>;
