@@ -10,7 +10,7 @@
   prefix template void fmm::detail::build_plan<Traversal>(                                        \
       Space const&, fmm::detail::PlanStorage<Space, Real>&,                                       \
       decltype(forces::BodiesOn<Space, Data>::positions)::const_type const&, fmm::Options const&, \
-      int, fmm::Report*);
+      fmm::detail::FarField, fmm::Report*);
 
 #define FORCES_SHARED_CHARGES(prefix, Space, Real, Data, Positive)                       \
   prefix template double fmm::detail::take_charges<Positive>(                            \
@@ -39,13 +39,14 @@
   FORCES_SHARED_DATA(prefix, Space, Real, double)                        \
   FORCES_SHARED_NEAR_FIELD(prefix, Space, Real, fmm::Laplace)            \
   FORCES_SHARED_NEAR_FIELD(prefix, Space, Real, fmm::SoftenedGravity)    \
+  FORCES_SHARED_NEAR_FIELD(prefix, Space, Real, fmm::SplineGravity)      \
   prefix template void fmm::detail::give_results(                        \
       Space const&, fmm::detail::Array<fmm::detail::Sums<Real>, Space>,  \
       fmm::detail::Array<fmm::detail::BodyIndex, Space>, double, double, \
       forces::Column<Space, Real> const&, forces::Table3<Space, Real> const&);
 
-#define FORCES_SHARED(prefix, Space)              \
-  FORCES_SHARED_REAL(prefix, Space, float)        \
+#define FORCES_SHARED(prefix, Space)       \
+  FORCES_SHARED_REAL(prefix, Space, float) \
   FORCES_SHARED_REAL(prefix, Space, double)
 
 #ifdef KOKKOS_ENABLE_SERIAL
