@@ -4,6 +4,20 @@
 #include "support.hpp"
 
 namespace fmm_test {
+
+/// The spline's softening by a kernel that does not say from where on it is 1/r.
+struct SilentSpline {
+  static constexpr bool harmonic = true, vectorised = true;
+  fmm::SplineGravity spline;
+  template <class V>
+  KOKKOS_FUNCTION fmm::PairTerm<V> operator()(V r2) const {
+    return spline(r2);
+  }
+  double prefactor() const { return -1; }
+  KOKKOS_FUNCTION SilentSpline rescaled(double s) const { return {spline.rescaled(s)}; }
+  KOKKOS_FUNCTION double potential_unit(double s) const { return 1 / s; }
+};
+
 namespace {
 
 using fmm::FieldCriterion;
@@ -164,25 +178,14 @@ TYPED_TEST(Spline, DirectSumsAreTheDefinition) {
 
 // ---- trees ----------------------------------------------------------------------------------------
 
-/// The same sums by a kernel that does not say from where on it is 1/r.
-struct SilentSpline {
-  static constexpr bool harmonic = true, vectorised = true;
-  SplineGravity spline;
-  template <class V>
-  KOKKOS_FUNCTION PairTerm<V> operator()(V r2) const {
-    return spline(r2);
-  }
-  double prefactor() const { return -1; }
-  KOKKOS_FUNCTION SilentSpline rescaled(double s) const { return {spline.rescaled(s)}; }
-  KOKKOS_FUNCTION double potential_unit(double s) const { return 1 / s; }
-};
-
 template <class Traversal_, class Translation_, fmm::TreeKind Tree = fmm::TreeKind::adaptive>
 struct Method {
   using Traversal = Traversal_;
   using Translation = Translation_;
   static constexpr auto tree = Tree;
 };
+
+constexpr double softenings[] = {0, 0.1, 1, 3, 10};  // in mean spacings
 
 template <class Method>
 class SoftenedTrees : public testing::Test {
@@ -201,8 +204,6 @@ class SoftenedTrees : public testing::Test {
     return {{make_bodies(Model::cube, n, false, 3), std::cbrt(1.0 / n)},
             {make_bodies(Model::plummer, n, false, 3), std::cbrt(half_mass_sphere / (0.5 * n))}};
   }
-  static constexpr double softenings[] = {0, 0.1, 1, 3, 10};  ///< in mean spacings
-
   /// Whether cells that are too near are accepted if nothing forbids it; uniform trees here have leaves
   /// that are large enough.
   static bool breaks(double softening) {
@@ -239,7 +240,7 @@ TYPED_TEST(SoftenedTrees, ErrWithTheSplineNoMoreThanWithout) {
   using F = TestFixture;
   for (auto const& [bodies, spacing] : F::models()) {
     double unsoftened = 0;
-    for (const double softening : F::softenings) {
+    for (const double softening : softenings) {
       fmm::Options options = F::options();
       options.softening = softening * spacing;
       const Results exact = direct_sum<SplineGravity>(bodies, options);
@@ -259,7 +260,7 @@ TYPED_TEST(SoftenedTrees, KeepThePlummerSofteningsError) {
   using F = TestFixture;
   for (auto const& [bodies, spacing] : F::models()) {
     double unsoftened = 0;
-    for (const double softening : F::softenings) {
+    for (const double softening : softenings) {
       fmm::Options options = F::options();
       options.softening = softening * spacing;
       const Results exact = direct_sum<SoftenedGravity>(bodies, options);
