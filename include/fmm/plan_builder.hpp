@@ -23,6 +23,11 @@ struct FarField {
   FarField(int p, double distance = 0) : order(p), from(distance) {}
 };
 
+/// The distance in edges of the bounding cube, where no two bodies are farther apart than 2.
+inline double in_edges(FarField const& far, Cube const& cube) {
+  return std::min(far.from / cube.edge, 2.0);
+}
+
 /// The deepest level whose cells are not much smaller than the near field of radius `far_from`, in edges of
 /// the bounding cube: what smaller leaves save in pairs they cost in list entries.
 inline int deepest_level(double far_from) {
@@ -47,8 +52,7 @@ template <class Traversal, class Space, class Real>
 void build_lists(Space const& space, PlanStorage<Space, Real>& s, Options const& options,
                  FarField far) {
   using Shape = Tuning<Space, Real>;
-  // in edges of the bounding cube, where no two bodies are farther apart than 2; rounded up
-  const auto far_from = float(std::min(far.from / s.cube.edge, 2.0)) * 1.000001f;
+  const float far_from = float(in_edges(far, s.cube)) * 1.000001f;  // rounded up
   if constexpr (is_dual_v<Traversal>) {
     using Criterion = typename Traversal::criterion;
     const std::int64_t cells = s.tree.cells.extent(0);
@@ -179,7 +183,7 @@ void build_plan(Space const& space, PlanStorage<Space, Real>& s, Positions const
                                  s.octree.tiles, s.octree.totals);
     });
   } else {
-    const auto rule = split_rule(options, n, deepest_level(far.from / s.cube.edge));
+    const auto rule = split_rule(options, n, deepest_level(in_edges(far, s.cube)));
     build_tree<Traversal>(space, s, positions, rule, report);
     if constexpr (!uses_charges_v<Traversal>)
       lists_stage<Traversal>(space, s, options, far, report);

@@ -67,9 +67,9 @@ KOKKOS_FORCEINLINE_FUNCTION V guarded_rsqrt(V r2) {
 }
 
 /// u and w of a unit source that is spread as the cubic spline of radius h; inverse = 1/r, 0 at one point.
-/// The usual formulas lose two digits near h. These are in t = 1 - r/h, 0 from h on, where r >= h/2: a source
-/// has 1 - t^4 (16 - 128/5 t + 32/3 t^2) of its mass within r. An h below the distance of coincident bodies
-/// counts as none.
+/// GADGET's polynomials in r/h lose a digit near h, where these, in t = 1 - r/h, 0 from h on, do not: for
+/// r >= h/2 a source has 1 - t^4 (16 - 128/5 t + 32/3 t^2) of its mass within r. An h below the distance of
+/// coincident bodies counts as none.
 template <class V>
 KOKKOS_FORCEINLINE_FUNCTION PairTerm<V> spline_term(V r2, V inverse, double h) {
   using Real = lane_scalar_t<V>;
