@@ -83,7 +83,7 @@ template <int Order, class Translation, class Real>
 void measure(Space const& space, Problem const& problem, char const* scheme) {
   fmm::Solver<Kernel, Order, Translation, Traversal, Real, Space> solver(problem.options);
   using Expansion = expansion_t<Kernel, Order, Real, Translation>;
-  using FarField = FarFieldBy<Translation>;
+  using FarFieldScheme = FarFieldBy<Translation>;
 
   const std::int64_t n = problem.charges.extent(0);
   Kokkos::View<Real*, Space> potential("potential", n);
@@ -103,10 +103,10 @@ void measure(Space const& space, Problem const& problem, char const* scheme) {
   for (int level = s.tree.depth - 1; level >= 0; --level)
     m2m<Expansion>(space, s.tree.cells, s.tree.parents_of(level), multipoles);
   const double seconds = best_seconds(space, problem.repeats, [&] {
-    FarField::template m2l<Expansion>(space, s, multipoles, locals);
+    FarFieldScheme::template m2l<Expansion>(space, s, multipoles, locals);
   });
   fmm::Report report;
-  FarField::template count<Expansion>(s, report);
+  FarFieldScheme::template count<Expansion>(s, report);
   const auto pairs = report.count("m2l");
 
   std::printf(

@@ -18,6 +18,7 @@ using fmm::Laplace;
 using fmm::NoTranslation;
 using fmm::Rotation;
 using fmm::SoftenedGravity;
+using fmm::SplineGravity;
 
 constexpr double nan = std::numeric_limits<double>::quiet_NaN();
 constexpr double infinity = std::numeric_limits<double>::infinity();
@@ -48,6 +49,8 @@ using Lists = fmm::Solver<Laplace, 2, Rotation, FmmList, double>;
 using Tree = fmm::Solver<Laplace, 2, NoTranslation, BarnesHut, double>;
 using DirectSum = fmm::Solver<Laplace, 0, NoTranslation, AllPairs, double>;
 using Gravity = fmm::Solver<SoftenedGravity, 2, Rotation, DualTree<>, double>;
+using GravitySum = fmm::Solver<SoftenedGravity, 0, NoTranslation, AllPairs, double>;
+using Spline = fmm::Solver<SplineGravity, 2, Rotation, DualTree<>, double>;
 
 TEST(Options, ThetaIsChecked) {
   expect_option_refused<Dual>({.theta = 1}, "theta", "1", "0 < theta < 1");
@@ -75,6 +78,19 @@ TEST(Options, SofteningAndConstantAreChecked) {
   expect_option_refused<Gravity>({.G = infinity}, "G", "inf", "finite");
   expect_option_refused<Dual>({.softening = 0.1}, "softening", "0.10000000000000001", "0");
   expect_option_refused<Dual>({.G = 2}, "G", "2", "1");
+}
+
+TEST(Options, TheSofteningsErrorIsChecked) {
+  expect_option_refused<Gravity>({.softening_error = 0}, "softening_error", "0", "> 0");
+  expect_option_refused<Gravity>({.softening_error = nan}, "softening_error", "nan", "> 0");
+  expect_option_refused<Gravity>({.softening_error = infinity}, "softening_error", "inf", "> 0");
+  expect_option_refused<Dual>({.softening_error = 0.5}, "softening_error", "0.5", "not set");
+  expect_option_refused<Spline>({.softening_error = 0.5}, "softening_error", "0.5", "not set");
+  expect_option_refused<GravitySum>({.softening_error = 0.5}, "softening_error", "0.5", "not set");
+  expect_option_refused<Spline>({.softening = -1}, "softening", "-1", ">= 0");
+  EXPECT_EQ(*Gravity().options().softening_error, fmm::default_softening_error);
+  EXPECT_FALSE(Spline().options().softening_error);
+  EXPECT_FALSE(GravitySum().options().softening_error);
 }
 
 TEST(Options, DefaultsAreFilledIn) {

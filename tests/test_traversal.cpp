@@ -7,8 +7,12 @@
 
 namespace fmm_test {
 
-/// u = 1, w = 0: the potential is the sum of all other charges. Its expansion is one number.
+/// u = 1, w = 0: the potential is the sum of all other charges. Its expansion is one number, which acts from
+/// a distance on.
 struct CountingKernel {
+  double distance = 0;
+  double support() const { return distance; }
+
   template <int Order, class Real, class Translation>
   struct Expansion {
     static constexpr int size = 1, order = 0;
@@ -49,14 +53,33 @@ template <class Traversal, class Translation = fmm::Rotation>
 using Counter = fmm::Solver<CountingKernel, 0, Translation, Traversal, double, Space>;
 
 template <class Solver>
-void count_pairs(std::string const& name, fmm::Options const& options, Bodies const& bodies) {
-  Solver solver(options);
+void count_pairs(std::string const& name, fmm::Options const& options, Bodies const& bodies,
+                 double distance = 0) {
+  Solver solver(options, CountingKernel{distance});
   const Results r = run(solver, bodies);
   double all = 0;
   for (const double q : bodies.q) all += q;
   std::size_t wrong = 0;
   for (std::size_t i = 0; i < bodies.size(); ++i) wrong += r.potential[i] != all - bodies.q[i];
   EXPECT_EQ(wrong, 0u) << name << ", " << bodies.size() << " bodies";
+}
+
+/// By all traversals of trees, whose expansions act from `distance` on.
+void count_in_trees(std::string const& name, fmm::Options const& options, Bodies const& bodies,
+                    double distance = 0) {
+  using fmm::DualTree, fmm::FmmList, fmm::NoTranslation;
+  const auto count = [&]<class Solver>(std::string const& traversal, std::type_identity<Solver>) {
+    count_pairs<Solver>(traversal + ", " + name, options, bodies, distance);
+  };
+  count("lists", std::type_identity<Counter<FmmList>>());
+  count("lists, M2P", std::type_identity<Counter<FmmList, NoTranslation>>());
+  count("dual", std::type_identity<Counter<DualTree<>>>());
+  count("dual, M2P", std::type_identity<Counter<DualTree<>, NoTranslation>>());
+  count("field", std::type_identity<Counter<DualTree<fmm::FieldCriterion>>>());
+  count("powers", std::type_identity<Counter<DualTree<fmm::PowerCriterion>>>());
+  count("sources, M2P",
+        std::type_identity<Counter<DualTree<fmm::SourceCriterion>, NoTranslation>>());
+  count("treecode", std::type_identity<Counter<fmm::BarnesHut>>());
 }
 
 TEST(Counting, EveryPairIsSummedExactlyOnce) {
@@ -74,23 +97,25 @@ TEST(Counting, EveryPairIsSummedExactlyOnce) {
           const std::string name = std::string(name_of(model)) + ", capacity " +
                                    std::to_string(capacity) +
                                    (options.tree == fmm::TreeKind::uniform ? ", uniform" : "");
-          count_pairs<Counter<fmm::FmmList>>("lists, " + name, options, bodies);
-          count_pairs<Counter<fmm::FmmList, fmm::NoTranslation>>("lists, M2P, " + name, options,
-                                                                 bodies);
-          count_pairs<Counter<fmm::DualTree<>>>("dual, " + name, options, bodies);
-          count_pairs<Counter<fmm::DualTree<>, fmm::NoTranslation>>("dual, M2P, " + name, options,
-                                                                    bodies);
-          count_pairs<Counter<fmm::DualTree<fmm::FieldCriterion>>>("field, " + name, options,
-                                                                   bodies);
-          count_pairs<Counter<fmm::DualTree<fmm::PowerCriterion>>>("powers, " + name, options,
-                                                                   bodies);
-          count_pairs<Counter<fmm::DualTree<fmm::SourceCriterion>, fmm::NoTranslation>>(
-              "sources, M2P, " + name, options, bodies);
-          count_pairs<Counter<fmm::BarnesHut>>("treecode, " + name, options, bodies);
+          count_in_trees(name, options, bodies);
         }
       }
       count_pairs<Counter<fmm::AllPairs>>("all pairs", {}, bodies);
     }
+}
+
+TEST(Counting, AndSoItIsWhereExpansionsActFromADistanceOn) {
+  for (const Model model : {Model::cube, Model::plummer, Model::clusters, Model::line}) {
+    Bodies bodies = make_bodies(model, 3000);
+    for (std::size_t i = 0; i < bodies.size(); ++i) bodies.q[i] = double(1 + i % 1000);
+    for (const double distance : {1e-3, 0.03, 0.3, 3.0, 1e9}) {
+      fmm::Options adaptive{.leaf_capacity = 7}, uniform = adaptive;
+      uniform.tree = fmm::TreeKind::uniform;
+      for (auto const& options : {adaptive, uniform})
+        count_in_trees(std::string(name_of(model)) + ", from " + std::to_string(distance), options,
+                       bodies, distance);
+    }
+  }
 }
 
 TEST(Counting, ALostPairShows) {
@@ -112,14 +137,14 @@ struct HostLists {
 };
 
 template <class Traversal>
-HostLists make_lists(Bodies const& bodies, fmm::Options options) {
+HostLists make_lists(Bodies const& bodies, fmm::Options options, double far_from = 0) {
   const Space space;
   const DeviceBodies<Space> device(bodies);
   PlanStorage<Space, double> storage;
   options =
       fmm::Solver<fmm::Laplace, 2, fmm::Rotation, Traversal, double, Space>(options).options();
   const Kokkos::View<double const* [3], Space> positions = device.x;
-  build_plan<Traversal>(space, storage, positions, options, 2, nullptr);
+  build_plan<Traversal>(space, storage, positions, options, {2, far_from}, nullptr);
   space.fence();
   return {to_host(storage.tree.cells), storage.tree.depth, to_host(storage.lists.m2l),
           to_host(storage.lists.m2p), to_host(storage.lists.p2p)};
@@ -362,6 +387,78 @@ TEST(BarnesHut, OpensACellUnlessItIsFarForItsSize) {
       EXPECT_GE(ratio(lists.cells[i], lists.cells[j]), theta * (1 - 1e-6));
   }
   EXPECT_GT(entries, 1000u);
+}
+
+// ---- expansions that act from a distance on -------------------------------------------------------
+
+/// Distances between bodies of different cells are those of their cubes at least, in edges of the whole.
+double gap(Cell const& a, Cell const& b) {
+  double gap2 = 0;
+  for (int d = 0; d < 3; ++d) {
+    const double gap = std::abs(a.centre[d] - b.centre[d]) - 0.5 * (a.edge() + b.edge());
+    if (gap > 0) gap2 += gap * gap;
+  }
+  return std::ldexp(std::sqrt(gap2), -grid_bits);
+}
+
+TEST(FarField, IsAllThatIsFarEnoughInClassicLists) {
+  const double far_from = 0.3;
+  const HostLists lists = make_lists<fmm::FmmList>(
+      make_bodies(Model::cube, 20000), {.depth = 3, .tree = fmm::TreeKind::uniform}, far_from);
+  // neighbours, and what a ball around a cube of an eighth touches
+  std::size_t neighbours = 0;
+  for (std::size_t i = 0; i < lists.cells.size(); ++i) {
+    for (const CellIndex j : lists.m2l[i]) EXPECT_GE(gap(lists.cells[i], lists.cells[j]), far_from);
+    for (const CellIndex j : lists.p2p[i]) {
+      EXPECT_LT(gap(lists.cells[i], lists.cells[j]), far_from * (1 + 1e-5));
+      neighbours += 1;
+    }
+  }
+  std::size_t expected = 0;
+  for (Cell const& target : lists.cells)
+    for (Cell const& source : lists.cells)
+      expected += target.level == 3 && source.level == 3 && gap(target, source) < far_from;
+  EXPECT_EQ(neighbours, expected);
+  EXPECT_GT(neighbours, 27u * 512);
+}
+
+/// Bodies of accepted cells are at least so far apart, and some hardly more.
+template <class Traversal>
+void check_far_field(char const* name) {
+  const double far_from = 0.02;  // of the cube's edge
+  const Space space;
+  const Bodies bodies = make_bodies(Model::plummer, 3000);
+  const DeviceBodies<Space> device(bodies);
+  PlanStorage<Space, double> s;
+  const auto options =
+      fmm::Solver<fmm::Laplace, 2, fmm::Rotation, Traversal, double, Space>({.leaf_capacity = 8})
+          .options();
+  const Kokkos::View<double const* [3], Space> positions = device.x;
+  build_plan<Traversal>(space, s, positions, options, {2, 0}, nullptr);
+  const double distance = far_from * s.cube.edge;
+  build_plan<Traversal>(space, s, positions, options, {2, distance}, nullptr);
+  const auto cells = to_host(s.tree.cells);
+  const auto index = to_host(s.order);
+  double nearest = 1e9;
+  for (auto const& list : {to_host(s.lists.m2l), to_host(s.lists.m2p)})
+    for (std::size_t i = 0; i < cells.size(); ++i)
+      for (const CellIndex j : list[i])
+        for (BodyIndex a = 0; a < cells[i].body_count; ++a)
+          for (BodyIndex b = 0; b < cells[j].body_count; ++b) {
+            const double *x = &bodies.x[3 * index[cells[i].body_begin + a]],
+                         *y = &bodies.x[3 * index[cells[j].body_begin + b]];
+            nearest = std::min(nearest, std::hypot(x[0] - y[0], x[1] - y[1], x[2] - y[2]));
+          }
+  EXPECT_GE(nearest, distance * (1 - 1e-6)) << name;
+  EXPECT_LT(nearest, distance * 1.2) << name;
+}
+
+TEST(FarField, HasNoBodiesThatAreNearer) {
+  check_far_field<fmm::FmmList>("lists");
+  check_far_field<fmm::DualTree<>>("dual");
+  check_far_field<fmm::DualTree<fmm::FieldCriterion>>("field");
+  check_far_field<fmm::DualTree<fmm::SourceCriterion>>("sources");
+  check_far_field<fmm::BarnesHut>("treecode");
 }
 
 // ---- criteria that use charges --------------------------------------------------------------------

@@ -18,6 +18,7 @@ inline constexpr double direct_limit = 60;  // seconds
 inline constexpr double long_direct = 10;   // seconds from which a direct sum is run only once
 
 inline constexpr auto kernel = KernelKind::gravity;
+inline constexpr auto softening_kind = SofteningKind::plummer;
 inline constexpr auto precision = Precision::single_precision;
 inline constexpr auto data = Precision::double_precision;
 inline constexpr auto tree = TreeKind::adaptive;

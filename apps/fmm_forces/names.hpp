@@ -17,6 +17,7 @@ namespace forces {
 enum class Model { cube, plummer, shell, disk };
 enum class ChargeKind { equal, mixed };
 enum class KernelKind { laplace, gravity };
+enum class SofteningKind { plummer, spline };
 enum class Method { direct, treecode, fmm };
 enum class Traversal { lists, barnes_hut, dual };
 enum class Criterion { radius, field, power };
@@ -46,6 +47,11 @@ template <>
 struct Names<KernelKind> {
   static constexpr NameTable<KernelKind, 2> table{
       {{"laplace", KernelKind::laplace}, {"gravity", KernelKind::gravity}}};
+};
+template <>
+struct Names<SofteningKind> {
+  static constexpr NameTable<SofteningKind, 2> table{
+      {{"plummer", SofteningKind::plummer}, {"spline", SofteningKind::spline}}};
 };
 template <>
 struct Names<Method> {

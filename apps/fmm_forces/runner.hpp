@@ -73,6 +73,15 @@ struct ResultsOn {
   }
 };
 
+/// Calls `run` with the kernel that the settings name.
+template <class Run>
+auto with_kernel(MethodSettings const& settings, Run const& run) {
+  const double softening = settings.options.softening, G = settings.options.G;
+  if (settings.kernel == KernelKind::laplace) return run(fmm::Laplace{});
+  return settings.softening_kind == SofteningKind::plummer ? run(fmm::SoftenedGravity{softening, G})
+                                                           : run(fmm::SplineGravity{softening, G});
+}
+
 /// Seconds since it was made or asked last; the space has finished its work by then.
 template <class Space>
 class Stopwatch {

@@ -40,10 +40,9 @@ template <int Order, class Real, class Data, class Space>
 Measurement run_expansion(BodiesOn<Space, Data> const& bodies,
                           ResultsOn<Space, Real> const& results, MethodSettings const& settings,
                           int repeats, Progress& progress) {
-  return settings.kernel == KernelKind::laplace
-             ? run_kernel<fmm::Laplace, Order>(bodies, results, settings, repeats, progress)
-             : run_kernel<fmm::SoftenedGravity, Order>(bodies, results, settings, repeats,
-                                                       progress);
+  return with_kernel(settings, [&]<class Kernel>(Kernel const&) {
+    return run_kernel<Kernel, Order>(bodies, results, settings, repeats, progress);
+  });
 }
 
 }  // namespace forces

@@ -29,14 +29,6 @@ Runner<Space, Data, Real> find_runner(int order, std::integer_sequence<int, Orde
   return found;
 }
 
-/// Calls `run` with the kernel that the settings name.
-template <class Run>
-auto with_kernel(KernelKind kind, fmm::Options const& options, Run&& run) {
-  return kind == KernelKind::laplace
-             ? run(fmm::Laplace{})
-             : run(fmm::SoftenedGravity{.softening = options.softening, .G = options.G});
-}
-
 template <class Space>
 constexpr bool on_host = Kokkos::SpaceAccessibility<Space, Kokkos::HostSpace>::accessible;
 
@@ -107,7 +99,7 @@ class SessionOn final : public Session {
   Measurement run_in(MethodSettings const& settings, RunRequest const& request,
                      Progress& progress) {
     const ResultsOn<Space, Real> results(bodies_.size());
-    return with_kernel(settings.kernel, settings.options, [&](auto kernel) {
+    return with_kernel(settings, [&](auto const& kernel) {
       if (settings.method == Method::direct)
         return run_direct(kernel, results, settings, request, progress);
       auto measurement = find_runner<Space, Data, Real>(settings.order, Orders{})(

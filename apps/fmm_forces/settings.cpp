@@ -28,6 +28,7 @@ namespace {
 constexpr char footer[] = R"(
 Units: lengths, masses and charges are those of the input; results follow with G as given.
 Potential: laplace sum q/r, gravity -G sum m/sqrt(r^2 + softening^2); field: -grad potential.
+Spline softening: as GADGET's, -G m/softening at r = 0, exactly -G m/r from 2.8 softening on.
 
 Exit status: 0 done; 2 wrong arguments or input, 1 any other error (one line on stderr).
 
@@ -203,8 +204,17 @@ void CommandLine::add_physics() {
   add_choice("--kernel", settings_.kernel, "Interaction [" + name_of(defaults::kernel) + "]");
   add_real(
       "--softening", "EPS", settings_.softening, [](double x) { return x >= 0; },
-      "a finite number >= 0",
-      "Plummer softening length of gravity, in the unit of the positions [0]");
+      "a finite number >= 0", "Softening length of gravity, in the unit of the positions [0]");
+  add_choice("--softening-kind", settings_.softening_kind,
+             "Plummer's softening, or GADGET's spline of the same potential at r = 0 [" +
+                 name_of(defaults::softening_kind) + "]");
+  add_real(
+      "--softening-error", "E", settings_.softening_error, [](double x) { return x > 0; },
+      "a finite number > 0",
+      "What the far field of treecode and fmm, which has no Plummer softening, may err by, "
+      "relative "
+      "to the force [" +
+          printed(fmm::default_softening_error) + "]");
   add_real(
       "--G", "G", settings_.G, [](double) { return true; }, "a finite number",
       "Gravitational constant, length^3 / (mass time^2) in the units of the input [1]");
@@ -360,10 +370,17 @@ void check_source(Settings const& settings, CommandLine const& line) {
 }
 
 void check_physics(Settings const& settings) {
+  if (settings.softening_error &&
+      (settings.kernel != KernelKind::gravity || settings.softening_kind != SofteningKind::plummer))
+    throw fmm::InvalidArgument("--softening-error", *settings.softening_error,
+                               "only with --kernel gravity and --softening-kind plummer");
   if (settings.kernel == KernelKind::gravity) return;
   const std::string kernel = " with --kernel " + name_of(settings.kernel);
   if (settings.softening != 0)
     throw fmm::InvalidArgument("--softening", settings.softening, "0" + kernel);
+  if (settings.softening_kind != defaults::softening_kind)
+    throw fmm::InvalidArgument("--softening-kind", name_of(settings.softening_kind),
+                               name_of(defaults::softening_kind) + kernel);
   if (settings.G != 1) throw fmm::InvalidArgument("--G", settings.G, "1" + kernel);
 }
 
@@ -443,6 +460,7 @@ MethodSettings resolve(Settings const& given, Method method, Build const& build)
   MethodSettings result{
       .method = method,
       .kernel = settings.kernel,
+      .softening_kind = settings.softening_kind,
       .traversal = settings.traversal.value_or(defaults::traversal(method, by_field)),
       .criterion = {},
       .translation = settings.translation,
@@ -474,6 +492,7 @@ MethodSettings resolve(Settings const& given, Method method, Build const& build)
     for (const int order : orders)
       if (order <= expansion.order) result.order = order;
   }
+  result.options.softening_error = settings.softening_error;
   const auto traversal = result.traversal;
   if (traversal == Traversal::dual)
     result.criterion = settings.criterion.value_or(by_field ? Criterion::field : Criterion::radius);

@@ -25,6 +25,8 @@ struct Settings {
 
   KernelKind kernel = defaults::kernel;
   double softening = 0;
+  SofteningKind softening_kind = defaults::softening_kind;
+  std::optional<double> softening_error;
   double G = 1;
 
   std::vector<Method> methods;  // in the order asked for, each once
@@ -57,6 +59,7 @@ struct Settings {
 struct MethodSettings {
   Method method;
   KernelKind kernel;
+  SofteningKind softening_kind;
   Traversal traversal;
   std::optional<Criterion> criterion;  // of the dual traversal
   Translation translation;

@@ -28,12 +28,12 @@
   prefix template void fmm::detail::build_plan<Traversal>(                                        \
       Space const&, fmm::detail::PlanStorage<Space, Real>&,                                       \
       decltype(forces::BodiesOn<Space, Data>::positions)::const_type const&, fmm::Options const&, \
-      int, fmm::Report*);
+      fmm::detail::FarFieldRule, fmm::Report*);
 
-#define FORCES_SHARED_RELIST(prefix, Space, Real, Traversal)                          \
-  prefix template void fmm::detail::lists_stage<Traversal>(                           \
-      Space const&, fmm::detail::PlanStorage<Space, Real>&, fmm::Options const&, int, \
-      fmm::Report*);
+#define FORCES_SHARED_RELIST(prefix, Space, Real, Traversal)                     \
+  prefix template void fmm::detail::lists_stage<Traversal>(                      \
+      Space const&, fmm::detail::PlanStorage<Space, Real>&, fmm::Options const&, \
+      fmm::detail::FarFieldRule, fmm::Report*);
 
 #define FORCES_SHARED_CHARGES(prefix, Space, Real, Data, Positive)                       \
   prefix template double fmm::detail::take_charges<Positive>(                            \
@@ -64,6 +64,7 @@
   FORCES_SHARED_RELIST(prefix, Space, Real, fmm::DualTree<fmm::PowerCriterion>) \
   FORCES_SHARED_NEAR_FIELD(prefix, Space, Real, fmm::Laplace)                   \
   FORCES_SHARED_NEAR_FIELD(prefix, Space, Real, fmm::SoftenedGravity)           \
+  FORCES_SHARED_NEAR_FIELD(prefix, Space, Real, fmm::SplineGravity)             \
   prefix template void fmm::detail::give_results(                               \
       Space const&, fmm::detail::Array<fmm::detail::Sums<Real>, Space>,         \
       fmm::detail::Array<fmm::detail::BodyIndex, Space>, double, double,        \

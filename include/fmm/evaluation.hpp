@@ -47,16 +47,16 @@ struct FarFieldBy {
 template <>
 struct FarFieldBy<NoTranslation> {};
 
-template <class FarField>
-inline constexpr bool has_locals_v = !std::is_same_v<FarField, FarFieldBy<NoTranslation>>;
+template <class FarFieldScheme>
+inline constexpr bool has_locals_v = !std::is_same_v<FarFieldScheme, FarFieldBy<NoTranslation>>;
 
 /// What is wanted (a Wanted<>) of all bodies, summed in units of the cube: P2M, M2M, then either M2L, L2L
 /// and L2P (an FMM) or M2P (a treecode; an FMM's W list too), then P2P. `relist`, if there is one, makes
 /// the lists once there are multipoles.
-template <class Expansion, class FarField, class Want, class Space, class Real, class Kernel>
+template <class Expansion, class FarFieldScheme, class Want, class Space, class Real, class Kernel>
 void sum_tree(Space const& space, PlanStorage<Space, Real>& s, Kernel const& kernel,
               std::function<void()> const& relist, Report* report) {
-  constexpr bool has_locals = has_locals_v<FarField>;
+  constexpr bool has_locals = has_locals_v<FarFieldScheme>;
   auto const& tree = s.tree;
   const auto bodies = s.bodies.view(s.size);
   const auto sums = s.sums.view(s.size);
@@ -72,7 +72,7 @@ void sum_tree(Space const& space, PlanStorage<Space, Real>& s, Kernel const& ker
   if constexpr (has_locals) {
     const auto locals = s.locals.resize(coefficients);
     stage(space, report, "m2l",
-          [&] { FarField::template m2l<Expansion>(space, s, multipoles, locals); });
+          [&] { FarFieldScheme::template m2l<Expansion>(space, s, multipoles, locals); });
     stage(space, report, "l2l", [&] {
       for (int level = 1; level <= tree.depth; ++level)
         l2l<Expansion>(space, tree.cells, tree.level_begin[level], tree.level_begin[level + 1],
@@ -118,9 +118,9 @@ void count_pairs(std::int64_t pairs, Report& report) {
 }
 
 /// Counts and flops of the stages of sum_tree.
-template <class Expansion, class FarField, class Want, class Space, class Real>
+template <class Expansion, class FarFieldScheme, class Want, class Space, class Real>
 void count_tree_work(Space const& space, PlanStorage<Space, Real> const& s, Report& report) {
-  constexpr bool has_locals = has_locals_v<FarField>;
+  constexpr bool has_locals = has_locals_v<FarFieldScheme>;
   std::int64_t pairs = 0, m2p_pairs = 0;
   Kokkos::parallel_reduce(
       "fmm::count", range(space, s.tree.cells.extent(0)),
@@ -133,7 +133,7 @@ void count_tree_work(Space const& space, PlanStorage<Space, Real> const& s, Repo
   add_work(report, "m2m", cells - 1, translations.m2m);
   if constexpr (has_locals) {
     report.m2l += std::int64_t(s.lists.m2l.entries.extent(0));
-    FarField::template count<Expansion>(s, report);
+    FarFieldScheme::template count<Expansion>(s, report);
     add_work(report, "l2l", cells - 1, translations.l2l);
     add_work(report, "l2p", s.size, flops.l2p);
   }
@@ -181,17 +181,17 @@ void results_stage(Space const& space, PlanStorage<Space, Real>& s, Kernel const
 
 /// Potential and field from charges, on a tree. `relist` is there for traversals whose lists depend on
 /// the charges.
-template <class Expansion, class FarField, class Space, class Real, class Kernel, class Charges,
-          class Potential, class Field>
+template <class Expansion, class FarFieldScheme, class Space, class Real, class Kernel,
+          class Charges, class Potential, class Field>
 void evaluate_tree(Space const& space, PlanStorage<Space, Real>& s, Kernel const& kernel,
                    Charges const& charges, Potential const& potential, Field const& field,
                    std::function<void()> const& relist, Report* report) {
   using Want = Wanted<!std::is_same_v<Potential, None>, !std::is_same_v<Field, None>>;
   const double unit = charges_stage<Kernel>(space, s, charges, s.bodies.view(s.size), report);
   const double length = RescalableKernel<Kernel> ? s.cube.edge : 1;
-  sum_tree<Expansion, FarField, Want>(space, s, in_units_of(length, kernel), relist, report);
+  sum_tree<Expansion, FarFieldScheme, Want>(space, s, in_units_of(length, kernel), relist, report);
   results_stage(space, s, kernel, unit, length, potential, field, report);
-  if (report) count_tree_work<Expansion, FarField, Want>(space, s, *report);
+  if (report) count_tree_work<Expansion, FarFieldScheme, Want>(space, s, *report);
 }
 
 /// The same by all pairs; the sums of all bodies, or of a sample.

@@ -17,6 +17,9 @@ enum class TreeKind {
   adaptive  ///< a cell is split while it holds more bodies than `leaf_capacity`
 };
 
+/// Options::softening_error where it is not set.
+inline constexpr double default_softening_error = 5e-4;
+
 /// An aggregate for designated initialisers: `Options{.theta = 0.5, .leaf_capacity = 64}`.
 struct Options {
   /// Relative L2 error of the field at most, 1e-2 to 3e-6 in float, to 1e-12 in double; for
@@ -41,10 +44,16 @@ struct Options {
 
   TreeKind tree = TreeKind::adaptive;
 
-  /// Plummer softening length in the unit of the positions, >= 0; for SoftenedGravity only.
+  /// Softening length in the unit of the positions, >= 0; for SoftenedGravity (Plummer's) and SplineGravity
+  /// (of a Plummer sphere with the same potential at its centre) only.
   double softening = 0;
 
-  /// Gravitational constant, finite; for SoftenedGravity only.
+  /// What expansions, which know no softening, may add to the force of a body, relative to it, > 0; for
+  /// SoftenedGravity on a tree only. Sources nearer than about softening sqrt(1.5 / softening_error) are
+  /// summed one by one (docs/math.md). Not set: 5e-4.
+  std::optional<double> softening_error = {};
+
+  /// Gravitational constant, finite; for SoftenedGravity and SplineGravity only.
   double G = 1;
 };
 
@@ -60,6 +69,9 @@ inline void validate(Options const& options) {
     throw InvalidArgument("pair_error", *options.pair_error, "finite and > 0");
   if (!(options.softening >= 0) || !std::isfinite(options.softening))
     throw InvalidArgument("softening", options.softening, "finite and >= 0");
+  if (options.softening_error &&
+      !(*options.softening_error > 0 && std::isfinite(*options.softening_error)))
+    throw InvalidArgument("softening_error", *options.softening_error, "finite and > 0");
   if (!std::isfinite(options.G)) throw InvalidArgument("G", options.G, "finite");
 }
 

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// The build: keys, sort, tree and lists from positions. Depends on the traversal and the precision, but
-// not on the pair kernel; on the order only as a criterion does.
+// The build: keys, sort, tree and lists from positions. Depends on the traversal and the precision; of the
+// pair kernel and its expansions it knows a FarFieldRule.
 #pragma once
 
 #include <algorithm>
@@ -14,24 +14,49 @@
 
 namespace fmm::detail {
 
-/// When to split the cells of n bodies; a uniform tree's depth from its leaf capacity if it is not set.
-inline SplitRule split_rule(Options const& options, std::int64_t n) {
-  if (options.tree == TreeKind::adaptive) return {*options.depth, *options.leaf_capacity};
+/// What the lists are to know of the expansions: the highest degree, and from which distance on, in the unit
+/// of the positions, they stand for the pair kernel.
+struct FarFieldRule {
+  int order;
+  double from;
+
+  FarFieldRule(int p, double distance = 0) : order(p), from(distance) {}
+};
+
+/// The distance in edges of the bounding cube, where no two bodies are farther apart than 2.
+inline double in_edges(FarFieldRule const& far, Cube const& cube) {
+  return std::min(far.from / cube.edge, 2.0);
+}
+
+/// The deepest level whose cells are not much smaller than the near field of radius `far_from`, in edges of
+/// the bounding cube: what smaller leaves save in pairs they cost in list entries.
+inline int deepest_level(double far_from) {
+  int level = max_tree_depth;
+  while (level > 0 && std::ldexp(8.0, -level) < far_from) --level;
+  return level;
+}
+
+/// When to split the cells of n bodies, down to `deepest`; a uniform tree's depth from its leaf capacity if
+/// it is not set.
+inline SplitRule split_rule(Options const& options, std::int64_t n, int deepest) {
+  if (options.tree == TreeKind::adaptive)
+    return {std::min(*options.depth, deepest), *options.leaf_capacity};
   if (options.depth) return {*options.depth, 0};
   int depth = 0;
-  while (depth<max_tree_depth&& double(n)> * options.leaf_capacity * std::pow(8.0, depth)) ++depth;
+  while (depth<deepest&& double(n)> * options.leaf_capacity * std::pow(8.0, depth)) ++depth;
   return {depth, 0};
 }
 
 /// Interaction lists of the storage's tree. A criterion's charges are those of the storage's bodies.
 template <class Traversal, class Space, class Real>
 void build_lists(Space const& space, PlanStorage<Space, Real>& s, Options const& options,
-                 int order) {
+                 FarFieldRule far) {
   using Shape = Tuning<Space, Real>;
+  const float far_from = float(in_edges(far, s.cube)) * 1.000001f;  // rounded up
   if constexpr (is_dual_v<Traversal>) {
     using Criterion = typename Traversal::criterion;
     const std::int64_t cells = s.tree.cells.extent(0);
-    CellMeasures<Space> measures{{}, {}, {}, {}, float(s.size), order + 1};
+    CellMeasures<Space> measures{{}, {}, {}, {}, float(s.size), far.order + 1};
     CellWeights<Space> weights;
     if constexpr (Criterion::uses_radii) measures.radii = s.traversal.radii.view(cells);
     if constexpr (Criterion::uses_charges) {
@@ -48,19 +73,21 @@ void build_lists(Space const& space, PlanStorage<Space, Real>& s, Options const&
                    measures.fields, Shape::gather_team);
     }
     const auto criterion = make_criterion<Criterion>(
-        CriterionOptions{options.theta.value_or(0), options.pair_error.value_or(0), order,
-                         Shape::pairs_per_m2l(order), Shape::pairs_per_m2p(order)});
-    s.lists = dual_lists(space, s.traversal, s.tree, criterion, measures, Shape::list_team);
+        CriterionOptions{options.theta.value_or(0), options.pair_error.value_or(0), far.order,
+                         Shape::pairs_per_m2l(far.order), Shape::pairs_per_m2p(far.order)});
+    s.lists =
+        dual_lists(space, s.traversal, s.tree, criterion, measures, far_from, Shape::list_team);
   } else {
-    s.lists = barnes_hut_lists(space, s.traversal, s.tree, *options.theta, Shape::list_team);
+    s.lists =
+        barnes_hut_lists(space, s.traversal, s.tree, *options.theta, far_from, Shape::list_team);
   }
 }
 
 /// The same as a stage of its own, counted in list entries.
 template <class Traversal, class Space, class Real>
-void lists_stage(Space const& space, PlanStorage<Space, Real>& s, Options const& options, int order,
-                 Report* report) {
-  stage(space, report, "lists", [&] { build_lists<Traversal>(space, s, options, order); });
+void lists_stage(Space const& space, PlanStorage<Space, Real>& s, Options const& options,
+                 FarFieldRule far, Report* report) {
+  stage(space, report, "lists", [&] { build_lists<Traversal>(space, s, options, far); });
   if (report)
     for (auto const* list : {&s.lists.m2l, &s.lists.m2p, &s.lists.p2p})
       report->stage("lists").count += std::int64_t(list->entries.extent(0));
@@ -141,7 +168,7 @@ void build_tree(Space const& space, PlanStorage<Space, Real>& s, Positions const
 /// The plan of (N,3) `positions`, but for the lists of a criterion that uses charges.
 template <class Traversal, class Space, class Real, class Positions>
 void build_plan(Space const& space, PlanStorage<Space, Real>& s, Positions const& positions,
-                Options const& options, int order, Report* report) {
+                Options const& options, FarFieldRule far, Report* report) {
   const std::int64_t n = std::int64_t(positions.extent(0));
   s.size = n;
   s.tree = {};
@@ -162,9 +189,10 @@ void build_plan(Space const& space, PlanStorage<Space, Real>& s, Positions const
                                  s.octree.tiles, s.octree.totals);
     });
   } else {
-    build_tree<Traversal>(space, s, positions, split_rule(options, n), report);
+    const auto rule = split_rule(options, n, deepest_level(in_edges(far, s.cube)));
+    build_tree<Traversal>(space, s, positions, rule, report);
     if constexpr (!uses_charges_v<Traversal>)
-      lists_stage<Traversal>(space, s, options, order, report);
+      lists_stage<Traversal>(space, s, options, far, report);
   }
   if (report) {
     for (char const* name : {"bounds", "keys", "sort"}) report->stage(name).count += n;

@@ -6,7 +6,8 @@
 //     solver.evaluate(space, plan, masses, potential, acceleration);  // (N), (N), (N,3)
 //
 // Definitions (docs/math.md): Laplace phi_i = sum_(j/=i) q_j / r_ij and field = -grad phi; gravity
-// phi_i = -G sum_(j/=i) m_j / sqrt(r^2 + eps^2) and field = acceleration = -grad phi.
+// phi_i = -G sum_(j/=i) m_j / sqrt(r^2 + eps^2) and field = acceleration = -grad phi; SplineGravity has the
+// same potential at r = 0 and is exactly 1/r from 2.8 eps on.
 #pragma once
 
 #include <functional>
@@ -23,7 +24,7 @@ namespace fmm {
 
 /// Sums a pair kernel over all pairs of bodies.
 ///
-/// Kernel          PairKernel: Laplace, SoftenedGravity, or one's own
+/// Kernel          PairKernel: Laplace, SoftenedGravity, SplineGravity, or one's own
 /// Order           highest degree of the expansions, 0 or more; ignored by AllPairs
 /// Translation     Rotation (O(p^3)), Direct (O(p^4)), BatchedGemm (matrix products; batched_gemm.hpp), or
 ///                 NoTranslation (a treecode)
@@ -62,6 +63,7 @@ class Solver {
                             "not set, with an order of one's own: ToleranceSolver takes it");
     set_theta();
     set_pair_error();
+    set_softening_error();
     if (!options_.leaf_capacity) options_.leaf_capacity = Shape::leaf_capacity(Order);
     if (!options_.depth && options_.tree == TreeKind::adaptive) options_.depth = max_tree_depth;
   }
@@ -134,7 +136,7 @@ class Solver {
   static constexpr bool dual = detail::is_dual_v<Traversal>;
   static constexpr bool needs_multipoles = detail::needs_multipoles_v<Traversal>;
   /// A treecode evaluates multipoles at the bodies; an FMM goes through local expansions.
-  using FarField = detail::FarFieldBy<std::conditional_t<dual, Translation, NoTranslation>>;
+  using FarFieldScheme = detail::FarFieldBy<std::conditional_t<dual, Translation, NoTranslation>>;
 
   void set_theta() {
     if constexpr (!detail::uses_theta_v<Traversal>) {
@@ -164,6 +166,20 @@ class Solver {
     }
   }
 
+  void set_softening_error() {
+    if constexpr (detail::HasFarFrom<Kernel> && !all_pairs) {
+      if (!options_.softening_error) options_.softening_error = default_softening_error;
+    } else {
+      if (options_.softening_error)
+        throw InvalidArgument("softening_error", *options_.softening_error,
+                              all_pairs ? "not set, with a traversal of all pairs"
+                                        : "not set, with a kernel whose far field is exact");
+    }
+  }
+
+  /// What lists are to know of the expansions.
+  detail::FarFieldRule far_field() const { return {Order, detail::far_from(kernel_, options_)}; }
+
   /// Memory of a plan that nobody holds any more, or new.
   std::shared_ptr<Storage> free_storage() {
     for (auto const& storage : pool_)
@@ -188,12 +204,12 @@ class Solver {
     const detail::Stopwatch watch;
     auto storage = free_storage();
     const typename Positions::const_type constant = positions;
-    detail::build_plan<Traversal>(space, *storage, constant, options_, Order, report);
+    detail::build_plan<Traversal>(space, *storage, constant, options_, far_field(), report);
     if constexpr (has_charges)
       if (n > 0) {
         detail::charges_stage<Kernel>(space, *storage, charges, storage->bodies.view(n), report);
         if constexpr (!needs_multipoles)
-          detail::lists_stage<Traversal>(space, *storage, options_, Order, report);
+          detail::lists_stage<Traversal>(space, *storage, options_, far_field(), report);
       }
     if (report) {
       space.fence();
@@ -231,10 +247,10 @@ class Solver {
             detail::multipole_powers<Expansion>(
                 space, s.tree.cells.extent(0), s.multipoles.view(),
                 s.traversal.powers.resize(s.tree.cells.extent(0) * (Order + 1)));
-          detail::lists_stage<Traversal>(space, s, options_, Order, report);
+          detail::lists_stage<Traversal>(space, s, options_, far_field(), report);
         };
-      detail::evaluate_tree<Expansion, FarField>(space, s, kernel_, charges, potential, field,
-                                                 relist, report);
+      detail::evaluate_tree<Expansion, FarFieldScheme>(space, s, kernel_, charges, potential, field,
+                                                       relist, report);
     }
     if (report) {
       space.fence();

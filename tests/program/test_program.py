@@ -18,7 +18,20 @@ PROGRAM = os.environ["FMM_FORCES"]
 MAKE_SNAPSHOT = os.environ["MAKE_SNAPSHOT"]
 
 
-def direct_sum(bodies, kernel="gravity", softening=0.0, g=1.0):
+def spline(r, softening):
+    """Potential and field over r of GADGET's spline."""
+    h = 2.8 * softening
+    v = r / h
+    if v >= 1:
+        return 1 / r, 1 / r**3
+    if v < 0.5:
+        return ((14 / 5 - 16 / 3 * v**2 + 48 / 5 * v**4 - 32 / 5 * v**5) / h,
+                (32 / 3 - 192 / 5 * v**2 + 32 * v**3) / h**3)
+    return ((16 / 5 - 1 / 15 / v - 32 / 3 * v**2 + 16 * v**3 - 48 / 5 * v**4 + 32 / 15 * v**5) / h,
+            (64 / 3 - 48 * v + 192 / 5 * v**2 - 32 / 3 * v**3 - 1 / 15 / v**3) / h**3)
+
+
+def direct_sum(bodies, kernel="gravity", softening=0.0, g=1.0, kind="plummer"):
     """Rows (potential, field_x, field_y, field_z) of bodies (x, y, z, q)."""
     factor = -g if kernel == "gravity" else 1.0
     rows = []
@@ -26,8 +39,14 @@ def direct_sum(bodies, kernel="gravity", softening=0.0, g=1.0):
         row = [0.0] * 4
         for j, (u, v, w, q) in enumerate(bodies):
             d = (x - u, y - v, z - w)
-            r = math.sqrt(math.hypot(*d) ** 2 + softening**2)
+            r = math.sqrt(math.hypot(*d) ** 2 + (softening**2 if kind == "plummer" else 0))
             if i == j or r == 0:
+                continue
+            if kind == "spline":
+                u, w = spline(r, softening)
+                row[0] += q * u
+                for k in range(3):
+                    row[k + 1] += q * w * d[k]
                 continue
             row[0] += q / r
             for k in range(3):
@@ -127,8 +146,10 @@ class Case(unittest.TestCase):
 class CommandLine(Case):
     def test_help_names_every_option(self):
         text = self.run_ok("--help")
-        for option in ("input model n seed kernel softening G method order theta leaf depth tree "
-                       "traversal criterion pair-error tolerance translation precision data backend threads "
+        for option in ("input model n seed kernel softening softening-kind softening-error G "
+                       "method order theta leaf depth tree "
+                       "traversal criterion pair-error tolerance translation precision data "
+                       "backend threads "
                        "check check-seed repeat charges output report direct-limit").split():
             self.assertIn(f"--{option} ", text)
 
@@ -170,6 +191,7 @@ class CommandLine(Case):
                  "0 to 2147483647"),
                 ("--seed", ("-1", "x"), "0 or more"),
                 ("--softening", ("-1", "nan", "inf", "x", "1e999"), ">= 0"),
+                ("--softening-error", ("0", "-1", "nan", "inf", "x"), "> 0"),
                 ("--G", ("nan", "inf", "-inf", "x"), "finite"),
                 ("--order", ("-1", "x", "2.5"), "integer"),
                 ("--theta", ("0", "-0.5", "1.5", "nan", "x"), "0 < theta <= 1"),
@@ -197,6 +219,12 @@ class CommandLine(Case):
         model = ("--model", "cube", "--n", 100)
         self.run_bad(*model, "--kernel", "laplace", "--softening", 0.1,
                      says=("--softening", "laplace"))
+        self.run_bad(*model, "--kernel", "laplace", "--softening-kind", "spline",
+                     says=("--softening-kind", "laplace"))
+        self.run_bad(*model, "--kernel", "laplace", "--softening-error", 1e-3,
+                     says=("--softening-error", "--kernel gravity"))
+        self.run_bad(*model, "--softening-kind", "spline", "--softening-error", 1e-3,
+                     says=("--softening-error", "--softening-kind plummer"))
         self.run_bad(*model, "--kernel", "laplace", "--G", 2, says=("--G", "laplace"))
         self.run_bad(*model, "--charges", "mixed", says=("--charges", "laplace"))
         self.run_bad(*model, "--method", "fmm", "--traversal", "barnes-hut",
@@ -658,6 +686,29 @@ class Results(Case):
         bodies = grid_bodies(50)
         rows = self.exact_sums(self.write_bodies(bodies), "--softening", 0.5, "--G", 6.5)
         self.assert_sums(rows, direct_sum(bodies, softening=0.5, g=6.5), 1e-13)
+        rows = self.exact_sums(self.write_bodies(bodies), "--softening", 0.5, "--softening-kind",
+                               "spline", "--G", 6.5)
+        self.assert_sums(rows, direct_sum(bodies, softening=0.5, g=6.5, kind="spline"), 1e-12)
+
+    def test_softening_in_the_far_field(self):
+        """Expansions act where they stand for the softened kernel, and nearer if they are told to."""
+        run = ("--model", "cube", "--n", 3000, "--softening", 0.05, "--check", 3000, "--leaf", 8,
+               "--precision", "double")
+        for method in ("treecode", "fmm"):
+            def error(*arguments):
+                entry, = self.report(*run, "--method", method, *arguments)
+                return entry["error"]["force_l2"], entry["softening_kind"], entry["softening_error"]
+            spline_error, kind, allowed = error("--softening-kind", "spline")
+            self.assertEqual((kind, allowed), ("spline", None))
+            self.assertLess(spline_error, 1e-3)
+            default_error, kind, allowed = error()
+            self.assertEqual((kind, allowed), ("plummer", 5e-4))
+            self.assertLess(default_error, 1e-3)
+            unbounded, _, allowed = error("--softening-error", 1e3)
+            self.assertEqual(allowed, 1e3)
+            self.assertGreater(unbounded, 1e-2)
+        entry, = self.report(*run, "--method", "direct")
+        self.assertEqual((entry["softening_kind"], entry["softening_error"]), ("plummer", None))
 
     def test_threads_do_not_change_a_bit(self):
         outputs = set()

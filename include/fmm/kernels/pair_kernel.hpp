@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// What is summed: the contract of a pair kernel, and the two kernels that come with the library.
+// What is summed: the contract of a pair kernel, and the three kernels that come with the library.
 //
 // A pair kernel is the interaction of a unit source with a target at distance r:
 //
@@ -26,6 +26,10 @@
 //     double softening2() const, apart(s2)        the same u and w from s2 = r^2 + softening2(), for s2 > 0:
 //                                                 faster; operator() is called only where the sums of these
 //                                                 are not finite, or a body may meet itself
+//     double support() const                      u = 1/r exactly from this distance on: no expansion acts on
+//                                                 a body that may be nearer to one of its sources
+//     double far_from(double error) const         the same where u only approaches 1/r: the distance from which
+//                                                 on the force of 1/r errs by `error` at most, relative to it
 //     Kernel with(Options const&) const           takes softening and G from the options and checks them
 #pragma once
 
@@ -48,16 +52,50 @@ struct PairTerm {
 
 namespace detail {
 
-/// Below this squared distance, in the cell's own unit, two bodies count as being at one point: 1/r^3
-/// stays finite above it.
+/// Below this distance, in the cell's own unit, two bodies count as being at one point: 1/r^3 stays finite
+/// above it.
 template <class Real>
-inline constexpr Real coincident_r2 = sizeof(Real) == 4 ? Real(1e-24) : Real(1e-200);
+inline constexpr Real coincident_r = sizeof(Real) == 4 ? Real(1e-12) : Real(1e-100);
+template <class Real>
+inline constexpr Real coincident_r2 = coincident_r<Real>* coincident_r<Real>;
 
 /// 1/sqrt(r2), or 0 for coincident bodies.
 template <class V>
 KOKKOS_FORCEINLINE_FUNCTION V guarded_rsqrt(V r2) {
   const V tiny(coincident_r2<lane_scalar_t<V>>);
   return select(r2 > tiny, rsqrt(r2), V(0));
+}
+
+/// u and w of a unit source that is spread as the cubic spline of radius h; inverse = 1/r, 0 at one point.
+/// GADGET's polynomials in r/h lose a digit near h, where these, in t = 1 - r/h, 0 from h on, do not: for
+/// r >= h/2 a source has 1 - t^4 (16 - 128/5 t + 32/3 t^2) of its mass within r. An h below the distance of
+/// coincident bodies counts as none.
+template <class V>
+KOKKOS_FORCEINLINE_FUNCTION PairTerm<V> spline_term(V r2, V inverse, double h) {
+  using Real = lane_scalar_t<V>;
+  constexpr Real tiny = coincident_r<Real>;
+  const bool spread = Real(h) > tiny;
+  const Real per_h = Real(1) / (spread ? Real(h) : tiny), unit = spread ? per_h : Real(0);
+  const auto number = [](double x) { return V(Real(x)); };
+  const V v = r2 * inverse * V(per_h), v2 = v * v;
+  const V t = select(v < number(1), number(1) - v, number(0)), t2 = t * t, t4 = t2 * t2;
+  const V outer_u = number(1) - t4 * t * (number(16.0 / 5) - number(32.0 / 15) * t);
+  const V outer_w = number(1) - t4 * (number(16) - t * (number(128.0 / 5) - number(32.0 / 3) * t));
+  const V inner_u =
+      number(14.0 / 5) - v2 * (number(16.0 / 3) - v2 * (number(48.0 / 5) - number(32.0 / 5) * v));
+  const V inner_w = number(32.0 / 3) - v2 * (number(192.0 / 5) - number(32) * v);
+  const auto inner = v < number(0.5);
+  return {select(inner, V(unit) * inner_u, inverse * outer_u),
+          select(inner, V(unit * unit * unit) * inner_w, inverse * inverse * inverse * outer_w)};
+}
+
+/// `kernel`, of which options that are not at their defaults replace softening and G. Throws InvalidArgument.
+template <class Gravity>
+Gravity with_options(Gravity const& kernel, Options options) {
+  if (options.softening == 0) options.softening = kernel.softening;
+  if (options.G == 1) options.G = kernel.G;
+  validate(options);
+  return {options.softening, options.G};
 }
 
 }  // namespace detail
@@ -86,8 +124,9 @@ struct Laplace {
 };
 
 /// Gravity with Plummer softening: phi_i = -G sum_(j/=i) m_j / sqrt(r^2 + softening^2), field =
-/// acceleration = -grad phi. The far field of cells is that of unsoftened bodies, which errs by about
-/// 1.5 (softening / r)^2 (docs/math.md). Bodies at one point count in the potential if softening > 0.
+/// acceleration = -grad phi. Expansions are those of unsoftened bodies, whose force errs by about
+/// 1.5 (softening / r)^2: traversals keep the distance that Options::softening_error asks for. Bodies at one
+/// point count in the potential if softening > 0.
 struct SoftenedGravity {
   static constexpr bool harmonic = true;
   static constexpr bool vectorised = true;
@@ -112,14 +151,44 @@ struct SoftenedGravity {
   double prefactor() const { return -G; }
   KOKKOS_FUNCTION SoftenedGravity rescaled(double length) const { return {softening / length, G}; }
   KOKKOS_FUNCTION double potential_unit(double length) const { return 1 / length; }
-  /// Options that are not at their defaults replace the kernel's own. Throws InvalidArgument.
-  SoftenedGravity with(Options const& options) const {
-    Options merged = options;
-    if (options.softening == 0) merged.softening = softening;
-    if (options.G == 1) merged.G = G;
-    detail::validate(merged);
-    return {merged.softening, merged.G};
+  /// Where (1 + (softening / r)^2)^(3/2) = 1 + error.
+  double far_from(double error) const {
+    return softening / std::sqrt(std::expm1(std::log1p(error) / 1.5));
   }
+  SoftenedGravity with(Options const& options) const {
+    return detail::with_options(*this, options);
+  }
+};
+
+/// Gravity with the softening of GADGET (Springel 2005, MNRAS 364:1105, eq. 4): a source is spread over
+/// r < h = 2.8 softening as the cubic spline of SPH, whose potential at r = 0 is that of Plummer softening,
+/// -G m / softening. From h on it is exactly -G m / r. Bodies at one point count in the potential if
+/// softening > 0.
+struct SplineGravity {
+  static constexpr bool harmonic = true;
+  static constexpr bool vectorised = true;
+  static constexpr bool positive = true;
+
+  double softening = 0;  ///< in the unit of the positions, >= 0
+  double G = 1;          ///< gravitational constant
+
+  KOKKOS_FORCEINLINE_FUNCTION double support() const { return 2.8 * softening; }
+
+  template <class V>
+  KOKKOS_FORCEINLINE_FUNCTION PairTerm<V> operator()(V r2) const {
+    return detail::spline_term(r2, detail::guarded_rsqrt(r2), support());
+  }
+
+  KOKKOS_FORCEINLINE_FUNCTION double softening2() const { return 0; }
+  template <class V>
+  KOKKOS_FORCEINLINE_FUNCTION PairTerm<V> apart(V s2) const {
+    return detail::spline_term(s2, detail::rsqrt(s2), support());
+  }
+
+  double prefactor() const { return -G; }
+  KOKKOS_FUNCTION SplineGravity rescaled(double length) const { return {softening / length, G}; }
+  KOKKOS_FUNCTION double potential_unit(double length) const { return 1 / length; }
+  SplineGravity with(Options const& options) const { return detail::with_options(*this, options); }
 };
 
 /// The contract above: callable with r^2 in float and double, and copyable to a device.
@@ -183,6 +252,23 @@ concept HasApart = requires(Kernel const kernel) {
   { kernel.softening2() } -> std::convertible_to<double>;
   { kernel.apart(1.0f) } -> std::same_as<PairTerm<float>>;
 };
+
+/// A kernel for which 1/r stands from a distance on that depends on the error allowed.
+template <class Kernel>
+concept HasFarFrom = requires(Kernel const kernel) {
+  { kernel.far_from(1e-3) } -> std::convertible_to<double>;
+};
+
+/// The distance from which on expansions stand for the kernel.
+template <class Kernel>
+double far_from(Kernel const& kernel, Options const& options) {
+  if constexpr (HasFarFrom<Kernel>)
+    return kernel.far_from(options.softening_error.value_or(default_softening_error));
+  else if constexpr (requires { kernel.support(); })
+    return kernel.support();
+  else
+    return 0;
+}
 
 template <class Real, class Kernel>
 KOKKOS_FORCEINLINE_FUNCTION Real softening2(Kernel const& kernel) {

@@ -13,7 +13,8 @@
 // of all levels are put into the space's queue without waiting for any; only where that memory turns out
 // to be too small, and the first time, the host waits for every level's lengths and makes room.
 //
-// Every pair of bodies is in exactly one entry, counted along the target's ancestors.
+// Every pair of bodies is in exactly one entry, counted along the target's ancestors. Where expansions stand
+// for the pair kernel only from some distance on, no two bodies of an accepted pair of cells are nearer.
 #pragma once
 
 #include "../detail/scan.hpp"
@@ -74,9 +75,23 @@ struct TraversalBuffers {
 /// them is split.
 enum ListIndex { list_m2l, list_m2p, list_p2p, list_open, list_kinds, split = list_kinds };
 
+/// Whether bodies of the two cells can be nearer to each other than `distance`, as far as their cubes and
+/// their radii tell.
+KOKKOS_INLINE_FUNCTION bool can_be_nearer(CellView const& a, CellView const& b, float distance) {
+  const float half = 0.5f * (a.edge + b.edge);
+  float R2 = 0, gap2 = 0;  // of the centres, and of the cubes
+  for (int d = 0; d < 3; ++d) {
+    const float x = std::fabs(a.centre[d] - b.centre[d]), gap = x > half ? x - half : 0;
+    R2 += x * x;
+    gap2 += gap * gap;
+  }
+  return gap2 < distance * distance && std::sqrt(R2) - (a.radius + b.radius) < distance;
+}
+
 template <class Space, class Criterion>
 struct DualWalk {
   Criterion criterion;
+  float far_from;  ///< nothing nearer is accepted; in edges of the bounding cube
   Array<Cell, Space> cells;
   CellMeasures<Space> measures;
   Csr<Space> open;  ///< of the parents' level, by cell - parents_begin
@@ -130,8 +145,13 @@ struct DualWalk {
   KOKKOS_FUNCTION ListIndex decide(Target const& target, CellIndex index,
                                    Cell const& source) const {
     const bool leaf = target.view.leaf;
-    const Acceptance decision =
-        index == target.index ? Acceptance::no : criterion(target.view, view(index, source));
+    Acceptance decision = Acceptance::no;
+    if (index != target.index) {
+      const CellView there = view(index, source);
+      decision = criterion(target.view, there);
+      if (far_from > 0 && decision != Acceptance::no && can_be_nearer(target.view, there, far_from))
+        decision = Acceptance::no;
+    }
     if (decision == Acceptance::m2l) return list_m2l;
     if (decision == Acceptance::m2p && leaf) return list_m2p;
     if (decision == Acceptance::split_source && !source.is_leaf()) return split;
@@ -147,6 +167,7 @@ struct DualWalk {
 template <class Space>
 struct BarnesHutWalk {
   float theta;
+  float far_from;  ///< between the cubes, at least; in grid units
   Array<Cell, Space> cells;
 
   struct Target {
@@ -161,12 +182,14 @@ struct BarnesHutWalk {
 
   KOKKOS_FUNCTION ListIndex decide(Target const& target, CellIndex, Cell const& source) const {
     const float half = 0.5f * float(target.cell.edge()), edge = float(source.edge());
-    float d2 = 0;
+    float d2 = 0, gap2 = 0;  // from the source's centre, and from its cube
     for (int d = 0; d < 3; ++d) {
-      const float gap = std::fabs(float(source.centre[d] - target.cell.centre[d])) - half;
-      if (gap > 0) d2 += gap * gap;
+      const float x = std::fabs(float(source.centre[d] - target.cell.centre[d])) - half;
+      const float gap = x - 0.5f * edge;
+      if (x > 0) d2 += x * x;
+      if (gap > 0) gap2 += gap * gap;
     }
-    if (edge * edge < theta * theta * d2) return list_m2p;
+    if (edge * edge < theta * theta * d2 && !(gap2 < far_from * far_from)) return list_m2p;
     return source.is_leaf() ? list_p2p : split;
   }
 };
@@ -401,21 +424,24 @@ InteractionLists<Space> fill_lists(Space const& space, TraversalBuffers<Space>& 
   return {buffers.m2l.csr(cells), buffers.m2p.csr(cells), buffers.p2p.csr(cells)};
 }
 
-/// Lists of the dual traversal under `criterion`, which has the `measures` that it uses.
+/// Lists of the dual traversal under `criterion`, which has the `measures` that it uses; accepted pairs are
+/// at least `far_from` apart, in edges of the bounding cube.
 /// Cost: O(list entries), twice.
 template <class Space, class Criterion>
 InteractionLists<Space> dual_lists(Space const& space, TraversalBuffers<Space>& buffers,
                                    Octree<Space> const& tree, Criterion const& criterion,
-                                   CellMeasures<Space> const& measures, int team_size) {
+                                   CellMeasures<Space> const& measures, float far_from,
+                                   int team_size) {
   return fill_lists(space, buffers, tree.cells.extent(0), tree.depth + 1, [&](bool grow) {
     CellIndex parents = 0;
     for (int level = 0; level <= tree.depth; ++level) {
       const CellIndex begin = tree.level_begin[level], end = tree.level_begin[level + 1];
       const Csr<Space> open{buffers.open.offsets.view(begin - parents + 1),
                             buffers.open.entries.view()};
-      traverse_level(space, buffers,
-                     DualWalk<Space, Criterion>{criterion, tree.cells, measures, open, parents},
-                     tree.cells, begin, end, level, team_size, grow);
+      traverse_level(
+          space, buffers,
+          DualWalk<Space, Criterion>{criterion, far_from, tree.cells, measures, open, parents},
+          tree.cells, begin, end, level, team_size, grow);
       std::swap(buffers.open, buffers.next_open);
       parents = begin;
     }
@@ -424,14 +450,16 @@ InteractionLists<Space> dual_lists(Space const& space, TraversalBuffers<Space>& 
   });
 }
 
-/// Lists of the treecode: M2P and P2P rows for every leaf.
+/// Lists of the treecode: M2P and P2P rows for every leaf; `far_from` as above.
 template <class Space>
 InteractionLists<Space> barnes_hut_lists(Space const& space, TraversalBuffers<Space>& buffers,
-                                         Octree<Space> const& tree, double theta, int team_size) {
+                                         Octree<Space> const& tree, double theta, float far_from,
+                                         int team_size) {
+  const float grid_far_from = far_from * float(std::int32_t(1) << grid_bits);
   const std::int64_t cells = tree.cells.extent(0);
   return fill_lists(space, buffers, cells, 1, [&](bool grow) {
-    traverse_level(space, buffers, BarnesHutWalk<Space>{float(theta), tree.cells}, tree.cells, 0,
-                   CellIndex(cells), 0, team_size, grow);
+    traverse_level(space, buffers, BarnesHutWalk<Space>{float(theta), grid_far_from, tree.cells},
+                   tree.cells, 0, CellIndex(cells), 0, team_size, grow);
   });
 }
 
