@@ -35,6 +35,13 @@
 #define FMM_UNROLL_BY(n)
 #endif
 
+// Before a function that is seldom called: a CPU keeps it out of the code around the call.
+#if defined(__GNUC__) && !defined(__CUDA_ARCH__)
+#define FMM_SELDOM __attribute__((noinline))
+#else
+#define FMM_SELDOM
+#endif
+
 namespace fmm::detail {
 
 /// Expansions of up to this many numbers are held in a device thread's registers, which takes loops that

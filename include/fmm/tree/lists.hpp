@@ -142,16 +142,17 @@ struct DualWalk {
     return target.index == 0 ? 0 : open.entries(target.open_begin + i);
   }
 
+  FMM_SELDOM KOKKOS_FUNCTION bool is_too_near(CellIndex a, CellIndex b) const {
+    return can_be_nearer(view(a, cells(a)), view(b, cells(b)), far_from);
+  }
+
   KOKKOS_FUNCTION ListIndex decide(Target const& target, CellIndex index,
                                    Cell const& source) const {
     const bool leaf = target.view.leaf;
-    Acceptance decision = Acceptance::no;
-    if (index != target.index) {
-      const CellView there = view(index, source);
-      decision = criterion(target.view, there);
-      if (far_from > 0 && decision != Acceptance::no && can_be_nearer(target.view, there, far_from))
-        decision = Acceptance::no;
-    }
+    Acceptance decision =
+        index == target.index ? Acceptance::no : criterion(target.view, view(index, source));
+    if (decision != Acceptance::no && far_from > 0 && is_too_near(target.index, index))
+      decision = Acceptance::no;
     if (decision == Acceptance::m2l) return list_m2l;
     if (decision == Acceptance::m2p && leaf) return list_m2p;
     if (decision == Acceptance::split_source && !source.is_leaf()) return split;
@@ -180,16 +181,25 @@ struct BarnesHutWalk {
   }
   KOKKOS_FUNCTION CellIndex start(Target const&, int) const { return 0; }
 
-  KOKKOS_FUNCTION ListIndex decide(Target const& target, CellIndex, Cell const& source) const {
-    const float half = 0.5f * float(target.cell.edge()), edge = float(source.edge());
-    float d2 = 0, gap2 = 0;  // from the source's centre, and from its cube
+  FMM_SELDOM KOKKOS_FUNCTION bool is_too_near(Cell const& a, Cell const& b) const {
+    const float half = 0.5f * float(a.edge() + b.edge());
+    float gap2 = 0;
     for (int d = 0; d < 3; ++d) {
-      const float x = std::fabs(float(source.centre[d] - target.cell.centre[d])) - half;
-      const float gap = x - 0.5f * edge;
-      if (x > 0) d2 += x * x;
+      const float gap = std::fabs(float(a.centre[d] - b.centre[d])) - half;
       if (gap > 0) gap2 += gap * gap;
     }
-    if (edge * edge < theta * theta * d2 && !(gap2 < far_from * far_from)) return list_m2p;
+    return gap2 < far_from * far_from;
+  }
+
+  KOKKOS_FUNCTION ListIndex decide(Target const& target, CellIndex, Cell const& source) const {
+    const float half = 0.5f * float(target.cell.edge()), edge = float(source.edge());
+    float d2 = 0;
+    for (int d = 0; d < 3; ++d) {
+      const float gap = std::fabs(float(source.centre[d] - target.cell.centre[d])) - half;
+      if (gap > 0) d2 += gap * gap;
+    }
+    if (edge * edge < theta * theta * d2 && !(far_from > 0 && is_too_near(target.cell, source)))
+      return list_m2p;
     return source.is_leaf() ? list_p2p : split;
   }
 };
