@@ -25,9 +25,12 @@ void summarise(Measurement& measurement, std::vector<double> const& builds,
   measurement.total = median(measurement.totals);
 }
 
-Measurement measure_runs(std::function<TimedRun(fmm::Report*)> const& run, std::string const& name,
-                         int repeats, Progress& progress) {
+Measurement measure_runs(std::function<TimedRun(fmm::Report*)> const& run,
+                         MethodSettings const& settings, std::int64_t bodies, int repeats,
+                         Progress& progress) {
+  const std::string name = name_of(settings.method) + ", " + std::to_string(bodies) + " bodies: ";
   Measurement measurement;
+  measurement.settings = settings;
   std::vector<double> builds, evaluations;
   const auto timed = [&](std::string const& what, fmm::Report* report) {
     progress.phase(name + what);

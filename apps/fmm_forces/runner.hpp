@@ -111,32 +111,28 @@ struct TimedRun {
 /// Measures calls of `run`, which times the stages too if it is handed a report: a warm-up, the
 /// repeats without stage timing, one run with it. With no repeats the last of these is the only run,
 /// and the total comes from it.
-Measurement measure_runs(std::function<TimedRun(fmm::Report*)> const& run, std::string const& name,
-                         int repeats, Progress& progress);
+Measurement measure_runs(std::function<TimedRun(fmm::Report*)> const& run,
+                         MethodSettings const& settings, std::int64_t bodies, int repeats,
+                         Progress& progress);
 
 /// Times `solver` on the bodies.
 template <class Solver, class Space, class Data, class Real>
 Measurement measure(Solver& solver, BodiesOn<Space, Data> const& bodies,
                     ResultsOn<Space, Real> const& results, MethodSettings const& settings,
                     int repeats, Progress& progress) {
-  const auto timed_run = [&](auto&... report) {
+  const auto timed_run = [&](fmm::Report* report) {
     Stopwatch<Space> watch(bodies.space);
     const auto plan = [&] {
       if constexpr (Solver::uses_charges)
-        return solver.build(bodies.space, bodies.positions, bodies.charges, report...);
+        return solver.build(bodies.space, bodies.positions, bodies.charges, report);
       else
-        return solver.build(bodies.space, bodies.positions, report...);
+        return solver.build(bodies.space, bodies.positions, report);
     }();
     const double build = watch.lap();
-    solver.evaluate(bodies.space, plan, bodies.charges, results.potential, results.field,
-                    report...);
+    solver.evaluate(bodies.space, plan, bodies.charges, results.potential, results.field, report);
     return TimedRun{build, watch.lap(), plan.depth()};
   };
-  auto measurement = measure_runs(
-      [&](fmm::Report* report) { return report ? timed_run(*report) : timed_run(); },
-      name_of(settings.method) + ", " + std::to_string(bodies.size()) + " bodies: ", repeats,
-      progress);
-  measurement.settings = settings;
+  auto measurement = measure_runs(timed_run, settings, bodies.size(), repeats, progress);
   measurement.settings.options = solver.options();
   return measurement;
 }

@@ -14,6 +14,7 @@
 #include <vector>
 
 #include "bodies.hpp"
+#include "completed_options.hpp"
 #include "concepts.hpp"
 #include "evaluation.hpp"
 #include "plan_builder.hpp"
@@ -48,24 +49,11 @@ class Solver {
   static constexpr bool uses_charges = detail::uses_charges_v<Traversal>;
 
   /// Validates `options` and fills in the defaults. Throws InvalidArgument.
-  explicit Solver(Options options = {}, Kernel kernel = {}) : options_(options), kernel_(kernel) {
-    detail::validate(options);
-    if constexpr (requires { kernel.with(options); }) {
-      kernel_ = kernel.with(options);
-    } else {
-      if (options.softening != 0)
-        throw InvalidArgument("softening", options.softening, "0, with a kernel that has none");
-      if (options.G != 1)
-        throw InvalidArgument("G", options.G, "1, with a kernel that has no such constant");
-    }
-    if (options.tolerance)
-      throw InvalidArgument("tolerance", *options.tolerance,
-                            "not set, with an order of one's own: ToleranceSolver takes it");
-    set_theta();
-    set_pair_error();
-    set_softening_error();
-    if (!options_.leaf_capacity) options_.leaf_capacity = Shape::leaf_capacity(Order);
-    if (!options_.depth && options_.tree == TreeKind::adaptive) options_.depth = max_tree_depth;
+  explicit Solver(Options const& options = {}, Kernel kernel = {}) : kernel_(kernel) {
+    constexpr bool takes_options = requires { kernel.with(options); };
+    constexpr detail::KernelTraits traits{takes_options, detail::HasFarFrom<Kernel>};
+    options_ = detail::completed<Traversal>(options, traits, Shape::leaf_capacity(Order));
+    if constexpr (takes_options) kernel_ = kernel.with(options);
   }
 
   /// The options in force; only a uniform tree's depth may still be open (see Plan::depth).
@@ -76,8 +64,9 @@ class Solver {
   /// not finite and OutOfMemory; returns when the lists are being written. Cost: O(N log N) for the sort,
   /// O(N) else (treecode: O(N log N) list entries).
   template <class Positions>
-  plan_type build(ExecutionSpace const& space, Positions const& positions) {
-    return build_with(space, positions, none, nullptr);
+  plan_type build(ExecutionSpace const& space, Positions const& positions,
+                  Report* report = nullptr) {
+    return build_with(space, positions, none, report);
   }
   template <class Positions>
   plan_type build(ExecutionSpace const& space, Positions const& positions, Report& report) {
@@ -88,8 +77,9 @@ class Solver {
   /// nor tree; if the criterion uses the powers of multipoles, there are no lists before the first one.
   template <class Positions, class Charges>
     requires(Kokkos::is_view<Charges>::value)
-  plan_type build(ExecutionSpace const& space, Positions const& positions, Charges const& charges) {
-    return build_with(space, positions, charges, nullptr);
+  plan_type build(ExecutionSpace const& space, Positions const& positions, Charges const& charges,
+                  Report* report = nullptr) {
+    return build_with(space, positions, charges, report);
   }
   template <class Positions, class Charges>
     requires(Kokkos::is_view<Charges>::value)
@@ -103,8 +93,8 @@ class Solver {
   /// Throws InvalidArgument before any result is touched.
   template <class Charges, class Potential, class Field>
   void evaluate(ExecutionSpace const& space, plan_type const& plan, Charges const& charges,
-                Potential const& potential, Field const& field) {
-    evaluate_with(space, plan, charges, potential, field, nullptr);
+                Potential const& potential, Field const& field, Report* report = nullptr) {
+    evaluate_with(space, plan, charges, potential, field, report);
   }
   template <class Charges, class Potential, class Field>
   void evaluate(ExecutionSpace const& space, plan_type const& plan, Charges const& charges,
@@ -137,45 +127,6 @@ class Solver {
   static constexpr bool needs_multipoles = detail::needs_multipoles_v<Traversal>;
   /// A treecode evaluates multipoles at the bodies; an FMM goes through local expansions.
   using FarFieldScheme = detail::FarFieldBy<std::conditional_t<dual, Translation, NoTranslation>>;
-
-  void set_theta() {
-    if constexpr (!detail::uses_theta_v<Traversal>) {
-      if (options_.theta &&
-          (all_pairs || std::fabs(*options_.theta - default_theta<Traversal>()) > 1e-3))
-        throw InvalidArgument("theta", *options_.theta,
-                              all_pairs ? std::string("not set, with a traversal of all pairs")
-                                        : "not set, or the criterion's own " +
-                                              detail::to_text(default_theta<Traversal>()));
-    } else {
-      constexpr bool closed = std::is_same_v<Traversal, BarnesHut>;
-      if (options_.theta &&
-          !(*options_.theta > 0 && (*options_.theta < 1 || (closed && *options_.theta == 1))))
-        throw InvalidArgument("theta", *options_.theta,
-                              closed ? "0 < theta <= 1" : "0 < theta < 1");
-    }
-    if (!options_.theta && !all_pairs) options_.theta = default_theta<Traversal>();
-  }
-
-  void set_pair_error() {
-    if constexpr (detail::uses_pair_error_v<Traversal>) {
-      if (!options_.pair_error) options_.pair_error = Traversal::criterion::default_pair_error;
-    } else {
-      if (options_.pair_error)
-        throw InvalidArgument("pair_error", *options_.pair_error,
-                              "not set, with a traversal that does not use it");
-    }
-  }
-
-  void set_softening_error() {
-    if constexpr (detail::HasFarFrom<Kernel> && !all_pairs) {
-      if (!options_.softening_error) options_.softening_error = default_softening_error;
-    } else {
-      if (options_.softening_error)
-        throw InvalidArgument("softening_error", *options_.softening_error,
-                              all_pairs ? "not set, with a traversal of all pairs"
-                                        : "not set, with a kernel whose far field is exact");
-    }
-  }
 
   /// What lists are to know of the expansions.
   detail::FarFieldRule far_field() const { return {Order, detail::far_from(kernel_, options_)}; }
