@@ -1,0 +1,130 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: BSD-3-Clause
+"""Whether fmm_forces --tolerance holds what it says, and at what distance from it.
+
+    perf/tolerance.py build/fmm_forces --cases 500 --report tolerance.json [--largest 1e5]
+
+Random cases: the program's models, two distant clusters and a fractal set, both signs of charge, float
+and double, N from 10^3 on, tolerances over all that the precision reaches; sizes and tolerances evenly
+spread on a logarithmic scale. Errors are against direct sums in double at 4096 bodies (all, if there are
+fewer). Exits 1 if an error is over its tolerance.
+"""
+import argparse
+import json
+import math
+import os
+import random
+import statistics
+import subprocess
+import sys
+import tempfile
+
+MODELS = ["cube", "plummer", "shell", "disk", "clusters", "fractal"]
+REACH = {"float": (-2, math.log10(3e-6)), "double": (-2, -12)}
+
+
+def direction(rng):
+    z, phi = rng.uniform(-1, 1), rng.uniform(0, 2 * math.pi)
+    s = math.sqrt(1 - z * z)
+    return s * math.cos(phi), s * math.sin(phi), z
+
+
+def clusters(rng, n):
+    """Two Plummer spheres of different size, three hundred of their radii apart."""
+    for i in range(n):
+        scale = 0.3 if i % 3 == 0 else 1
+        r = math.inf
+        while r > 20 * scale:
+            r = scale / math.sqrt(rng.random() ** (-2 / 3) - 1)
+        x, y, z = direction(rng)
+        yield r * x + (0 if i % 3 == 0 else 300), r * y, r * z
+
+
+def fractal(rng, n):
+    """Bodies in the cells that are left when half of the eighths of every cell are taken away again and
+    again."""
+    cells = [(0.5, 0.5, 0.5, 1.0)]
+    while 16 * len(cells) < n:
+        kept = []
+        for x, y, z, edge in cells:
+            eighths = [(x + edge / 4 * i, y + edge / 4 * j, z + edge / 4 * k, edge / 2)
+                       for i in (-1, 1) for j in (-1, 1) for k in (-1, 1)]
+            kept += rng.sample(eighths, 4)
+        cells = kept
+    for _ in range(n):
+        x, y, z, edge = rng.choice(cells)
+        yield tuple(c + edge * rng.uniform(-0.5, 0.5) for c in (x, y, z))
+
+
+def write_bodies(file, model, n, mixed, rng):
+    points = {"clusters": clusters, "fractal": fractal}[model](rng, n)
+    for x, y, z in points:
+        q = (-1 if mixed and rng.random() < 0.5 else 1) / n
+        file.write(f"{x!r} {y!r} {z!r} {q!r}\n")
+    file.flush()
+
+
+def run(program, backend, case, rng):
+    with tempfile.NamedTemporaryFile("w", suffix=".txt") as bodies, \
+         tempfile.NamedTemporaryFile(suffix=".json") as report:
+        if case["model"] in ("clusters", "fractal"):
+            write_bodies(bodies, case["model"], case["n"], case["mixed"], rng)
+            source = ["--input", bodies.name]
+        else:
+            source = ["--model", case["model"], "--n", str(case["n"]), "--seed", str(case["seed"])]
+            source += ["--charges", "mixed"] if case["mixed"] else []
+        line = [program, *source, "--kernel", "laplace" if case["mixed"] else "gravity",
+                "--backend", backend, "--precision", case["precision"],
+                "--tolerance", repr(case["tolerance"]), "--check", "4096", "--repeat", "1",
+                "--report", report.name]
+        done = subprocess.run(line, capture_output=True, text=True)
+        if done.returncode != 0:
+            sys.exit(f"{' '.join(line)}\n{done.stderr}")
+        entry = json.load(open(report.name, encoding="utf-8"))[0]
+    return {**case, "order": entry["order"], "seconds": entry["seconds"]["total"],
+            "error": entry["error"], "backend": entry["backend"], "device": entry["device"],
+            "threads": entry["threads"], "versions": entry["versions"], "commit": entry["commit"]}
+
+
+def main():
+    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
+    parser.add_argument("program")
+    parser.add_argument("--cases", type=int, default=500)
+    parser.add_argument("--largest", type=float, default=1e5, help="N at most")
+    parser.add_argument("--seed", type=int, default=1)
+    parser.add_argument("--backend", default="auto")
+    parser.add_argument("--report", help="JSON file for all cases")
+    options = parser.parse_args()
+
+    rng = random.Random(options.seed)
+    results = []
+    for i in range(options.cases):
+        precision = rng.choice(["float", "double"])
+        case = {"model": MODELS[i % len(MODELS)], "mixed": rng.random() < 0.3,
+                "precision": precision, "seed": rng.randrange(1 << 31),
+                "n": int(1000 * (options.largest / 1000) ** rng.random()),
+                "tolerance": 10 ** rng.uniform(*REACH[precision])}
+        results.append(run(options.program, options.backend, case, rng))
+        ratio = results[-1]["error"]["force_l2"] / case["tolerance"]
+        print(f"{i + 1:4} {case['model']:8} {'mixed' if case['mixed'] else 'equal'} "
+              f"{precision:6} N {case['n']:8} tolerance {case['tolerance']:.1e} "
+              f"order {results[-1]['order']:2}  error / tolerance {ratio:.3f}"
+              f"{'  OVER' if ratio > 1 else ''}", flush=True)
+
+    def ratios(keep):
+        return [r["error"]["force_l2"] / r["tolerance"] for r in results if keep(r)]
+    everything, large = ratios(lambda r: True), ratios(lambda r: r["n"] >= 30000)
+    over = sum(ratio > 1 for ratio in everything)
+    print(f"{len(everything)} cases, {over} over the tolerance; error / tolerance at most "
+          f"{max(everything):.2f}, median {statistics.median(everything):.2f}"
+          + (f", of {len(large)} cases with N >= 30000 {statistics.median(large):.2f}"
+             if large else ""))
+    if options.report:
+        with open(options.report, "w", encoding="utf-8") as file:
+            json.dump(results, file, indent=1)
+            file.write(os.linesep)
+    sys.exit(over > 0)
+
+
+if __name__ == "__main__":
+    main()
