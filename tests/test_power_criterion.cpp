@@ -123,6 +123,21 @@ TEST(PowerCriterion, LeavesInAHaloTakeMultipoles) {
   EXPECT_LT(errors.p99, 10 * errors.l2);
 }
 
+TEST(PowerCriterion, BodiesWithoutChargesCostLittle) {
+  Bodies bodies = make_bodies(Model::cube, 20000);
+  for (double& q : bodies.q) q = 0;
+  fmm::Solver<fmm::Laplace, 4, fmm::Rotation, fmm::DualTree<Criterion>, double> solver;
+  const Space space;
+  const DeviceBodies<Space> device(bodies);
+  Kokkos::View<double*, Space> potential("potential", bodies.size());
+  Kokkos::View<double* [3], Space> field("field", bodies.size());
+  const auto plan = solver.build(space, device.x, device.q);
+  fmm::Report report;
+  solver.evaluate(space, plan, device.q, potential, field, report);
+  EXPECT_LT(report.p2p_pairs, std::int64_t(bodies.size()) * 3000);
+  for (const double p : to_host(potential, field).potential) ASSERT_EQ(p, 0);
+}
+
 /// Other charges, other lists: sources that have none are accepted at once.
 TEST(PowerCriterion, NewChargesMakeNewLists) {
   Bodies bodies = make_bodies(Model::cube, 5000);

@@ -193,8 +193,8 @@ struct PowerCriterion {
     T *= a_p * tail;
     const float worth = leaves ? direct : refinement;  // in M2Ls
     const float allowed = limit * target.field * R2 * std::sqrt(worth / target.bodies);
-    const bool target_good = T < allowed;
-    const bool source_good = S(source.powers[order], t, b, 1 - 0.6f * a) * tail < allowed;
+    const bool target_good = T <= allowed;  // a source without charge is good in no field, too
+    const bool source_good = S(source.powers[order], t, b, 1 - 0.6f * a) * tail <= allowed;
     if (target_good && source_good) return Acceptance::m2l;
     if (target_good) return Acceptance::split_source;
     if (!target.leaf) return source_good ? Acceptance::split_target : Acceptance::no;
