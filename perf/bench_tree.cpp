@@ -56,7 +56,8 @@ template <class Real>
 void sort(benchmark::State& state, Point const& point) {
   KeySetup<Real> setup(point);
   const auto options = options_of<Real, Uniform>(point);
-  const int levels = first_sorted_levels(split_rule(options, point.n), point.n);
+  const int levels =
+      first_sorted_levels(split_rule(options, point.n, fmm::max_tree_depth), point.n);
   time(
       state, setup.space, [&] { setup.make_keys(); },
       [&] {
@@ -70,7 +71,7 @@ template <class Real>
 void tree(benchmark::State& state, Point const& point) {
   KeySetup<Real> setup(point);
   auto& s = setup.s;
-  const auto rule = split_rule(options_of<Real, Uniform>(point), point.n);
+  const auto rule = split_rule(options_of<Real, Uniform>(point), point.n, fmm::max_tree_depth);
   const auto sorted = sort_bodies(setup.space, s, setup.positions, rule.depth, nullptr);
   time(state, setup.space, [&] {
     s.tree = *build_octree(setup.space, s.octree, sorted.keys, rule, fmm::Tuning<Space, Real>::tile,
