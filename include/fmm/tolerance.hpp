@@ -21,8 +21,10 @@ struct Orders {
 };
 
 /// Potential and field by FMM with a relative L2 error of the field, sqrt(sum |a - a_exact|^2 / sum
-/// |a_exact|^2), of at most Options::tolerance. Chooses one of the `OrderList` for it, and the
-/// PowerCriterion's pair_error. The fewer orders there are, the more it costs, not the more it errs.
+/// |a_exact|^2), of at most Options::tolerance, but for what rounding to float adds where very close
+/// bodies are most of the norm (docs/math.md, "An error that is asked for"). Chooses one of the `OrderList`
+/// for it, and the PowerCriterion's pair_error. The fewer orders there are, the more it costs, not the more
+/// it errs.
 ///
 /// Kernel, Real, ExecutionSpace   as in Solver
 ///
