@@ -15,9 +15,8 @@ A second table has the rates of P2P and M2L, from the stages of such runs.
 """
 import argparse
 import json
-import subprocess
-import sys
-import tempfile
+
+from runs import report_of
 
 # The program's own choice, but for what a smaller error asks for.
 SETTINGS = {
@@ -80,18 +79,10 @@ def print_rates(program, entries):
         data = [] if "double" in name else ["--data", "float"]
         line = ["--backend", "cuda", "--model", "cube", "--n", str(n), "--seed", "1", *settings,
                 *data, "--repeat", "1"]
-        entry = run([program, *line])
+        entry = report_of([program, *line])
         entries.append(entry)
         rate = entry["interactions"][count] / entry["seconds"]["stages"][stage]
         print(f"| {name} | {goal:.2g} | {rate:.3g} | `{' '.join(['fmm_forces', *line])}` |", flush=True)
-
-
-def run(line):
-    with tempfile.NamedTemporaryFile(suffix=".json") as report:
-        done = subprocess.run([*line, "--report", report.name], capture_output=True, text=True)
-        if done.returncode != 0:
-            sys.exit(f"{' '.join(line)}\n{done.stderr}")
-        return json.load(open(report.name))[0]
 
 
 def main():
@@ -117,7 +108,7 @@ def print_rows(options, entries):
     for row in ROWS:
         if options.rows not in row[0]:
             continue
-        results = [run(command(options.program, row, seed)) for seed in options.seeds]
+        results = [report_of(command(options.program, row, seed)) for seed in options.seeds]
         entries += results
         times = sorted(1e3 * entry["seconds"]["total"] for entry in results)
         errors = [entry["error"]["force_l2"] for entry in results]

@@ -95,6 +95,15 @@ class Runs:
                 return {"failed": "it wrote no report"}
 
 
+def report_of(command):
+    """The one entry that a run of fmm_forces reports; ends with the program's words if it fails."""
+    with tempfile.NamedTemporaryFile(suffix=".json") as report:
+        done = subprocess.run([*command, "--report", report.name], capture_output=True, text=True)
+        if done.returncode != 0:
+            sys.exit(f"{shlex.join(command)}\n{done.stderr}")
+        return read(report.name)[0]
+
+
 def read(path):
     with open(path, encoding="utf-8") as file:
         return json.load(file)

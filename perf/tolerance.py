@@ -15,9 +15,10 @@ import math
 import os
 import random
 import statistics
-import subprocess
 import sys
 import tempfile
+
+from runs import report_of
 
 MODELS = ["cube", "plummer", "shell", "disk", "clusters", "fractal"]
 REACH = {"float": (-2, math.log10(3e-6)), "double": (-2, -12)}
@@ -65,8 +66,7 @@ def write_bodies(file, model, n, mixed, rng):
 
 
 def run(program, backend, case, rng):
-    with tempfile.NamedTemporaryFile("w", suffix=".txt") as bodies, \
-         tempfile.NamedTemporaryFile(suffix=".json") as report:
+    with tempfile.NamedTemporaryFile("w", suffix=".txt") as bodies:
         if case["model"] in ("clusters", "fractal"):
             write_bodies(bodies, case["model"], case["n"], case["mixed"], rng)
             source = ["--input", bodies.name]
@@ -75,12 +75,8 @@ def run(program, backend, case, rng):
             source += ["--charges", "mixed"] if case["mixed"] else []
         line = [program, *source, "--kernel", "laplace" if case["mixed"] else "gravity",
                 "--backend", backend, "--precision", case["precision"],
-                "--tolerance", repr(case["tolerance"]), "--check", "4096", "--repeat", "1",
-                "--report", report.name]
-        done = subprocess.run(line, capture_output=True, text=True)
-        if done.returncode != 0:
-            sys.exit(f"{' '.join(line)}\n{done.stderr}")
-        entry = json.load(open(report.name, encoding="utf-8"))[0]
+                "--tolerance", repr(case["tolerance"]), "--check", "4096", "--repeat", "1"]
+        entry = report_of(line)
     return {**case, "order": entry["order"], "seconds": entry["seconds"]["total"],
             "error": entry["error"], "backend": entry["backend"], "device": entry["device"],
             "threads": entry["threads"], "versions": entry["versions"], "commit": entry["commit"]}

@@ -104,62 +104,68 @@ INSTANTIATE_TEST_SUITE_P(All, ModelsAndSigns,
                                   std::to_string(std::get<2>(info.param));
                          });
 
+/// A plan of such bodies, which may be evaluated again with other charges.
+struct Planned {
+  fmm::Solver<fmm::Laplace, 4, fmm::Rotation, fmm::DualTree<Criterion>, double> solver;
+  Space space;
+  DeviceBodies<Space> device;
+  Kokkos::View<double*, Space> potential;
+  Kokkos::View<double* [3], Space> field;
+  fmm::Plan<Space, double> plan;
+
+  explicit Planned(Bodies const& bodies, fmm::Options const& options = {})
+      : solver(options),
+        device(bodies),
+        potential("potential", bodies.size()),
+        field("field", bodies.size()),
+        plan(solver.build(space, device.x, device.q)) {}
+
+  Results evaluate(Bodies const& charged, fmm::Report* report = nullptr) {
+    solver.evaluate(space, plan, DeviceBodies<Space>(charged).q, potential, field, report);
+    return to_host(potential, field);
+  }
+};
+
 /// Bodies of large leaves in the halo take the core's multipole at their own places: summed over many
 /// small sources, the errors of their local expansions would be in the same direction.
 TEST(PowerCriterion, LeavesInAHaloTakeMultipoles) {
   const Bodies bodies = make_bodies(Model::plummer, 20000, false, 2);
   const Results reference = direct_sum<fmm::Laplace>(bodies);
-  fmm::Solver<fmm::Laplace, 4, fmm::Rotation, fmm::DualTree<Criterion>, double> solver(
-      {.pair_error = 1e-4, .leaf_capacity = 32});
-  const Space space;
-  const DeviceBodies<Space> device(bodies);
-  Kokkos::View<double*, Space> potential("potential", bodies.size());
-  Kokkos::View<double* [3], Space> field("field", bodies.size());
-  const auto plan = solver.build(space, device.x, device.q);
-  solver.evaluate(space, plan, device.q, potential, field);
+  Planned planned(bodies, {.pair_error = 1e-4, .leaf_capacity = 32});
+  const Errors errors = errors_of(planned.evaluate(bodies), reference);
+  auto const& plan = planned.plan;
   EXPECT_GT(plan.m2p_entries(), plan.leaves());
   EXPECT_GT(plan.m2l_entries(), plan.m2p_entries());
-  const Errors errors = errors_of(to_host(potential, field), reference);
   EXPECT_LT(errors.p99, 10 * errors.l2);
 }
 
 TEST(PowerCriterion, BodiesWithoutChargesCostLittle) {
   Bodies bodies = make_bodies(Model::cube, 20000);
   for (double& q : bodies.q) q = 0;
-  fmm::Solver<fmm::Laplace, 4, fmm::Rotation, fmm::DualTree<Criterion>, double> solver;
-  const Space space;
-  const DeviceBodies<Space> device(bodies);
-  Kokkos::View<double*, Space> potential("potential", bodies.size());
-  Kokkos::View<double* [3], Space> field("field", bodies.size());
-  const auto plan = solver.build(space, device.x, device.q);
+  Planned planned(bodies);
   fmm::Report report;
-  solver.evaluate(space, plan, device.q, potential, field, report);
+  const Results sums = planned.evaluate(bodies, &report);
   EXPECT_LT(report.p2p_pairs, std::int64_t(bodies.size()) * 3000);
-  for (const double p : to_host(potential, field).potential) ASSERT_EQ(p, 0);
+  for (const double p : sums.potential) ASSERT_EQ(p, 0);
 }
 
 /// Other charges, other lists: sources that have none are accepted at once.
 TEST(PowerCriterion, NewChargesMakeNewLists) {
   Bodies bodies = make_bodies(Model::cube, 5000);
-  fmm::Solver<fmm::Laplace, 4, fmm::Rotation, fmm::DualTree<Criterion>, double> solver;
-  const Space space;
-  const DeviceBodies<Space> device(bodies);
-  Kokkos::View<double*, Space> potential("potential", bodies.size());
-  Kokkos::View<double* [3], Space> field("field", bodies.size());
-  const auto plan = solver.build(space, device.x, device.q);
+  Planned planned(bodies);
+  auto const& plan = planned.plan;
   EXPECT_EQ(plan.m2l_entries(), 0);
-  solver.evaluate(space, plan, device.q, potential, field);
+  planned.evaluate(bodies);
   const auto before = plan.m2l_entries();
   EXPECT_GT(before, 0);
   for (std::size_t i = 0; i < bodies.size(); ++i)
     if (bodies.x[3 * i] < 0.7) bodies.q[i] = 0;
   fmm::Report report;
-  solver.evaluate(space, plan, DeviceBodies<Space>(bodies).q, potential, field, report);
+  const Results sums = planned.evaluate(bodies, &report);
   EXPECT_NE(plan.m2l_entries(), before);
   EXPECT_EQ(report.find("sort"), nullptr);
   EXPECT_EQ(report.find("tree"), nullptr);
-  EXPECT_LT(relative_l2(to_host(potential, field).field, direct_sum<fmm::Laplace>(bodies).field),
-            2e-4);
+  EXPECT_LT(relative_l2(sums.field, direct_sum<fmm::Laplace>(bodies).field), 2e-4);
 }
 
 }  // namespace

@@ -212,6 +212,17 @@ class SoftenedTrees : public testing::Test {
 
   static fmm::Options options() { return {.leaf_capacity = 16, .tree = Method::tree}; }
 
+  /// Calls check(bodies, softening in spacings, options with it) for each model, from no softening on.
+  template <class Check>
+  static void for_each_softening(Check const& check) {
+    for (auto const& [bodies, spacing] : models())
+      for (const double softening : softenings) {
+        fmm::Options with_softening = options();
+        with_softening.softening = softening * spacing;
+        check(bodies, softening, with_softening);
+      }
+  }
+
   /// |a - b| and |b| over all bodies.
   struct Difference {
     double absolute, norm;
@@ -238,47 +249,39 @@ TYPED_TEST_SUITE(SoftenedTrees, Methods);
 /// inside the support are accepted, it does.
 TYPED_TEST(SoftenedTrees, ErrWithTheSplineNoMoreThanWithout) {
   using F = TestFixture;
-  for (auto const& [bodies, spacing] : F::models()) {
-    double unsoftened = 0;
-    for (const double softening : softenings) {
-      fmm::Options options = F::options();
-      options.softening = softening * spacing;
-      const Results exact = direct_sum<SplineGravity>(bodies, options);
-      typename F::template Solver<SplineGravity> solver(options);
-      const double error = F::difference(run(solver, bodies), exact).absolute;
-      if (softening == 0) unsoftened = error;
-      EXPECT_LE(error, 1.1 * unsoftened) << softening;
-      if (!F::breaks(softening)) continue;
-      typename F::template Solver<SilentSpline> silent(F::options(),
-                                                       SilentSpline{{options.softening}});
-      EXPECT_GT(F::difference(run(silent, bodies), exact).absolute, 3 * unsoftened) << softening;
-    }
-  }
+  double unsoftened = 0;
+  F::for_each_softening([&](Bodies const& bodies, double softening, fmm::Options const& options) {
+    const Results exact = direct_sum<SplineGravity>(bodies, options);
+    typename F::template Solver<SplineGravity> solver(options);
+    const double error = F::difference(run(solver, bodies), exact).absolute;
+    if (softening == 0) unsoftened = error;
+    EXPECT_LE(error, 1.1 * unsoftened) << softening;
+    if (!F::breaks(softening)) return;
+    typename F::template Solver<SilentSpline> silent(F::options(),
+                                                     SilentSpline{{options.softening}});
+    EXPECT_GT(F::difference(run(silent, bodies), exact).absolute, 3 * unsoftened) << softening;
+  });
 }
 
 TYPED_TEST(SoftenedTrees, KeepThePlummerSofteningsError) {
   using F = TestFixture;
-  for (auto const& [bodies, spacing] : F::models()) {
-    double unsoftened = 0;
-    for (const double softening : softenings) {
-      fmm::Options options = F::options();
-      options.softening = softening * spacing;
-      const Results exact = direct_sum<SoftenedGravity>(bodies, options);
-      const auto error = [&](double softening_error) {
-        options.softening_error = softening_error;
-        typename F::template Solver<SoftenedGravity> solver(options);
-        return F::difference(run(solver, bodies), exact);
-      };
-      if (softening == 0) unsoftened = error(1).absolute;
-      for (const double allowed : {1e-2, fmm::default_softening_error}) {
-        const auto found = error(allowed);
-        EXPECT_LE(found.absolute, 1.1 * unsoftened + 0.2 * allowed * found.norm) << softening;
-      }
-      if (!F::breaks(softening)) continue;
-      const auto unbounded = error(1e9);
-      EXPECT_GT(unbounded.absolute, 3 * (unsoftened + 1e-3 * unbounded.norm)) << softening;
+  double unsoftened = 0;
+  F::for_each_softening([&](Bodies const& bodies, double softening, fmm::Options options) {
+    const Results exact = direct_sum<SoftenedGravity>(bodies, options);
+    const auto error = [&](double softening_error) {
+      options.softening_error = softening_error;
+      typename F::template Solver<SoftenedGravity> solver(options);
+      return F::difference(run(solver, bodies), exact);
+    };
+    if (softening == 0) unsoftened = error(1).absolute;
+    for (const double allowed : {1e-2, fmm::default_softening_error}) {
+      const auto found = error(allowed);
+      EXPECT_LE(found.absolute, 1.1 * unsoftened + 0.2 * allowed * found.norm) << softening;
     }
-  }
+    if (!F::breaks(softening)) return;
+    const auto unbounded = error(1e9);
+    EXPECT_GT(unbounded.absolute, 3 * (unsoftened + 1e-3 * unbounded.norm)) << softening;
+  });
 }
 
 /// Where the near field is much larger than leaves of a few bodies would be, leaves are larger: their lists

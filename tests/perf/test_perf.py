@@ -8,39 +8,31 @@ import math
 import os
 import subprocess
 import sys
-import tempfile
 import unittest
 
 ROOT = os.path.dirname(os.path.dirname(os.path.dirname(os.path.abspath(__file__))))
 PERF = os.path.join(ROOT, "perf")
-sys.path.insert(0, PERF)
+sys.path[:0] = [PERF, os.path.join(ROOT, "tests")]
 
 import compare  # noqa: E402
 import curves  # noqa: E402
 import runs  # noqa: E402
 import search  # noqa: E402
 from bounds import Platform, table_of  # noqa: E402
+from cases import FolderCase, backends_in  # noqa: E402
 
 BUILD = os.environ.get("FMM_BUILD", os.path.join(ROOT, "build"))
 QUICK = ("time", "--backend", "openmp", "--quick", "--threads", "2")
 
 
 def host_backend():
-    """OpenMP, or Serial where Kokkos has no OpenMP, as the refusal of another backend tells."""
+    """OpenMP, or Serial where Kokkos has no OpenMP."""
     done = subprocess.run([os.path.join(BUILD, "fmm_forces"), "--model", "cube", "--backend", "none"],
                           capture_output=True, text=True)
-    return "openmp" if "openmp" in done.stderr else "serial"
+    return "openmp" if "openmp" in backends_in(done.stderr) else "serial"
 
 
-class Case(unittest.TestCase):
-    def setUp(self):
-        folder = tempfile.TemporaryDirectory()
-        self.addCleanup(folder.cleanup)
-        self.folder = folder.name
-
-    def path(self, name):
-        return os.path.join(self.folder, name)
-
+class Case(FolderCase):
     def write(self, name, data):
         with open(self.path(name), "w", encoding="utf-8") as file:
             json.dump(data, file)

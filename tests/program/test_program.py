@@ -11,8 +11,12 @@ import math
 import os
 import resource
 import subprocess
-import tempfile
+import sys
 import unittest
+
+sys.path.insert(0, os.path.dirname(os.path.dirname(os.path.abspath(__file__))))
+
+from cases import FolderCase, backends_in  # noqa: E402
 
 PROGRAM = os.environ["FMM_FORCES"]
 MAKE_SNAPSHOT = os.environ["MAKE_SNAPSHOT"]
@@ -61,16 +65,8 @@ def grid_bodies(n=60):
             for i in range(n)]
 
 
-class Case(unittest.TestCase):
-    """A folder of its own for each test, and the ways to run the program."""
-
-    def setUp(self):
-        folder = tempfile.TemporaryDirectory()
-        self.addCleanup(folder.cleanup)
-        self.folder = folder.name
-
-    def path(self, name):
-        return os.path.join(self.folder, name)
+class Case(FolderCase):
+    """The ways to run the program."""
 
     def write(self, text, name="bodies.txt"):
         with open(self.path(name), "wb") as file:
@@ -138,9 +134,7 @@ class Case(unittest.TestCase):
             self.assertLessEqual(math.dist(row[1:], reference[1:]), tolerance * largest_field)
 
     def backends(self):
-        """Those that are compiled in, as the refusal of another tells."""
-        refusal = self.run_bad("--model", "cube", "--n", 50, "--backend", "wrong")
-        return refusal.split("one of ")[1].split(" (")[0].split(", ")
+        return backends_in(self.run_bad("--model", "cube", "--n", 50, "--backend", "wrong"))
 
 
 class CommandLine(Case):
