@@ -104,6 +104,22 @@ INSTANTIATE_TEST_SUITE_P(All, ModelsAndSigns,
                                   std::to_string(std::get<2>(info.param));
                          });
 
+/// Charges of the other sign: the same lists, and the same sums with the other sign.
+TEST(PowerCriterion, SignOfAllChargesDoesNotMatter) {
+  const Bodies bodies = make_bodies(Model::plummer, 5000);
+  Bodies negative = bodies;
+  for (double& q : negative.q) q = -q;
+  const auto expect_same = [&](auto solver) {
+    const Results sums = run(solver, bodies), others = run(solver, negative);
+    for (std::size_t i = 0; i < sums.potential.size(); ++i)
+      ASSERT_EQ(others.potential[i], -sums.potential[i]) << i;
+  };
+  const fmm::Options options{.pair_error = 1e-2};
+  using Traversal = fmm::DualTree<Criterion>;
+  expect_same(fmm::Solver<fmm::Laplace, 0, fmm::Rotation, Traversal, double>(options));
+  expect_same(fmm::Solver<fmm::Laplace, 3, fmm::Rotation, Traversal, double>(options));
+}
+
 /// A plan of such bodies, which may be evaluated again with other charges.
 struct Planned {
   fmm::Solver<fmm::Laplace, 4, fmm::Rotation, fmm::DualTree<Criterion>, double> solver;

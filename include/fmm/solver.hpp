@@ -156,12 +156,15 @@ class Solver {
     auto storage = free_storage();
     const typename Positions::const_type constant = positions;
     detail::build_plan<Traversal>(space, *storage, constant, options_, far_field(), report);
-    if constexpr (has_charges)
+    if constexpr (needs_multipoles) {
+      const typename Charges::const_type constant_charges = charges;
+      detail::charge_scale<detail::is_positive<Kernel>()>(space, constant_charges);  // checks them
+    } else if constexpr (has_charges) {
       if (n > 0) {
         detail::charges_stage<Kernel>(space, *storage, charges, storage->bodies.view(n), report);
-        if constexpr (!needs_multipoles)
-          detail::lists_stage<Traversal>(space, *storage, options_, far_field(), report);
+        detail::lists_stage<Traversal>(space, *storage, options_, far_field(), report);
       }
+    }
     if (report) {
       space.fence();
       report->build_seconds += watch.seconds();

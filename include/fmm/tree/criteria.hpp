@@ -43,19 +43,32 @@ enum class Acceptance {
 struct CellView {
   float centre[3];
   float edge;
-  float radius;  ///< of the bodies around the centre, if the criterion uses radii; else of the cube
-  float charge;  ///< sum of |q| in an arbitrary unit, if the criterion uses charges; else 0
-  float
-      field;  ///< around the cell, roughly, if the criterion uses it; else 0. Of bodies that have a
-              ///< share of 1 in all; if the criterion uses powers, of their charges
+  /// Of the bodies around the centre, if the criterion uses radii; else of the cube.
+  float radius;
+  /// Sum of |q| in an arbitrary unit, if the criterion uses charges; else 0.
+  float charge;
+  /// Around the cell, roughly, if the criterion uses it; else 0. Of bodies that have a share of 1 in all;
+  /// if the criterion uses powers, of their charges.
+  float field;
   float share;   ///< of all bodies
   float bodies;  ///< how many
   int level;
   bool leaf;
-  float const*
-      powers;  ///< if the criterion uses them: of the degrees 0 .. order of the multipole, in
-               ///< units of edge^degree; that of degree 0 is the charge
+  /// If the criterion uses them: sizes of the multipole's degrees 0 .. order, in units of edge^degree; that
+  /// of degree 0 is |charge|.
+  float const* powers;
 };
+
+namespace detail {
+
+/// Of the centres, squared.
+KOKKOS_INLINE_FUNCTION float distance2(CellView const& a, CellView const& b) {
+  const float x = a.centre[0] - b.centre[0], y = a.centre[1] - b.centre[1],
+              z = a.centre[2] - b.centre[2];
+  return x * x + y * y + z * z;
+}
+
+}  // namespace detail
 
 /// (r_a + r_b) < theta R with the tight radii of both cells' bodies and R between the centres
 /// (Dehnen 2002, J. Comput. Phys. 179:27). The field's error falls as theta^p.
@@ -69,11 +82,9 @@ struct RadiusCriterion {
   explicit RadiusCriterion(double theta) : theta2(float(theta * theta)) {}
 
   KOKKOS_FUNCTION Acceptance operator()(CellView const& target, CellView const& source) const {
-    const float x = target.centre[0] - source.centre[0], y = target.centre[1] - source.centre[1],
-                z = target.centre[2] - source.centre[2];
     const float r = target.radius + source.radius;
     // two empty radii at one centre are two bodies at one point: never accepted
-    return r * r < theta2 * (x * x + y * y + z * z) ? Acceptance::m2l : Acceptance::no;
+    return r * r < theta2 * detail::distance2(target, source) ? Acceptance::m2l : Acceptance::no;
   }
 };
 
@@ -126,9 +137,7 @@ struct FieldCriterion : detail::PairError {
       : PairError(options), theta2(float(options.theta * options.theta)) {}
 
   KOKKOS_FUNCTION Acceptance operator()(CellView const& target, CellView const& source) const {
-    const float x = target.centre[0] - source.centre[0], y = target.centre[1] - source.centre[1],
-                z = target.centre[2] - source.centre[2];
-    const float r = target.radius + source.radius, R2 = x * x + y * y + z * z;
+    const float r = target.radius + source.radius, R2 = detail::distance2(target, source);
     if (!(r * r < theta2 * R2)) return Acceptance::no;
     return is_small(source.share, r / std::sqrt(R2), R2, target.field) ? Acceptance::m2l
                                                                        : Acceptance::no;
@@ -174,9 +183,7 @@ struct PowerCriterion {
         order(options.order) {}
 
   KOKKOS_FUNCTION Acceptance operator()(CellView const& target, CellView const& source) const {
-    const float x = target.centre[0] - source.centre[0], y = target.centre[1] - source.centre[1],
-                z = target.centre[2] - source.centre[2];
-    const float r = target.radius + source.radius, R2 = x * x + y * y + z * z;
+    const float r = target.radius + source.radius, R2 = detail::distance2(target, source);
     if (!(r * r < theta2 * R2)) return Acceptance::no;
     const float direct = target.bodies * source.bodies * m2ls_per_pair;
     const bool leaves = target.leaf && source.leaf;
@@ -184,7 +191,7 @@ struct PowerCriterion {
 
     const float per_R = 1 / std::sqrt(R2), a = target.radius * per_R, b = source.radius * per_R,
                 t = source.edge * per_R, tail = 1 / (1 - r * per_R);
-    float T = std::fabs(source.powers[0]), binomial = 1, a_p = 1;
+    float T = source.powers[0], binomial = 1, a_p = 1;
     for (int n = 1; n <= order; ++n) {
       binomial *= t * float(n + order + 1) / float(n);
       T += binomial * source.powers[n];
