@@ -31,8 +31,8 @@ using Space = Kokkos::DefaultExecutionSpace;
 inline constexpr bool on_host = fmm::detail::is_host_space_v<Space>;
 
 /// What bodies are handed over in.
-template <class Real>
-using DataOf = std::conditional_t<on_host, double, Real>;
+template <class Precision>
+using DataOf = std::conditional_t<!on_host && std::is_same_v<Precision, float>, float, double>;
 
 /// The largest N whose N^2 pairs are summed here.
 inline constexpr std::int64_t most_direct = on_host ? 200'000 : 2'000'000;
@@ -72,8 +72,10 @@ inline std::vector<FlopsRow>& flops_rows() {
   return rows;
 }
 
-template <class Real>
-constexpr char const* real_name = std::is_same_v<Real, float> ? "float" : "double";
+template <class Precision>
+constexpr char const* precision_name = std::is_same_v<Precision, float>        ? "float"
+                                       : std::is_same_v<Precision, fmm::Mixed> ? "mixed"
+                                                                               : "double";
 
 /// Registers f(state) under that name.
 template <class F>
@@ -91,9 +93,9 @@ void add(std::string const& name, F f) {
 }
 
 /// Registers f(state, point) as name/<precision>/<point>.
-template <class Real, class F>
+template <class Precision, class F>
 void add(std::string const& name, Point const& point, F f) {
-  add(name + "/" + real_name<Real> + "/" + point.name(),
+  add(name + "/" + precision_name<Precision> + "/" + point.name(),
       [=](benchmark::State& state) { f(state, point); });
 }
 
@@ -180,31 +182,31 @@ struct ModelBodies {
   }
 };
 
-template <class Real>
+template <class Precision>
 auto const& bodies_of(Point const& point) {
-  return kept<ModelBodies<DataOf<Real>>>(point).view;
+  return kept<ModelBodies<DataOf<Precision>>>(point).view;
 }
 
 /// The options that a solver of that traversal and leaf capacity works with.
-template <class Real, class Traversal>
+template <class Precision, class Traversal>
 fmm::Options options_of(Point const& point) {
-  return fmm::Solver<fmm::SoftenedGravity, 4, fmm::Rotation, Traversal, Real, Space>(
+  return fmm::Solver<fmm::SoftenedGravity, 4, fmm::Rotation, Traversal, Precision, Space>(
              {.leaf_capacity = point.leaf})
       .options();
 }
 
 /// A plan, as Solver::build makes it, with its memory at hand: what the operators are launched on. Charges
 /// are in tree order.
-template <class Real, class Traversal>
+template <class Precision, class Traversal>
 struct Setup {
   static constexpr int criterion_order = 6;
 
   Space space;
   fmm::Options options;
-  fmm::detail::PlanStorage<Space, Real> s;
+  fmm::detail::PlanStorage<Space, Precision> s;
 
-  explicit Setup(Point const& point) : options(options_of<Real, Traversal>(point)) {
-    auto const& bodies = bodies_of<Real>(point);
+  explicit Setup(Point const& point) : options(options_of<Precision, Traversal>(point)) {
+    auto const& bodies = bodies_of<Precision>(point);
     const typename decltype(bodies.positions)::const_type positions = bodies.positions;
     const typename decltype(bodies.charges)::const_type charges = bodies.charges;
     fmm::detail::build_plan<Traversal>(space, s, positions, options, criterion_order, nullptr);
@@ -230,21 +232,23 @@ struct Setup {
   }
 };
 
-template <class Real, class Traversal>
+template <class Precision, class Traversal>
 auto& setup_of(Point const& point) {
-  return kept<Setup<Real, Traversal>>(point);
+  return kept<Setup<Precision, Traversal>>(point);
 }
 
 /// Bytes of the bodies and of their sums, which an operator at bodies reads and writes.
-template <class Real>
+template <class Precision>
 double body_bytes(std::int64_t n) {
-  return double(n) * double(sizeof(fmm::detail::Body<Real>) + 2 * sizeof(fmm::detail::Sums<Real>));
+  using namespace fmm::detail;
+  return double(n) * double((two_part_v<Precision> ? 2 : 1) * sizeof(Body<real_t<Precision>>) +
+                            2 * sizeof(Sums<sum_t<Precision>>));
 }
 
 // ---- from end to end ------------------------------------------------------------------------------
 
 /// From unsorted bodies to potential and force of all of them: seconds, rates and the error measured.
-template <int Order, class Translation, class Traversal, class Real>
+template <int Order, class Translation, class Traversal, class Precision>
 void run_solver(benchmark::State& state, Point const& point) {
   struct Facts {
     fmm::Report report;
@@ -255,11 +259,12 @@ void run_solver(benchmark::State& state, Point const& point) {
 
   constexpr std::size_t samples = 1000;
   const Space space;
-  auto const& bodies = bodies_of<Real>(point);
-  const forces::ResultsOn<Space, Real> results(point.n);
+  auto const& bodies = bodies_of<Precision>(point);
+  const forces::ResultsOn<Space, fmm::detail::real_t<Precision>> results(point.n);
   fmm::Options options;
   if constexpr (!std::is_same_v<Traversal, fmm::AllPairs>) options.leaf_capacity = point.leaf;
-  fmm::Solver<fmm::SoftenedGravity, Order, Translation, Traversal, Real, Space> solver(options);
+  fmm::Solver<fmm::SoftenedGravity, Order, Translation, Traversal, Precision, Space> solver(
+      options);
   time(state, space, [&] {
     const auto plan = solver.build(space, bodies.positions);
     solver.evaluate(space, plan, bodies.charges, results.potential, results.field);

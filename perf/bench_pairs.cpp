@@ -10,55 +10,59 @@ using namespace fmm::detail;
 using Want = Wanted<true, true>;
 
 /// Operations of a pair of bodies in accumulate(): differences 3, r^2 with softening 6, 1/r 1, its cube 2,
-/// the charge times it 1, the potential 2, the force 6.
+/// the charge times it 1, the potential 2, the force 6. (Mixed: 6 more for each near source.)
 constexpr double issued_flops = 21;
 
 Work pair_work(double pairs, double bytes) {
   return {"pairs", pairs, pairs * double(chapter::p2p), pairs * issued_flops, bytes};
 }
 
-template <class Real>
+template <class Precision>
 void near_field(benchmark::State& state, Point const& point) {
-  auto& setup = setup_of<Real, fmm::DualTree<>>(point);
+  auto& setup = setup_of<Precision, fmm::DualTree<>>(point);
   auto& s = setup.s;
   const auto kernel = in_units_of(s.cube.edge, fmm::SoftenedGravity());
   const auto bodies = s.bodies.view(s.size);
   const auto sums = s.sums.view(s.size);
   time(state, setup.space, [&] {
-    p2p<Want>(setup.space, kernel, s.tree.cells, s.tree.tiles, s.lists.p2p, bodies, sums);
+    p2p<Want, Precision>(setup.space, kernel, s.tree.cells, s.tree.tiles, s.lists.p2p, bodies,
+                         s.low.view(two_part_v<Precision> ? s.size : 0), sums);
   });
   report(state, pair_work(double(setup.count_pairs().first),
-                          body_bytes<Real>(s.size) +
+                          body_bytes<Precision>(s.size) +
                               double(s.lists.p2p.entries.extent(0)) * sizeof(CellIndex)));
 }
 
-template <class Real>
+template <class Precision>
 void all_pairs(benchmark::State& state, Point const& point) {
-  auto& setup = setup_of<Real, fmm::AllPairs>(point);
+  auto& setup = setup_of<Precision, fmm::AllPairs>(point);
   auto& s = setup.s;
   const double length = s.cube.exact_unit();
   const auto kernel = in_units_of(length, fmm::SoftenedGravity());
   const auto bodies = s.positions.view(s.size);
   const auto sums = s.sums.view(s.size);
   time(state, setup.space, [&] {
-    p2p_all<Want>(setup.space, kernel, 1 / length, bodies, s.tree.tiles, s.all_pairs_shape, sums);
+    p2p_all<Want, Precision>(setup.space, kernel, 1 / length, bodies, s.tree.tiles,
+                             s.all_pairs_shape, sums);
   });
-  report(state, pair_work(double(s.size) * double(s.size - 1),
-                          double(s.size) * (sizeof(Body<double>) + 2 * sizeof(Sums<Real>))));
+  report(state,
+         pair_work(double(s.size) * double(s.size - 1),
+                   double(s.size) * (sizeof(Body<double>) + 2 * sizeof(Sums<sum_t<Precision>>))));
 }
 
-template <class Real>
+template <class Precision>
 void add_pairs(Point const& point, bool leaves_alone) {
-  add<Real>("P2P/near", point, near_field<Real>);
+  add<Precision>("P2P/near", point, near_field<Precision>);
   if (leaves_alone || point.n > most_direct) return;
-  add<Real>("P2P/all", point, all_pairs<Real>);
-  add<Real>("direct", point, run_solver<0, fmm::NoTranslation, fmm::AllPairs, Real>);
+  add<Precision>("P2P/all", point, all_pairs<Precision>);
+  add<Precision>("direct", point, run_solver<0, fmm::NoTranslation, fmm::AllPairs, Precision>);
 }
 
 const Registrar registrar([](std::vector<Point> const& points) {
   Point const& base = points.front();
   // a direct sum has no leaves
   for (Point const& point : points) add_pairs<float>(point, point.leaf != base.leaf);
+  add_pairs<fmm::Mixed>(base, false);
   add_pairs<double>(base, false);
 });
 

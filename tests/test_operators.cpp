@@ -251,8 +251,13 @@ TYPED_TEST(Operators, NearFieldAgreesInEveryShape) {
     take_charges<false>(this->space, charges, this->s.order, placed, sums);
     launch_p2p<Wanted<true, true>>(
         this->space, std::int64_t(this->s.tree.tiles.extent(0)),
-        NearField<typename F::Space, Laplace, typename F::Real, shape>{
-            this->s.tree.cells, this->s.tree.tiles, this->s.lists.p2p, placed, sums, Laplace()});
+        NearField<typename F::Space, Laplace, typename F::Real, shape>{this->s.tree.cells,
+                                                                       this->s.tree.tiles,
+                                                                       this->s.lists.p2p,
+                                                                       placed,
+                                                                       {},
+                                                                       sums,
+                                                                       Laplace()});
     this->space.fence();
     std::vector<double> values;
     for (auto const& sum : to_host(sums))

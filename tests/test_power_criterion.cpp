@@ -73,7 +73,9 @@ class ModelsAndSigns : public testing::TestWithParam<std::tuple<Model, bool, std
 /// Within a factor of ten above, for every order; and not far below where no close pair of bodies is most
 /// of the norm.
 TEST_P(ModelsAndSigns, ErrIsNearPairError) {
-  const auto [model, mixed, n] = GetParam();
+  const Model model = std::get<0>(GetParam());  // clang 14 captures no structured bindings
+  const bool mixed = std::get<1>(GetParam());
+  const std::size_t n = std::get<2>(GetParam());
   const Bodies bodies = make_bodies(model, n, mixed, 3);
   const Results reference = direct_sum<fmm::Laplace>(bodies);
   const bool many = n > 1000 && !mixed;

@@ -20,13 +20,13 @@ inline constexpr double long_direct = 10;   // seconds from which a direct sum i
 inline constexpr auto kernel = KernelKind::gravity;
 inline constexpr auto softening_kind = SofteningKind::plummer;
 inline constexpr auto precision = Precision::single_precision;
-inline constexpr auto data = Precision::double_precision;
+inline constexpr auto data = Data::in_double;
 inline constexpr auto tree = TreeKind::adaptive;
 inline constexpr auto translation = Translation::rotation;
 
 /// Where the dual traversal with the criterion of the pair's error was measured to be the fastest.
 constexpr bool has_field_criterion(Precision precision, Backend backend) {
-  return precision == Precision::single_precision && backend == Backend::cuda;
+  return precision != Precision::double_precision && backend == Backend::cuda;
 }
 
 constexpr Traversal traversal(Method method, bool by_field) {

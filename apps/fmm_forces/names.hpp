@@ -22,7 +22,8 @@ enum class Method { direct, treecode, fmm };
 enum class Traversal { lists, barnes_hut, dual };
 enum class Criterion { radius, field, power };
 enum class Translation { direct, rotation, gemm };
-enum class Precision { single_precision, double_precision };
+enum class Precision { single_precision, mixed_precision, double_precision };
+enum class Data { in_float, in_double };
 enum class Backend { serial, openmp, cuda };
 using fmm::TreeKind;
 
@@ -84,8 +85,14 @@ struct Names<Translation> {
 };
 template <>
 struct Names<Precision> {
-  static constexpr NameTable<Precision, 2> table{
-      {{"float", Precision::single_precision}, {"double", Precision::double_precision}}};
+  static constexpr NameTable<Precision, 3> table{{{"float", Precision::single_precision},
+                                                  {"mixed", Precision::mixed_precision},
+                                                  {"double", Precision::double_precision}}};
+};
+template <>
+struct Names<Data> {
+  static constexpr NameTable<Data, 2> table{
+      {{"float", Data::in_float}, {"double", Data::in_double}}};
 };
 template <>
 struct Names<Backend> {

@@ -8,6 +8,7 @@
 #include <functional>
 #include <stdexcept>
 #include <string>
+#include <type_traits>
 #include <utility>
 #include <vector>
 
@@ -51,7 +52,11 @@ View allocate(std::string const& what, std::size_t n) {
   }
 }
 
-/// Sums in memory of the space, in the working precision.
+/// Whether there are runs in mixed precision beside those in Real.
+template <class Real, class Data>
+inline constexpr bool has_mixed = std::is_same_v<Real, float>&& std::is_same_v<Data, double>;
+
+/// Sums in memory of the space, in the working precision (float, if it is mixed).
 template <class Space, class Real>
 struct ResultsOn {
   Column<Space, Real> potential;

@@ -8,11 +8,11 @@
 
 namespace forces {
 
-template <class Kernel, int Order, class Real, class Data, class Space>
+template <class Precision, class Kernel, int Order, class Real, class Data, class Space>
 Measurement run_kernel(BodiesOn<Space, Data> const& bodies, ResultsOn<Space, Real> const& results,
                        MethodSettings const& settings, int repeats, Progress& progress) {
   const auto run = [&]<class Translation, class Traversal>(Translation, Traversal) {
-    fmm::Solver<Kernel, Order, Translation, Traversal, Real, Space> solver(settings.options);
+    fmm::Solver<Kernel, Order, Translation, Traversal, Precision, Space> solver(settings.options);
     return measure(solver, bodies, results, settings, repeats, progress);
   };
   const auto run_lists_or_dual = [&](auto translation) {
@@ -41,7 +41,10 @@ Measurement run_expansion(BodiesOn<Space, Data> const& bodies,
                           ResultsOn<Space, Real> const& results, MethodSettings const& settings,
                           int repeats, Progress& progress) {
   return with_kernel(settings, [&]<class Kernel>(Kernel const&) {
-    return run_kernel<Kernel, Order>(bodies, results, settings, repeats, progress);
+    if constexpr (has_mixed<Real, Data>)
+      if (settings.precision == Precision::mixed_precision)
+        return run_kernel<fmm::Mixed, Kernel, Order>(bodies, results, settings, repeats, progress);
+    return run_kernel<Real, Kernel, Order>(bodies, results, settings, repeats, progress);
   });
 }
 

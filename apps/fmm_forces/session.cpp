@@ -92,16 +92,20 @@ class SessionOn final : public Session {
   }
 
  private:
-  template <class Kernel, class Real>
-  using DirectSolver = fmm::Solver<Kernel, 0, fmm::NoTranslation, fmm::AllPairs, Real, Space>;
+  template <class Kernel, class Precision>
+  using DirectSolver = fmm::Solver<Kernel, 0, fmm::NoTranslation, fmm::AllPairs, Precision, Space>;
 
   template <class Real>
   Measurement run_in(MethodSettings const& settings, RunRequest const& request,
                      Progress& progress) {
     const ResultsOn<Space, Real> results(bodies_.size());
     return with_kernel(settings, [&](auto const& kernel) {
-      if (settings.method == Method::direct)
-        return run_direct(kernel, results, settings, request, progress);
+      if (settings.method == Method::direct) {
+        if constexpr (has_mixed<Real, Data>)
+          if (settings.precision == Precision::mixed_precision)
+            return run_direct<fmm::Mixed>(kernel, results, settings, request, progress);
+        return run_direct<Real>(kernel, results, settings, request, progress);
+      }
       auto measurement = find_runner<Space, Data, Real>(settings.order, Orders{})(
           bodies_, results, settings, request.repeats, progress);
       finish(measurement, kernel, results, request, progress);
@@ -111,12 +115,12 @@ class SessionOn final : public Session {
 
   /// In full where that is fast enough. Otherwise at a sample of the targets, as many as tell the
   /// speed: the time of the pairs is scaled to all targets.
-  template <class Kernel, class Real>
+  template <class Precision, class Kernel, class Real>
   Measurement run_direct(Kernel const& kernel, ResultsOn<Space, Real> const& results,
                          MethodSettings const& settings, RunRequest const& request,
                          Progress& progress) {
     constexpr std::int64_t never_sampled = 16384;  // bodies
-    DirectSolver<Kernel, Real> solver(settings.options);
+    DirectSolver<Kernel, Precision> solver(settings.options);
     double predicted = 0;
     if (bodies_.size() > never_sampled) {
       const Speed speed = speed_of(solver, results, progress);
@@ -231,11 +235,11 @@ std::vector<int> as_vector(std::integer_sequence<int, Order...>) {
 
 }  // namespace
 
-std::unique_ptr<Session> open_session(Backend backend, Precision data, Bodies const& bodies) {
+std::unique_ptr<Session> open_session(Backend backend, Data data, Bodies const& bodies) {
   std::unique_ptr<Session> session;
   for_each_backend([&]<class Space>(Backend candidate, std::type_identity<Space>) {
     if (candidate != backend) return;
-    if (data == Precision::double_precision)
+    if (data == Data::in_double)
       session = std::make_unique<SessionOn<Space, double>>(bodies);
     else if constexpr (!on_host<Space>)
       session = std::make_unique<SessionOn<Space, float>>(bodies);

@@ -68,7 +68,7 @@ class Session {
 
 /// The bodies, handed to the backend in that precision, must outlive the session. Kokkos must be
 /// initialised.
-std::unique_ptr<Session> open_session(Backend backend, Precision data, Bodies const& bodies);
+std::unique_ptr<Session> open_session(Backend backend, Data data, Bodies const& bodies);
 
 /// Orders and backends compiled in.
 Build build_facts();

@@ -301,7 +301,8 @@ void CommandLine::add_methods() {
 void CommandLine::add_machine() {
   group_ = "Machine";
   add_choice("--precision", settings_.precision,
-             "Working precision [" + name_of(defaults::precision) + "]");
+             "Working precision; mixed is float that loses neither close pairs nor long sums [" +
+                 name_of(defaults::precision) + "]");
   add_choice("--data", settings_.data,
              "Precision in which positions and charges are handed to the backend; errors refer to "
              "these; float only with --backend cuda --precision float [" +
@@ -387,10 +388,12 @@ void check_physics(Settings const& settings) {
 void check_machine(Settings const& settings) {
   if (settings.backend == Backend::serial && settings.threads.value_or(1) != 1)
     throw fmm::InvalidArgument("--threads", *settings.threads, "1 with the serial backend");
-  if (settings.data == Precision::single_precision) {
-    if (settings.precision == Precision::double_precision)
+  if (settings.data == Data::in_float) {
+    if (settings.precision != Precision::single_precision)
       throw fmm::InvalidArgument("--data", name_of(settings.data),
-                                 "double with --precision double");
+                                 "double with --precision " + name_of(settings.precision));
+    if (settings.tolerance)
+      throw fmm::InvalidArgument("--data", name_of(settings.data), "double with --tolerance");
     if (settings.backend != Backend::cuda)
       throw fmm::InvalidArgument("--data", name_of(settings.data),
                                  "double with --backend " + name_of(settings.backend));
@@ -432,10 +435,11 @@ std::optional<Settings> parse_command_line(int argc, char const* const* argv, Bu
   return settings;
 }
 
-/// The settings with order, criterion and pair_error for their tolerance. Throws fmm::InvalidArgument.
+/// The settings with order, criterion and pair_error for their tolerance, and in the place of float mixed
+/// precision, which holds it for close pairs, too. Throws fmm::InvalidArgument.
 Settings with_tolerance(Settings settings, Method method, std::vector<int> const& orders) {
   const double tolerance = *settings.tolerance;
-  const bool single = settings.precision == Precision::single_precision;
+  const bool single = settings.precision != Precision::double_precision;
   if (method == Method::treecode)
     throw fmm::InvalidArgument("--tolerance", tolerance, "only with --method fmm");
   if (!fmm::detail::is_reached(tolerance, single))
@@ -446,6 +450,7 @@ Settings with_tolerance(Settings settings, Method method, std::vector<int> const
                                   {"--pair-error", settings.pair_error.has_value()},
                                   {"--traversal", settings.traversal.has_value()}})
     if (set) throw UserError(std::string(name) + " is not to be set with --tolerance");
+  if (single) settings.precision = Precision::mixed_precision;
   settings.traversal = Traversal::dual;
   settings.criterion = Criterion::power;
   settings.pair_error = fmm::detail::pair_error_for(tolerance);

@@ -42,8 +42,8 @@ struct Settings {
   Translation translation = defaults::translation;
 
   Precision precision = defaults::precision;
-  Precision data = defaults::data;  // of positions and charges in the backend's memory
-  Backend backend{};                // "auto" is resolved
+  Data data = defaults::data;  // of positions and charges in the backend's memory
+  Backend backend{};           // "auto" is resolved
   std::optional<int> threads;
 
   std::int64_t check = 0;

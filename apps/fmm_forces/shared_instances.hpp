@@ -24,57 +24,61 @@
 #endif
 
 // FORCES_SHARED(prefix, Space): declares (prefix = extern) or defines (empty) the instances.
-#define FORCES_SHARED_BUILD(prefix, Space, Real, Data, Traversal)                                 \
+#define FORCES_SHARED_BUILD(prefix, Space, Precision, Data, Traversal)                            \
   prefix template void fmm::detail::build_plan<Traversal>(                                        \
-      Space const&, fmm::detail::PlanStorage<Space, Real>&,                                       \
+      Space const&, fmm::detail::PlanStorage<Space, Precision>&,                                  \
       decltype(forces::BodiesOn<Space, Data>::positions)::const_type const&, fmm::Options const&, \
       fmm::detail::FarFieldRule, fmm::Report*);
 
-#define FORCES_SHARED_RELIST(prefix, Space, Real, Traversal)                     \
-  prefix template void fmm::detail::lists_stage<Traversal>(                      \
-      Space const&, fmm::detail::PlanStorage<Space, Real>&, fmm::Options const&, \
+#define FORCES_SHARED_RELIST(prefix, Space, Precision, Traversal)                     \
+  prefix template void fmm::detail::lists_stage<Traversal>(                           \
+      Space const&, fmm::detail::PlanStorage<Space, Precision>&, fmm::Options const&, \
       fmm::detail::FarFieldRule, fmm::Report*);
 
-#define FORCES_SHARED_CHARGES(prefix, Space, Real, Data, Positive)                       \
+#define FORCES_SHARED_CHARGES(prefix, Space, Precision, Data, Positive)                  \
   prefix template double fmm::detail::take_charges<Positive>(                            \
       Space const&, decltype(forces::BodiesOn<Space, Data>::charges)::const_type const&, \
       fmm::detail::Array<fmm::detail::BodyIndex, Space>,                                 \
-      fmm::detail::Array<fmm::detail::Body<Real>, Space>,                                \
-      fmm::detail::Array<fmm::detail::Sums<Real>, Space>);
+      fmm::detail::Array<fmm::detail::Body<fmm::detail::real_t<Precision>>, Space>,      \
+      fmm::detail::Array<fmm::detail::Sums<fmm::detail::sum_t<Precision>>, Space>);
 
-#define FORCES_SHARED_NEAR_FIELD(prefix, Space, Real, Kernel)                    \
-  prefix template void fmm::detail::p2p<fmm::detail::Wanted<true, true>>(        \
-      Space const&, Kernel const&, fmm::detail::Array<fmm::detail::Cell, Space>, \
-      fmm::detail::Array<fmm::detail::Tile, Space>, fmm::detail::Csr<Space>,     \
-      fmm::detail::Array<fmm::detail::Body<Real>, Space>,                        \
-      fmm::detail::Array<fmm::detail::Sums<Real>, Space>);
+#define FORCES_SHARED_NEAR_FIELD(prefix, Space, Precision, Kernel)                   \
+  prefix template void fmm::detail::p2p<fmm::detail::Wanted<true, true>, Precision>( \
+      Space const&, Kernel const&, fmm::detail::Array<fmm::detail::Cell, Space>,     \
+      fmm::detail::Array<fmm::detail::Tile, Space>, fmm::detail::Csr<Space>,         \
+      fmm::detail::Array<fmm::detail::Body<fmm::detail::real_t<Precision>>, Space>,  \
+      fmm::detail::Array<fmm::detail::Body<fmm::detail::real_t<Precision>>, Space>,  \
+      fmm::detail::Array<fmm::detail::Sums<fmm::detail::sum_t<Precision>>, Space>);
 
-#define FORCES_SHARED_DATA(prefix, Space, Real, Data)                                 \
-  FORCES_SHARED_BUILD(prefix, Space, Real, Data, fmm::BarnesHut)                      \
-  FORCES_SHARED_BUILD(prefix, Space, Real, Data, fmm::FmmList)                        \
-  FORCES_SHARED_BUILD(prefix, Space, Real, Data, fmm::DualTree<fmm::RadiusCriterion>) \
-  FORCES_SHARED_BUILD(prefix, Space, Real, Data, fmm::DualTree<fmm::FieldCriterion>)  \
-  FORCES_SHARED_BUILD(prefix, Space, Real, Data, fmm::DualTree<fmm::SourceCriterion>) \
-  FORCES_SHARED_BUILD(prefix, Space, Real, Data, fmm::DualTree<fmm::PowerCriterion>)  \
-  FORCES_SHARED_CHARGES(prefix, Space, Real, Data, true)                              \
-  FORCES_SHARED_CHARGES(prefix, Space, Real, Data, false)
+#define FORCES_SHARED_DATA(prefix, Space, Precision, Data)                                 \
+  FORCES_SHARED_BUILD(prefix, Space, Precision, Data, fmm::BarnesHut)                      \
+  FORCES_SHARED_BUILD(prefix, Space, Precision, Data, fmm::FmmList)                        \
+  FORCES_SHARED_BUILD(prefix, Space, Precision, Data, fmm::DualTree<fmm::RadiusCriterion>) \
+  FORCES_SHARED_BUILD(prefix, Space, Precision, Data, fmm::DualTree<fmm::FieldCriterion>)  \
+  FORCES_SHARED_BUILD(prefix, Space, Precision, Data, fmm::DualTree<fmm::SourceCriterion>) \
+  FORCES_SHARED_BUILD(prefix, Space, Precision, Data, fmm::DualTree<fmm::PowerCriterion>)  \
+  FORCES_SHARED_CHARGES(prefix, Space, Precision, Data, true)                              \
+  FORCES_SHARED_CHARGES(prefix, Space, Precision, Data, false)
 
-#define FORCES_SHARED_REAL(prefix, Space, Real)                                 \
-  FORCES_SHARED_DATA(prefix, Space, Real, double)                               \
-  FORCES_SHARED_RELIST(prefix, Space, Real, fmm::DualTree<fmm::PowerCriterion>) \
-  FORCES_SHARED_NEAR_FIELD(prefix, Space, Real, fmm::Laplace)                   \
-  FORCES_SHARED_NEAR_FIELD(prefix, Space, Real, fmm::SoftenedGravity)           \
-  FORCES_SHARED_NEAR_FIELD(prefix, Space, Real, fmm::SplineGravity)             \
-  prefix template void fmm::detail::give_results(                               \
-      Space const&, fmm::detail::Array<fmm::detail::Sums<Real>, Space>,         \
-      fmm::detail::Array<fmm::detail::BodyIndex, Space>, double, double,        \
-      forces::Column<Space, Real> const&, forces::Table3<Space, Real> const&);  \
-  FORCES_SHARED_PRODUCT(prefix, Space, Real)
+#define FORCES_SHARED_PRECISION(prefix, Space, Precision)                                        \
+  FORCES_SHARED_DATA(prefix, Space, Precision, double)                                           \
+  FORCES_SHARED_RELIST(prefix, Space, Precision, fmm::DualTree<fmm::PowerCriterion>)             \
+  FORCES_SHARED_NEAR_FIELD(prefix, Space, Precision, fmm::Laplace)                               \
+  FORCES_SHARED_NEAR_FIELD(prefix, Space, Precision, fmm::SoftenedGravity)                       \
+  FORCES_SHARED_NEAR_FIELD(prefix, Space, Precision, fmm::SplineGravity)                         \
+  prefix template void fmm::detail::give_results(                                                \
+      Space const&, fmm::detail::Array<fmm::detail::Sums<fmm::detail::sum_t<Precision>>, Space>, \
+      fmm::detail::Array<fmm::detail::BodyIndex, Space>, double, double,                         \
+      forces::Column<Space, fmm::detail::real_t<Precision>> const&,                              \
+      forces::Table3<Space, fmm::detail::real_t<Precision>> const&);
 
-#define FORCES_SHARED(prefix, Space)       \
-  FORCES_SHARED_BUCKETS(prefix, Space)     \
-  FORCES_SHARED_REAL(prefix, Space, float) \
-  FORCES_SHARED_REAL(prefix, Space, double)
+#define FORCES_SHARED(prefix, Space)                 \
+  FORCES_SHARED_BUCKETS(prefix, Space)               \
+  FORCES_SHARED_PRECISION(prefix, Space, float)      \
+  FORCES_SHARED_PRECISION(prefix, Space, fmm::Mixed) \
+  FORCES_SHARED_PRECISION(prefix, Space, double)     \
+  FORCES_SHARED_PRODUCT(prefix, Space, float)        \
+  FORCES_SHARED_PRODUCT(prefix, Space, double)
 
 #ifdef KOKKOS_ENABLE_SERIAL
 FORCES_SHARED(extern, Kokkos::Serial)

@@ -113,9 +113,10 @@ void add_buckets(Space const& space, DenseBuffers<Space, Real>& buffers,
 }
 
 /// Local expansions of all cells from the multipoles of their lists.
-template <int Order, class Space, class Real>
-void m2l_by_gemm(Space const& space, PlanStorage<Space, Real>& s, Array<Real, Space> multipoles,
-                 Array<Real, Space> locals, GemmShape const& shape = Tuning<Space, Real>::gemm) {
+template <int Order, class Space, class Precision, class Real>
+void m2l_by_gemm(Space const& space, PlanStorage<Space, Precision>& s,
+                 Array<Real, Space> multipoles, Array<Real, Space> locals,
+                 GemmShape const& shape = Tuning<Space, Real>::gemm) {
   constexpr std::int64_t matrix_bytes =
       coefficient_count(Order) * row_length(coefficient_count(Order)) * sizeof(Real);
   const int most = int(std::min<std::int64_t>(shape.matrix_bytes / matrix_bytes, 1 << 16));
@@ -135,17 +136,18 @@ void m2l_by_gemm(Space const& space, PlanStorage<Space, Real>& s, Array<Real, Sp
 
 template <>
 struct FarFieldBy<BatchedGemm> {
-  template <class Expansion, class Space, class Real>
-  static void m2l(Space const& space, PlanStorage<Space, Real>& s, Array<Real, Space> multipoles,
-                  Array<Real, Space> locals) {
+  template <class Expansion, class Space, class Precision, class Real>
+  static void m2l(Space const& space, PlanStorage<Space, Precision>& s,
+                  Array<Real, Space> multipoles, Array<Real, Space> locals) {
     m2l_by_gemm<Expansion::order>(space, s, multipoles, locals);
   }
   /// A product's multiplications and additions, and Rotation's operations for the rest.
-  template <class Expansion, class Space, class Real>
-  static void count(PlanStorage<Space, Real> const& s, Report& report) {
+  template <class Expansion, class Space, class Precision>
+  static void count(PlanStorage<Space, Precision> const& s, Report& report) {
     const auto all = std::int64_t(s.lists.m2l.entries.extent(0));
     add_work(report, "m2l", s.dense.pairs, 2 * Expansion::size * Expansion::size);
-    add_work(report, "m2l", all - s.dense.pairs, translation_flops<Expansion, Real>().m2l);
+    add_work(report, "m2l", all - s.dense.pairs,
+             translation_flops<Expansion, real_t<Precision>>().m2l);
   }
 };
 

@@ -4,6 +4,7 @@
 
 #include "kernels/pair_kernel.hpp"
 #include "kernels/translation.hpp"
+#include "precision.hpp"
 #include "tree/traversal.hpp"
 
 namespace fmm {
@@ -28,7 +29,7 @@ concept ExpandableKernel = PairKernel<Kernel> && detail::RescalableKernel<Kernel
 
 namespace detail {
 
-template <class Kernel, int Order, class Translation, class Traversal, class Real, class Space>
+template <class Kernel, int Order, class Translation, class Traversal, class Precision, class Space>
 constexpr bool check_policies() {
   static_assert(
       PairKernel<Kernel>,
@@ -42,7 +43,7 @@ constexpr bool check_policies() {
                 "fmm: fmm::BatchedGemm needs Kokkos Kernels and #include <fmm/batched_gemm.hpp>");
   if constexpr (std::is_same_v<Translation, BatchedGemm>)
     static_assert(
-        !requires { typename Kernel::template Expansion<Order, Real, Translation>; },
+        !requires { typename Kernel::template Expansion<Order, real_t<Precision>, Translation>; },
         "fmm: fmm::BatchedGemm translates the library's spherical harmonics, not a "
         "kernel's own Expansion");
   if constexpr (requires { typename Traversal::criterion; })
@@ -54,13 +55,13 @@ constexpr bool check_policies() {
     static_assert(TraversalPolicy<Traversal>,
                   "fmm: the traversal must be fmm::AllPairs, fmm::BarnesHut, fmm::FmmList or "
                   "fmm::DualTree<criterion>");
-  static_assert(std::is_same_v<Real, float> || std::is_same_v<Real, double>,
-                "fmm: the precision must be float or double");
+  static_assert(PrecisionPolicy<Precision>,
+                "fmm: the precision must be float, double or fmm::Mixed");
   static_assert(Kokkos::is_execution_space<Space>::value,
                 "fmm: the execution space must be a Kokkos execution space");
   if constexpr (!std::is_same_v<Traversal, AllPairs>)
     static_assert(
-        ExpandableKernel<Kernel, Order, Real, Translation>,
+        ExpandableKernel<Kernel, Order, real_t<Precision>, Translation>,
         "fmm: a treecode or FMM needs a pair kernel with `harmonic = true` (a far field of "
         "1/r) or an Expansion of its own, and with rescaled() and potential_unit(); with "
         "fmm::AllPairs every pair kernel works");

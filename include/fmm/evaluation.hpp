@@ -32,15 +32,15 @@ inline void add_work(Report& report, char const* name, std::int64_t count,
 /// entry, unless the scheme has a way of its own (batched_gemm.hpp).
 template <class Translation>
 struct FarFieldBy {
-  template <class Expansion, class Space, class Real>
-  static void m2l(Space const& space, PlanStorage<Space, Real>& s, Array<Real, Space> multipoles,
-                  Array<Real, Space> locals) {
+  template <class Expansion, class Space, class Precision, class Real>
+  static void m2l(Space const& space, PlanStorage<Space, Precision>& s,
+                  Array<Real, Space> multipoles, Array<Real, Space> locals) {
     detail::m2l<Expansion>(space, s.tree.cells, s.lists.m2l, multipoles, locals);
   }
-  template <class Expansion, class Space, class Real>
-  static void count(PlanStorage<Space, Real> const& s, Report& report) {
+  template <class Expansion, class Space, class Precision>
+  static void count(PlanStorage<Space, Precision> const& s, Report& report) {
     add_work(report, "m2l", std::int64_t(s.lists.m2l.entries.extent(0)),
-             translation_flops<Expansion, Real>().m2l);
+             translation_flops<Expansion, real_t<Precision>>().m2l);
   }
 };
 /// A treecode's, without.
@@ -53,8 +53,9 @@ inline constexpr bool has_locals_v = !std::is_same_v<FarFieldScheme, FarFieldBy<
 /// What is wanted (a Wanted<>) of all bodies, summed in units of the cube: P2M, M2M, then either M2L, L2L
 /// and L2P (an FMM) or M2P (a treecode; an FMM's W list too), then P2P. `relist`, if there is one, makes
 /// the lists once there are multipoles.
-template <class Expansion, class FarFieldScheme, class Want, class Space, class Real, class Kernel>
-void sum_tree(Space const& space, PlanStorage<Space, Real>& s, Kernel const& kernel,
+template <class Expansion, class FarFieldScheme, class Want, class Space, class Precision,
+          class Kernel>
+void sum_tree(Space const& space, PlanStorage<Space, Precision>& s, Kernel const& kernel,
               std::function<void()> const& relist, Report* report) {
   constexpr bool has_locals = has_locals_v<FarFieldScheme>;
   auto const& tree = s.tree;
@@ -87,8 +88,10 @@ void sum_tree(Space const& space, PlanStorage<Space, Real>& s, Kernel const& ker
       m2p<Expansion, Want>(space, tree.cells, tree.tiles, s.lists.m2p,
                            has_locals ? Csr<Space>{} : s.lists.m2l, bodies, staged, sums);
     });
-  stage(space, report, "p2p",
-        [&] { p2p<Want>(space, kernel, tree.cells, tree.tiles, s.lists.p2p, bodies, sums); });
+  stage(space, report, "p2p", [&] {
+    p2p<Want, Precision>(space, kernel, tree.cells, tree.tiles, s.lists.p2p, bodies,
+                         s.low.view(two_part_v<Precision> ? s.size : 0), sums);
+  });
 }
 
 /// Pairs of bodies, and of a body with a cell's multipole, in the lists of cell i.
@@ -118,14 +121,15 @@ void count_pairs(std::int64_t pairs, Report& report) {
 }
 
 /// Counts and flops of the stages of sum_tree.
-template <class Expansion, class FarFieldScheme, class Want, class Space, class Real>
-void count_tree_work(Space const& space, PlanStorage<Space, Real> const& s, Report& report) {
+template <class Expansion, class FarFieldScheme, class Want, class Space, class Precision>
+void count_tree_work(Space const& space, PlanStorage<Space, Precision> const& s, Report& report) {
   constexpr bool has_locals = has_locals_v<FarFieldScheme>;
   std::int64_t pairs = 0, m2p_pairs = 0;
   Kokkos::parallel_reduce(
       "fmm::count", range(space, s.tree.cells.extent(0)),
       CountPairs<Space>{s.tree.cells, s.lists.p2p, s.lists.m2p, s.lists.m2l, !has_locals}, pairs,
       m2p_pairs);
+  using Real = real_t<Precision>;
   const auto flops = body_flops<basis_t<Expansion>, Real, Want::potential, Want::field>();
   const auto translations = translation_flops<Expansion, Real>();
   const std::int64_t cells = s.tree.cells.extent(0);
@@ -143,8 +147,8 @@ void count_tree_work(Space const& space, PlanStorage<Space, Real> const& s, Repo
 }
 
 /// Charges into tree order, their `bodies` in PlanStorage::bodies or ::positions; returns their unit.
-template <class Kernel, class Space, class Real, class Charges, class Bodies>
-double charges_stage(Space const& space, PlanStorage<Space, Real>& s, Charges const& charges,
+template <class Kernel, class Space, class Precision, class Charges, class Bodies>
+double charges_stage(Space const& space, PlanStorage<Space, Precision>& s, Charges const& charges,
                      Bodies const& bodies, Report* report) {
   double unit = 1;
   const typename Charges::const_type constant = charges;
@@ -166,8 +170,8 @@ Kernel in_units_of(double length, Kernel const& kernel) {
 }
 
 /// Sums of the plan's bodies, made with charges and a length as units, into the caller's order.
-template <class Space, class Real, class Kernel, class Potential, class Field>
-void results_stage(Space const& space, PlanStorage<Space, Real>& s, Kernel const& kernel,
+template <class Space, class Precision, class Kernel, class Potential, class Field>
+void results_stage(Space const& space, PlanStorage<Space, Precision>& s, Kernel const& kernel,
                    double charge_unit, double length, Potential const& potential,
                    Field const& field, Report* report) {
   double unit = prefactor(kernel) * charge_unit;
@@ -181,9 +185,9 @@ void results_stage(Space const& space, PlanStorage<Space, Real>& s, Kernel const
 
 /// Potential and field from charges, on a tree. `relist` is there for traversals whose lists depend on
 /// the charges.
-template <class Expansion, class FarFieldScheme, class Space, class Real, class Kernel,
+template <class Expansion, class FarFieldScheme, class Space, class Precision, class Kernel,
           class Charges, class Potential, class Field>
-void evaluate_tree(Space const& space, PlanStorage<Space, Real>& s, Kernel const& kernel,
+void evaluate_tree(Space const& space, PlanStorage<Space, Precision>& s, Kernel const& kernel,
                    Charges const& charges, Potential const& potential, Field const& field,
                    std::function<void()> const& relist, Report* report) {
   using Want = Wanted<!std::is_same_v<Potential, None>, !std::is_same_v<Field, None>>;
@@ -195,8 +199,8 @@ void evaluate_tree(Space const& space, PlanStorage<Space, Real>& s, Kernel const
 }
 
 /// The same by all pairs; the sums of all bodies, or of a sample.
-template <class Space, class Real, class Kernel, class Charges, class Potential, class Field>
-void evaluate_all_pairs(Space const& space, PlanStorage<Space, Real>& s, Kernel const& kernel,
+template <class Space, class Precision, class Kernel, class Charges, class Potential, class Field>
+void evaluate_all_pairs(Space const& space, PlanStorage<Space, Precision>& s, Kernel const& kernel,
                         Charges const& charges, Potential const& potential, Field const& field,
                         TileSample<Space> const* sample, Report* report) {
   using Want = Wanted<!std::is_same_v<Potential, None>, !std::is_same_v<Field, None>>;
@@ -204,8 +208,9 @@ void evaluate_all_pairs(Space const& space, PlanStorage<Space, Real>& s, Kernel 
   const double unit = charges_stage<Kernel>(space, s, charges, bodies, report);
   const double length = RescalableKernel<Kernel> ? s.cube.exact_unit() : 1;
   stage(space, report, "p2p", [&] {
-    p2p_all<Want>(space, in_units_of(length, kernel), 1 / length, bodies,
-                  sample ? sample->tiles : s.tree.tiles, s.all_pairs_shape, s.sums.view(s.size));
+    p2p_all<Want, Precision>(space, in_units_of(length, kernel), 1 / length, bodies,
+                             sample ? sample->tiles : s.tree.tiles, s.all_pairs_shape,
+                             s.sums.view(s.size));
   });
   results_stage(space, s, kernel, unit, length, potential, field, report);
   const auto targets = sample ? std::int64_t(sample->bodies.size()) : s.size;

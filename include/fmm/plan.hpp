@@ -16,8 +16,10 @@ namespace fmm {
 namespace detail {
 
 /// All device memory of a plan and of the evaluations with it; grows, and is used again.
-template <class Space, class Real>
+template <class Space, class Precision>
 struct PlanStorage {
+  using Real = real_t<Precision>;
+
   // results of the build
   std::int64_t size = 0;
   Cube cube;
@@ -33,24 +35,26 @@ struct PlanStorage {
   OctreeBuffers<Space> octree;
   TraversalBuffers<Space> traversal;
   Buffer<Body<Real>, Space> bodies{"bodies"};
+  Buffer<Body<Real>, Space> low{"low parts"};          ///< of the bodies' coordinates; Mixed only
   Buffer<Body<double>, Space> positions{"positions"};  ///< AllPairs only
   Buffer<Real, Space> multipoles{"multipoles"}, locals{"locals"};
   Buffer<Real, Space> staged{"staged multipoles"};  ///< as M2P wants them
   OffsetBucketBuffers<Space> buckets;               ///< BatchedGemm only
   DenseBuffers<Space, Real> dense;                  ///< the same
-  Buffer<Sums<Real>, Space> sums{"sums"};  ///< of an evaluation; while a tree is built, its keys
+  /// Of an evaluation; while a tree is built, its keys.
+  Buffer<Sums<sum_t<Precision>>, Space> sums{"sums"};
 
   /// Room for the keys of all bodies, where sums will be: two such arrays fit.
   Array<std::uint64_t, Space> key_memory(int which) {
-    static_assert(sizeof(Sums<Real>) >= 2 * sizeof(std::uint64_t));
+    static_assert(sizeof(Sums<sum_t<Precision>>) >= 2 * sizeof(std::uint64_t));
     auto* const memory = reinterpret_cast<std::uint64_t*>(sums.resize(size).data());
     return Array<std::uint64_t, Space>(memory + which * size, std::size_t(size));
   }
 
   std::size_t bytes() const {
-    return sort.bytes() + octree.bytes() + traversal.bytes() + bodies.bytes() + positions.bytes() +
-           multipoles.bytes() + locals.bytes() + staged.bytes() + buckets.bytes() + dense.bytes() +
-           sums.bytes();
+    return sort.bytes() + octree.bytes() + traversal.bytes() + bodies.bytes() + low.bytes() +
+           positions.bytes() + multipoles.bytes() + locals.bytes() + staged.bytes() +
+           buckets.bytes() + dense.bytes() + sums.bytes();
   }
 };
 
@@ -58,7 +62,7 @@ struct PlanStorage {
 
 /// Made by Solver::build, used by Solver::evaluate any number of times. A copy refers to the same plan.
 /// Two evaluations with one plan must not overlap: they share its memory.
-template <class Space, class Real>
+template <class Space, class Precision>
 class Plan {
  public:
   using execution_space = Space;
@@ -80,7 +84,7 @@ class Plan {
   std::size_t memory_bytes() const { return storage_->bytes(); }
 
  private:
-  using Storage = detail::PlanStorage<Space, Real>;
+  using Storage = detail::PlanStorage<Space, Precision>;
   static std::int64_t entries(detail::Csr<Space> const& list) {
     return std::int64_t(list.entries.extent(0));
   }

@@ -48,10 +48,10 @@ inline SplitRule split_rule(Options const& options, std::int64_t n, int deepest)
 }
 
 /// Interaction lists of the storage's tree. A criterion's charges are those of the storage's bodies.
-template <class Traversal, class Space, class Real>
-void build_lists(Space const& space, PlanStorage<Space, Real>& s, Options const& options,
+template <class Traversal, class Space, class Precision>
+void build_lists(Space const& space, PlanStorage<Space, Precision>& s, Options const& options,
                  FarFieldRule far) {
-  using Shape = Tuning<Space, Real>;
+  using Shape = Tuning<Space, real_t<Precision>>;
   const float far_from = float(in_edges(far, s.cube)) * 1.000001f;  // rounded up
   if constexpr (is_dual_v<Traversal>) {
     using Criterion = typename Traversal::criterion;
@@ -84,8 +84,8 @@ void build_lists(Space const& space, PlanStorage<Space, Real>& s, Options const&
 }
 
 /// The same as a stage of its own, counted in list entries.
-template <class Traversal, class Space, class Real>
-void lists_stage(Space const& space, PlanStorage<Space, Real>& s, Options const& options,
+template <class Traversal, class Space, class Precision>
+void lists_stage(Space const& space, PlanStorage<Space, Precision>& s, Options const& options,
                  FarFieldRule far, Report* report) {
   stage(space, report, "lists", [&] { build_lists<Traversal>(space, s, options, far); });
   if (report)
@@ -105,8 +105,8 @@ inline int first_sorted_levels(SplitRule const& rule, std::int64_t n) {
 }
 
 /// Keys of all bodies, sorted by their first `levels` levels.
-template <class Space, class Real, class Positions>
-Sorted<Space> sort_bodies(Space const& space, PlanStorage<Space, Real>& s,
+template <class Space, class Precision, class Positions>
+Sorted<Space> sort_bodies(Space const& space, PlanStorage<Space, Precision>& s,
                           Positions const& positions, int levels, Report* report) {
   const std::int64_t n = s.size;
   Array<std::uint64_t, Space> keys, keys_out;
@@ -131,14 +131,18 @@ Sorted<Space> sort_bodies(Space const& space, PlanStorage<Space, Real>& s,
 }
 
 /// The bodies in tree order, and radii if the criterion uses them.
-template <class Traversal, class Space, class Real, class Positions>
-void place_bodies(Space const& space, PlanStorage<Space, Real>& s, Positions const& positions) {
-  using Shape = Tuning<Space, Real>;
+template <class Traversal, class Space, class Precision, class Positions>
+void place_bodies(Space const& space, PlanStorage<Space, Precision>& s,
+                  Positions const& positions) {
+  using Shape = Tuning<Space, real_t<Precision>>;
+  using Real = real_t<Precision>;
   auto bodies = s.bodies.resize(s.size);
+  Array<Body<Real>, Space> low;
+  if constexpr (two_part_v<Precision>) low = s.low.resize(s.size);
   Kokkos::parallel_for("fmm::bodies",
                        TeamPolicy<Space>(space, int(s.tree.tiles.extent(0)), Shape::tile_team),
-                       PlaceBodies<Space, Positions, Real>{positions, s.cube, s.tree.cells,
-                                                           s.tree.tiles, s.order, bodies});
+                       PlaceBodies<Space, Positions, Precision>{
+                           positions, s.cube, s.tree.cells, s.tree.tiles, s.order, bodies, low});
   if constexpr (is_dual_v<Traversal>)
     if constexpr (Traversal::criterion::uses_radii)
       cell_radii(space, s.tree, bodies, s.traversal.radii.resize(s.tree.cells.extent(0)),
@@ -146,15 +150,15 @@ void place_bodies(Space const& space, PlanStorage<Space, Real>& s, Positions con
 }
 
 /// Bodies sorted and in an octree.
-template <class Traversal, class Space, class Real, class Positions>
-void build_tree(Space const& space, PlanStorage<Space, Real>& s, Positions const& positions,
+template <class Traversal, class Space, class Precision, class Positions>
+void build_tree(Space const& space, PlanStorage<Space, Precision>& s, Positions const& positions,
                 SplitRule const& rule, Report* report) {
   const auto build_from = [&](int levels) {
     const auto sorted = sort_bodies(space, s, positions, levels, report);
     bool built = false;
     stage(space, report, "tree", [&] {
-      auto tree =
-          build_octree(space, s.octree, sorted.keys, rule, Tuning<Space, Real>::tile, levels);
+      auto tree = build_octree(space, s.octree, sorted.keys, rule,
+                               Tuning<Space, real_t<Precision>>::tile, levels);
       built = tree.has_value();
       if (!built) return;
       s.tree = *tree;
@@ -166,8 +170,8 @@ void build_tree(Space const& space, PlanStorage<Space, Real>& s, Positions const
 }
 
 /// The plan of (N,3) `positions`, but for the lists of a criterion that uses charges.
-template <class Traversal, class Space, class Real, class Positions>
-void build_plan(Space const& space, PlanStorage<Space, Real>& s, Positions const& positions,
+template <class Traversal, class Space, class Precision, class Positions>
+void build_plan(Space const& space, PlanStorage<Space, Precision>& s, Positions const& positions,
                 Options const& options, FarFieldRule far, Report* report) {
   const std::int64_t n = std::int64_t(positions.extent(0));
   s.size = n;
@@ -183,7 +187,7 @@ void build_plan(Space const& space, PlanStorage<Space, Real>& s, Positions const
       Kokkos::parallel_for(
           "fmm::positions", range(space, n),
           CopyPositions<Space, Positions>{positions, s.order, s.positions.resize(n)});
-      using Shapes = Tuning<Space, Real>;
+      using Shapes = Tuning<Space, real_t<Precision>>;
       s.all_pairs_shape = Shapes::all_pairs_shape(n, space.concurrency());
       s.tree.tiles = block_tiles(space, sorted.keys, Shapes::all_pairs[s.all_pairs_shape].tile,
                                  s.octree.tiles, s.octree.totals);

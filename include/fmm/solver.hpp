@@ -30,20 +30,21 @@ namespace fmm {
 /// Translation     Rotation (O(p^3)), Direct (O(p^4)), BatchedGemm (matrix products; batched_gemm.hpp), or
 ///                 NoTranslation (a treecode)
 /// Traversal       AllPairs, BarnesHut (a treecode), FmmList or DualTree<criterion>
-/// Real            precision of the computation; positions, charges and results have their own types
+/// Precision       of the computation: float, double or Mixed; positions, charges and results have types
+///                 of their own
 /// ExecutionSpace  where everything runs; Views must be accessible from there
 ///
 /// A solver keeps the memory of plans that are no longer used for the next build: a second build of the
 /// same size allocates nothing. It is not to be used from two threads at a time.
 template <class Kernel, int Order, class Translation = Rotation, class Traversal = DualTree<>,
-          class Real = float, class ExecutionSpace = Kokkos::DefaultExecutionSpace>
+          class Precision = float, class ExecutionSpace = Kokkos::DefaultExecutionSpace>
 class Solver {
   static_assert(
-      detail::check_policies<Kernel, Order, Translation, Traversal, Real, ExecutionSpace>());
+      detail::check_policies<Kernel, Order, Translation, Traversal, Precision, ExecutionSpace>());
 
  public:
   using execution_space = ExecutionSpace;
-  using plan_type = Plan<ExecutionSpace, Real>;
+  using plan_type = Plan<ExecutionSpace, Precision>;
   static constexpr int order = Order;
   /// Whether `build` takes charges: where the traversal's criterion uses them.
   static constexpr bool uses_charges = detail::uses_charges_v<Traversal>;
@@ -120,7 +121,8 @@ class Solver {
     }
 
  private:
-  using Storage = detail::PlanStorage<ExecutionSpace, Real>;
+  using Real = detail::real_t<Precision>;
+  using Storage = detail::PlanStorage<ExecutionSpace, Precision>;
   using Shape = Tuning<ExecutionSpace, Real>;
   static constexpr bool all_pairs = std::is_same_v<Traversal, AllPairs>;
   static constexpr bool dual = detail::is_dual_v<Traversal>;

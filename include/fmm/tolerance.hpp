@@ -21,26 +21,27 @@ struct Orders {
 };
 
 /// Potential and field by FMM with a relative L2 error of the field, sqrt(sum |a - a_exact|^2 / sum
-/// |a_exact|^2), of at most Options::tolerance, but for what rounding to float adds where very close
-/// bodies are most of the norm (docs/math.md, "An error that is asked for"). Chooses one of the `OrderList`
-/// for it, and the PowerCriterion's pair_error. The fewer orders there are, the more it costs, not the more
-/// it errs.
+/// |a_exact|^2), of at most Options::tolerance. Chooses one of the `OrderList` for it, and the
+/// PowerCriterion's pair_error. The fewer orders there are, the more it costs, not the more it errs.
 ///
-/// Kernel, Real, ExecutionSpace   as in Solver
+/// Kernel, ExecutionSpace   as in Solver
+/// Precision                the same; float means Mixed, without which close pairs may err by more
 ///
 /// Not to be used from two threads at a time.
-template <class Kernel, class OrderList = Orders<2, 3, 4, 5, 6, 8, 10, 12, 16>, class Real = float,
-          class ExecutionSpace = Kokkos::DefaultExecutionSpace>
+template <class Kernel, class OrderList = Orders<2, 3, 4, 5, 6, 8, 10, 12, 16>,
+          class Precision = Mixed, class ExecutionSpace = Kokkos::DefaultExecutionSpace>
 class ToleranceSolver;
 
-template <class Kernel, int... Order, class Real, class ExecutionSpace>
-class ToleranceSolver<Kernel, Orders<Order...>, Real, ExecutionSpace> {
+template <class Kernel, int... Order, class Precision, class ExecutionSpace>
+class ToleranceSolver<Kernel, Orders<Order...>, Precision, ExecutionSpace> {
+  using UsedPrecision = std::conditional_t<std::is_same_v<Precision, float>, Mixed, Precision>;
   template <int P>
-  using SolverOf = Solver<Kernel, P, Rotation, DualTree<PowerCriterion>, Real, ExecutionSpace>;
+  using SolverOf =
+      Solver<Kernel, P, Rotation, DualTree<PowerCriterion>, UsedPrecision, ExecutionSpace>;
 
  public:
   using execution_space = ExecutionSpace;
-  using plan_type = Plan<ExecutionSpace, Real>;
+  using plan_type = Plan<ExecutionSpace, UsedPrecision>;
   static constexpr bool uses_charges = true;
 
   /// Options::tolerance is required; theta and pair_error must not be set. Throws InvalidArgument, for a
@@ -99,7 +100,7 @@ class ToleranceSolver<Kernel, Orders<Order...>, Real, ExecutionSpace> {
     return *std::move(solver);
   }
 
-  static constexpr bool single = sizeof(Real) == sizeof(float);
+  static constexpr bool single = std::is_same_v<UsedPrecision, Mixed>;
   static std::string allowed() { return detail::reached_tolerances(single); }
 
   AnySolver solver_;

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // A precision that is not a floating point type.
-// expect: the precision must be float or double
+// expect: the precision must be float, double or fmm::Mixed
 #include <fmm/fmm.hpp>
 
 fmm::Solver<fmm::Laplace, 4, fmm::Rotation, fmm::DualTree<>, int> solver;

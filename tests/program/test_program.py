@@ -238,6 +238,10 @@ class CommandLine(Case):
         self.run_bad(*model, "--tolerance", 1e-4, "--theta", 0.5, says=("--theta", "--tolerance"))
         self.run_bad(*model, "--data", "float", "--precision", "double",
                      says=("--data = float", "double with --precision double"))
+        self.run_bad(*model, "--data", "float", "--precision", "mixed",
+                     says=("--data = float", "double with --precision mixed"))
+        self.run_bad(*model, "--data", "float", "--tolerance", 1e-4,
+                     says=("--data = float", "double with --tolerance"))
         self.run_bad(*model, "--data", "float", "--backend", "serial",
                      says=("--data = float", "double with --backend serial"))
         self.run_bad(*model, "--backend", "serial", "--threads", 2, says=("--threads", "serial"))
@@ -580,6 +584,7 @@ class Report(Case):
             entry, = self.report(*run, "--tolerance", tolerance, "--precision", precision)
             self.assertEqual((entry["method"], entry["criterion"], entry["tolerance"]),
                              ("fmm", "power", tolerance))
+            self.assertEqual(entry["precision"], "mixed" if precision == "float" else "double")
             self.assertLess(entry["error"]["force_l2"], tolerance)
 
     def test_criterion(self):
@@ -649,10 +654,10 @@ class Results(Case):
                  for method in ("treecode", "fmm")]
         ways += [("fmm", "dual", ("--criterion", "power", "--pair-error", 1e-3))]
         for kernel in expected:
-            for precision in ("float", "double"):
+            for precision, bound in (("float", 2e-6), ("mixed", 3e-7), ("double", 1e-13)):
                 rows = self.sums("--input", file, "--method", "direct", "--precision", precision,
                                  "--kernel", kernel)
-                self.assert_sums(rows, expected[kernel], 1e-13 if precision == "double" else 2e-6)
+                self.assert_sums(rows, expected[kernel], bound)
                 for tree, (method, traversal, extra) in itertools.product(("uniform", "adaptive"),
                                                                           ways):
                     with self.subTest((kernel, precision, tree, method, traversal, extra)):

@@ -9,7 +9,7 @@
 
 namespace fmm::detail {
 
-template <class Space, class Expansion, class Real, class Want>
+template <class Space, class Expansion, class Real, class Want, class Sum>
 struct L2P {
   using V = Lanes<Space, Real>;
   static constexpr int W = lane_count_v<V>;
@@ -19,7 +19,7 @@ struct L2P {
   Array<Tile, Space> tiles;
   Array<Body<Real>, Space> bodies;
   Array<Real, Space> locals;
-  Array<Sums<Real>, Space> sums;
+  Array<Sums<Sum>, Space> sums;
 
   KOKKOS_FUNCTION void operator()(TeamMember<Space> const& team) const {
     const Tile tile = tiles(team.league_rank());
@@ -48,11 +48,10 @@ struct L2P {
 };
 
 /// Adds to `sums` the far field that the leaves' local expansions hold.
-template <class Expansion, class Want, class Space, class Real>
+template <class Expansion, class Want, class Space, class Real, class Sum>
 void l2p(Space const& space, Array<Cell, Space> cells, Array<Tile, Space> tiles,
-         Array<Body<Real>, Space> bodies, Array<Real, Space> locals,
-         Array<Sums<Real>, Space> sums) {
-  using Functor = L2P<Space, basis_t<Expansion>, Real, Want>;
+         Array<Body<Real>, Space> bodies, Array<Real, Space> locals, Array<Sums<Sum>, Space> sums) {
+  using Functor = L2P<Space, basis_t<Expansion>, Real, Want, Sum>;
   TeamPolicy<Space> policy(space, int(tiles.extent(0)), Tuning<Space, Real>::tile_team);
   policy.set_scratch_size(0, Kokkos::PerTeam(Functor::scratch_bytes));
   Kokkos::parallel_for("fmm::l2p", policy, Functor{cells, tiles, bodies, locals, sums});

@@ -84,7 +84,7 @@ struct MultipoleWalk {
   }
 };
 
-template <class Space, class Expansion, class Real, class Want>
+template <class Space, class Expansion, class Real, class Want, class Sum>
 struct M2P {
   using V = Lanes<Space, Real>;
   using Shape = Tuning<Space, Real>;
@@ -116,7 +116,7 @@ struct M2P {
   Csr<Space> near, far;
   Array<Body<Real>, Space> bodies;
   Array<Real, Space> staged;  ///< multipoles, in rows of whole quads
-  Array<Sums<Real>, Space> sums;
+  Array<Sums<Sum>, Space> sums;
 
   KOKKOS_FUNCTION void operator()(TeamMember<Space> const& team) const {
     const Tile tile = tiles(team.league_rank());
@@ -248,11 +248,11 @@ struct M2P {
 /// Adds to `sums` the multipoles of each leaf's row of `near`, and those of the rows of `far` of the leaf
 /// and of its ancestors; `staged` are those of all cells (stage_multipoles). A list with no offsets is left
 /// out.
-template <class Expansion, class Want, class Space, class Real>
+template <class Expansion, class Want, class Space, class Real, class Sum>
 void m2p(Space const& space, Array<Cell, Space> cells, Array<Tile, Space> tiles, Csr<Space> near,
          Csr<Space> far, Array<Body<Real>, Space> bodies, Array<Real, Space> staged,
-         Array<Sums<Real>, Space> sums) {
-  using Functor = M2P<Space, basis_t<Expansion>, Real, Want>;
+         Array<Sums<Sum>, Space> sums) {
+  using Functor = M2P<Space, basis_t<Expansion>, Real, Want, Sum>;
   TeamPolicy<Space> policy(space, int(tiles.extent(0)), Functor::shape.team);
   policy.set_scratch_size(Functor::scratch_level, Kokkos::PerTeam(Functor::scratch_bytes));
   Kokkos::parallel_for("fmm::m2p", policy, Functor{cells, tiles, near, far, bodies, staged, sums});

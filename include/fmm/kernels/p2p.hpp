@@ -8,11 +8,13 @@
 // split-th source each, so that a tile of any size keeps nearly all threads of the team busy.
 //
 // Coordinates in a chunk are counted from the targets' origin in the targets' unit: in float, differences
-// are good to 2^-24 of that unit.
+// are good to 2^-24 of that unit. In mixed precision those of near sources, and of the targets, have a low
+// part besides, which makes differences good to 2^-48.
 //
 // Cost: 20 flops a pair for potential and force, 19 for the force, as the chapter counts.
 #pragma once
 
+#include "../precision.hpp"
 #include "pair_kernel.hpp"
 #include "tile.hpp"
 
@@ -54,13 +56,30 @@ struct SourceChunk {
   }
 };
 
+/// A chunk whose near sources have low parts in a second one, where charges mean nothing.
+template <class V>
+struct TwoPartChunk {
+  SourceChunk<V> high, low;
+};
+
+/// Coordinates in one part, or in two whose sum they are.
+template <class Real, bool TwoPart>
+struct Place {
+  Real x[3];
+};
+template <class Real>
+struct Place<Real, true> {
+  Real x[3], low[3];
+};
+
 /// Sums of one target, a lane for each residue of the sources.
 template <class V>
 struct TargetSums {
   using Real = lane_scalar_t<V>;
   V potential = V(Real(0)), x = V(Real(0)), y = V(Real(0)), z = V(Real(0));
 
-  KOKKOS_FORCEINLINE_FUNCTION TargetSums& operator+=(TargetSums const& b) {
+  template <class U>
+  KOKKOS_FORCEINLINE_FUNCTION TargetSums& operator+=(TargetSums<U> const& b) {
     potential += b.potential;
     x += b.x;
     y += b.y;
@@ -93,22 +112,32 @@ enum class Meeting {
   self         ///< and one source of the chunk is the target itself
 };
 
-/// Adds blocks begin, begin + step, .. of `count` staged sources to `Targets` targets. Among Meeting::self
-/// sources, number self[t] of the chunk is target t and is left out.
-template <class Want, Meeting Kind, int Targets, class Kernel, class V, class Real, int Capacity>
-KOKKOS_FORCEINLINE_FUNCTION void accumulate(Kernel const& kernel, SourceChunk<V> chunk, int begin,
+/// Adds blocks begin, begin + step, .. of `count` staged sources, which have low parts if they are `Near`,
+/// to `Targets` targets. Among Meeting::self sources, number self[t] of the chunk is target t and is left
+/// out.
+template <class Want, Meeting Kind, bool Near, int Targets, class Kernel, class V, class Place,
+          int Capacity>
+KOKKOS_FORCEINLINE_FUNCTION void accumulate(Kernel const& kernel, TwoPartChunk<V> chunk, int begin,
                                             int count, int step, int const (&self)[Capacity],
-                                            Real const (&x)[Capacity][3],
+                                            Place const (&at)[Capacity],
                                             TargetSums<V> (&sum)[Capacity]) {
+  using Real = lane_scalar_t<V>;
   constexpr int W = lane_count_v<V>;
   const int blocks = (count + W - 1) / W;
   const V start(Kind == Meeting::apart ? softening2<Real>(kernel) : Real(0));
   FMM_UNROLL_BY(Kind == Meeting::apart ? (8 + Targets - 1) / Targets : 1)
   for (int block = begin; block < blocks; block += step) {
-    const Sources<V> source = chunk.load(block);
+    const Sources<V> source = chunk.high.load(block);
+    [[maybe_unused]] Sources<V> low;
+    if constexpr (Near) low = chunk.low.load(block);
     FMM_UNROLL
     for (int t = 0; t < Targets; ++t) {
-      const V dx = V(x[t][0]) - source.x, dy = V(x[t][1]) - source.y, dz = V(x[t][2]) - source.z;
+      V dx = V(at[t].x[0]) - source.x, dy = V(at[t].x[1]) - source.y, dz = V(at[t].x[2]) - source.z;
+      if constexpr (Near) {
+        dx += V(at[t].low[0]) - low.x;
+        dy += V(at[t].low[1]) - low.y;
+        dz += V(at[t].low[2]) - low.z;
+      }
       const V r2 = dz * dz + (dy * dy + (dx * dx + start));
       const auto term = pair_term<Kind == Meeting::apart>(kernel, r2);
       V q = source.q;
@@ -127,15 +156,17 @@ KOKKOS_FORCEINLINE_FUNCTION void accumulate(Kernel const& kernel, SourceChunk<V>
 
 /// The tile kernel. `Problem` says which targets a tile has and where its sources are:
 ///
-///   using real;  using kernel;  static constexpr P2PShape shape;
+///   using precision;  using kernel;  static constexpr P2PShape shape;
 ///   static constexpr bool long_sums;    whether a target has very many sources
+///   static constexpr bool all_near;     in mixed precision: whether all sources have low parts
 ///   static constexpr int runs;          SourceRuns that it wants in scratch memory
 ///   struct Frame                        what the tile's coordinates are counted from, and
 ///     int first, count;                   its targets; the targets' kernel; the units of its sums
 ///     kernel pair; Real potential_unit, field_unit;
 ///   Frame frame(tile index);
-///   void target(frame, i, Real (&x)[3]);           coordinates of target i
-///   struct Cursor;  Cursor begin(frame);           a walk through all sources but the tile's own leaf
+///   void target(frame, i, Place& place);           coordinates of target i
+///   struct Cursor;  Cursor begin(frame, near);     a walk through all sources but the tile's own leaf; in
+///                                              mixed precision through those that are near, or are not
 ///   int stage(team, frame, cursor, run scratch, chunk, capacity)    fills the chunk; 0 at the end
 ///   int own_count(frame);                          sources among which the targets themselves are,
 ///   int stage_own(team, frame, begin, chunk, capacity) which are staged apart;
@@ -143,9 +174,12 @@ KOKKOS_FORCEINLINE_FUNCTION void accumulate(Kernel const& kernel, SourceChunk<V>
 ///   void store(frame, i, sums of target i)
 template <class Space, class Want, class Problem>
 struct P2P {
-  using Real = typename Problem::real;
+  using Precision = typename Problem::precision;
+  using Real = real_t<Precision>;
+  using Total = sum_t<Precision>;
   using V = Lanes<Space, Real>;
   static constexpr P2PShape shape = Problem::shape;
+  static constexpr bool two_part = two_part_v<Precision>;
   static constexpr int W = lane_count_v<V>;
   static constexpr int chunk_size = shape.chunk, targets = shape.targets, split = shape.split;
   static constexpr int columns = shape.team / split;  ///< threads with different targets
@@ -153,32 +187,33 @@ struct P2P {
   /// Blocks of targets that a thread works through for every chunk.
   static constexpr int blocks = shape.tile / (columns * targets);
   /// Sources, and afterwards the sums of the threads that share targets.
-  static constexpr int scratch_bodies =
-      split > 1 && split* shape.tile > chunk_size ? split* shape.tile : chunk_size;
-  static constexpr std::size_t scratch_bytes = scratch_bodies * sizeof(Body<Real>) +
-                                               Problem::runs * sizeof(SourceRun<Real>) +
-                                               2 * scratch_alignment;
+  static constexpr int source_bytes = (two_part ? 2 : 1) * chunk_size * int(sizeof(Body<Real>)),
+                       total_bytes = split > 1 ? int(sizeof(Body<Total>)) * split * shape.tile : 0;
+  static constexpr int shared_bytes = source_bytes > total_bytes ? source_bytes : total_bytes;
+  static constexpr std::size_t scratch_bytes =
+      shared_bytes + Problem::runs * sizeof(SourceRun<Real>) + 2 * scratch_alignment;
   static_assert(chunk_size % (split * W) == 0 && shape.tile == blocks * columns * targets);
   static_assert(split == 1 || blocks == 1);
 
   /// Whether a thread adds to its totals source by source; else chunk by chunk, which rounds less.
-  static constexpr bool direct = W == 1 && !Problem::long_sums;
+  static constexpr bool direct = W == 1 && !Problem::long_sums && !two_part;
   /// Whether the kernel's faster form is tried first.
   static constexpr bool has_apart = HasApart<typename Problem::kernel>;
-  using Totals = TargetSums<Real>[targets];
+  using Totals = TargetSums<Total>[targets];
+  using Places = Place<Real, two_part>[targets];
 
   Problem problem;
 
   /// What a thread holds in registers.
   struct Held {
     int needed[blocks];  ///< targets of the block that exist, in its longest column
-    Real x[blocks][targets][3];
+    Places at[blocks];
     Totals total[blocks];
   };
 
   KOKKOS_FUNCTION void operator()(TeamMember<Space> const& team) const {
     const auto frame = problem.frame(team.league_rank());
-    Body<Real>* const chunk = scratch_array<Body<Real>>(team, scratch_level, scratch_bodies);
+    char* const shared = scratch_array<char>(team, scratch_level, shared_bytes);
     SourceRun<Real>* const runs =
         scratch_array<SourceRun<Real>>(team, scratch_level, Problem::runs);
     Held held;
@@ -189,10 +224,10 @@ struct P2P {
       FMM_UNROLL
       for (int t = 0; t < targets; ++t) {
         const int i = target_of(team, b, t);
-        problem.target(frame, i < frame.count ? i : frame.count - 1, held.x[b][t]);
+        problem.target(frame, i < frame.count ? i : frame.count - 1, held.at[b][t]);
       }
     }
-    walk<Meeting::apart>(team, frame, chunk, runs, held);
+    walk<Meeting::apart>(team, frame, shared, runs, held);
     if constexpr (direct && has_apart) {
       int again = 0;
       FMM_UNROLL
@@ -202,10 +237,10 @@ struct P2P {
       if (again) {
         FMM_UNROLL
         for (int t = 0; t < targets; ++t) held.total[0][t] = {};
-        walk<Meeting::coincident>(team, frame, chunk, runs, held);
+        walk<Meeting::coincident>(team, frame, shared, runs, held);
       }
     }
-    store(team, frame, chunk, held);
+    store(team, frame, shared, held);
   }
 
  private:
@@ -217,58 +252,71 @@ struct P2P {
   /// Adds all sources; those of other leaves meet the targets as `Others` says.
   template <Meeting Others, class Frame>
   KOKKOS_FORCEINLINE_FUNCTION void walk(TeamMember<Space> const& team, Frame const& frame,
-                                        Body<Real>* scratch, SourceRun<Real>* runs,
-                                        Held& held) const {
-    const SourceChunk<V> chunk{reinterpret_cast<Real*>(scratch)};
+                                        char* shared, SourceRun<Real>* runs, Held& held) const {
+    Real* const numbers = reinterpret_cast<Real*>(shared);
+    const TwoPartChunk<V> chunk{{numbers}, {numbers + (two_part ? 4 * chunk_size : 0)}};
     for (std::int64_t begin = 0; begin < problem.own_count(frame); begin += chunk_size) {
       team.team_barrier();
       const int count = problem.stage_own(team, frame, int(begin), chunk, chunk_size);
-      add<Meeting::self>(team, frame, chunk, pad(team, chunk, count), int(begin), held);
+      add<Meeting::self, two_part>(team, frame, chunk, pad<two_part>(team, chunk, count),
+                                   int(begin), held);
     }
-    auto cursor = problem.begin(frame);
+    if constexpr (two_part) walk_others<Others, true>(team, frame, chunk, runs, held);
+    if constexpr (!two_part || !Problem::all_near)
+      walk_others<Others, false>(team, frame, chunk, runs, held);
+  }
+
+  template <Meeting Others, bool Near, class Frame>
+  KOKKOS_FORCEINLINE_FUNCTION void walk_others(TeamMember<Space> const& team, Frame const& frame,
+                                               TwoPartChunk<V> chunk, SourceRun<Real>* runs,
+                                               Held& held) const {
+    auto cursor = problem.begin(frame, Near);
     while (true) {
       team.team_barrier();
       const int count = problem.stage(team, frame, cursor, runs, chunk, chunk_size);
       if (count == 0) break;
-      add<Others>(team, frame, chunk, pad(team, chunk, count), 0, held);
+      add<Others, Near>(team, frame, chunk, pad<Near>(team, chunk, count), 0, held);
     }
   }
 
   /// Uncharged sources, far away, up to a full row of blocks; returns how many sources there are then.
-  KOKKOS_FORCEINLINE_FUNCTION static int pad(TeamMember<Space> const& team, SourceChunk<V> chunk,
+  template <bool Near>
+  KOKKOS_FORCEINLINE_FUNCTION static int pad(TeamMember<Space> const& team, TwoPartChunk<V> chunk,
                                              int count) {
     constexpr int row = W * split;
     const int padded = (count + row - 1) / row * row;
-    for (int j = count + team.team_rank(); j < padded; j += team.team_size())
-      chunk.store(j, Real(1e3), Real(1e3), Real(1e3), Real(0));
+    for (int j = count + team.team_rank(); j < padded; j += team.team_size()) {
+      chunk.high.store(j, Real(1e3), Real(1e3), Real(1e3), Real(0));
+      if constexpr (Near) chunk.low.store(j, Real(0), Real(0), Real(0), Real(0));
+    }
     team.team_barrier();
     return padded;
   }
 
   /// Adds the staged sources to all blocks of targets.
-  template <Meeting Kind, class Frame>
+  template <Meeting Kind, bool Near, class Frame>
   KOKKOS_FORCEINLINE_FUNCTION void add(TeamMember<Space> const& team, Frame const& frame,
-                                       SourceChunk<V> chunk, int count, int begin,
+                                       TwoPartChunk<V> chunk, int count, int begin,
                                        Held& held) const {
     // only the main loop is compiled for every number of targets: code has its caches, too
     constexpr int least = Kind == Meeting::apart ? 1 : targets;
     FMM_UNROLL
     for (int b = 0; b < blocks; ++b)
       if (held.needed[b] > 0)
-        add_block<Kind, least>(team, frame, chunk, count, begin, held.needed[b], b, held.x[b],
-                               held.total[b]);
+        add_block<Kind, Near, least>(team, frame, chunk, count, begin, held.needed[b], b,
+                                     held.at[b], held.total[b]);
   }
 
   /// Adds them to block b, which needs at least `Targets` targets a thread.
-  template <Meeting Kind, int Targets, class Frame>
+  template <Meeting Kind, bool Near, int Targets, class Frame>
   KOKKOS_FORCEINLINE_FUNCTION void add_block(TeamMember<Space> const& team, Frame const& frame,
-                                             SourceChunk<V> chunk, int count, int begin, int needed,
-                                             int b, Real const (&x)[targets][3],
+                                             TwoPartChunk<V> chunk, int count, int begin,
+                                             int needed, int b, Places const& at,
                                              Totals& total) const {
     if constexpr (Targets < targets)
       if (needed > Targets)
-        return add_block<Kind, (Targets < 6 ? Targets + 1 : targets)>(team, frame, chunk, count,
-                                                                      begin, needed, b, x, total);
+        return add_block<Kind, Near, (Targets < 6 ? Targets + 1 : targets)>(
+            team, frame, chunk, count, begin, needed, b, at, total);
     int self[targets] = {};
     if constexpr (Kind == Meeting::self) {
       FMM_UNROLL
@@ -281,16 +329,17 @@ struct P2P {
         FMM_UNROLL
         for (int t = 0; t < Targets; ++t) among = among || (self[t] >= 0 && self[t] < count);
         if (!among)
-          return add_block<Meeting::apart, targets>(team, frame, chunk, count, begin, needed, b, x,
-                                                    total);
+          return add_block<Meeting::apart, Near, targets>(team, frame, chunk, count, begin, needed,
+                                                          b, at, total);
       }
     }
     const int first = split == 1 ? 0 : team.team_rank() / columns;
     if constexpr (direct) {
-      accumulate<Want, Kind, Targets>(frame.pair, chunk, first, count, split, self, x, total);
+      accumulate<Want, Kind, Near, Targets>(frame.pair, chunk, first, count, split, self, at,
+                                            total);
     } else {
       TargetSums<V> part[targets];
-      accumulate<Want, Kind, Targets>(frame.pair, chunk, first, count, split, self, x, part);
+      accumulate<Want, Kind, Near, Targets>(frame.pair, chunk, first, count, split, self, at, part);
       TargetSums<Real> sum[Targets];
       bool finite = true;
       FMM_UNROLL
@@ -300,8 +349,8 @@ struct P2P {
       }
       if constexpr (Kind == Meeting::apart && has_apart)
         if (!finite)
-          return add_block<Meeting::coincident, targets>(team, frame, chunk, count, begin, needed,
-                                                         b, x, total);
+          return add_block<Meeting::coincident, Near, targets>(team, frame, chunk, count, begin,
+                                                               needed, b, at, total);
       FMM_UNROLL
       for (int t = 0; t < Targets; ++t) total[t] += sum[t];
     }
@@ -310,12 +359,13 @@ struct P2P {
   /// The totals of all targets; threads that share targets meet in scratch memory.
   template <class Frame>
   KOKKOS_FORCEINLINE_FUNCTION void store(TeamMember<Space> const& team, Frame const& frame,
-                                         Body<Real>* scratch, Held const& held) const {
-    const auto put = [&](int i, TargetSums<Real> const& total) {
+                                         char* shared, Held const& held) const {
+    const auto put = [&](int i, TargetSums<Total> const& total) {
       if (i < frame.count)
-        problem.store(frame, i,
-                      Sums<Real>{total.potential * frame.potential_unit, total.x * frame.field_unit,
-                                 total.y * frame.field_unit, total.z * frame.field_unit});
+        problem.store(
+            frame, i,
+            Sums<Total>{total.potential * frame.potential_unit, total.x * frame.field_unit,
+                        total.y * frame.field_unit, total.z * frame.field_unit});
     };
     if constexpr (split == 1) {
       FMM_UNROLL
@@ -323,19 +373,20 @@ struct P2P {
       for (int t = 0; t < targets; ++t) put(target_of(team, b, t), held.total[b][t]);
     } else {
       const int share = team.team_rank() / columns;
+      Body<Total>* const scratch = reinterpret_cast<Body<Total>*>(shared);
       team.team_barrier();
       FMM_UNROLL
       for (int t = 0; t < targets; ++t) {
-        TargetSums<Real> const& total = held.total[0][t];
+        TargetSums<Total> const& total = held.total[0][t];
         scratch[share * shape.tile + target_of(team, 0, t)] = {total.x, total.y, total.z,
                                                                total.potential};
       }
       team.team_barrier();
       for (int i = team.team_rank(); i < frame.count; i += team.team_size()) {
-        TargetSums<Real> total;
+        TargetSums<Total> total;
         for (int s = 0; s < split; ++s) {
-          const Body<Real> part = scratch[s * shape.tile + i];
-          total += {part.q, part.x, part.y, part.z};
+          const Body<Total> part = scratch[s * shape.tile + i];
+          total += TargetSums<Total>{part.q, part.x, part.y, part.z};
         }
         put(i, total);
       }
@@ -361,13 +412,15 @@ void with_index(int index, F const& f) {
 }
 
 /// Near field of a tree: targets of a leaf, sources in the cells of its list. The unit is the leaf's edge.
-template <class Space, class Kernel, class Real_, P2PShape Shape>
+template <class Space, class Kernel, class Precision, P2PShape Shape>
 struct NearField {
-  using real = Real_;
-  using Real = Real_;
+  using precision = Precision;
+  using Real = real_t<Precision>;
+  using Sum = sum_t<Precision>;
   using kernel = Kernel;
   using V = Lanes<Space, Real>;
   static constexpr P2PShape shape = Shape;
+  static constexpr bool two_part = two_part_v<Precision>;
   struct Frame {
     CellIndex cell;
     Cell leaf;
@@ -379,15 +432,16 @@ struct NearField {
     Offset entry, end;  ///< list entries that are not among the runs yet
     int run, run_count;
     BodyIndex body;
+    bool near;  ///< mixed precision: which of the cells are taken
   };
-  static constexpr bool long_sums = false;
+  static constexpr bool long_sums = false, all_near = false;
   static constexpr int runs = shape.team;
 
   Array<Cell, Space> cells;
   Array<Tile, Space> tiles;
   Csr<Space> list;
-  Array<Body<Real>, Space> bodies;
-  Array<Sums<Real>, Space> sums;
+  Array<Body<Real>, Space> bodies, low;  ///< low parts in mixed precision
+  Array<Sums<Sum>, Space> sums;
   Kernel kernel_of_cube;
 
   KOKKOS_FUNCTION Frame frame(int index) const {
@@ -403,17 +457,24 @@ struct NearField {
             Real(unit),
             Real(unit / edge)};
   }
-  KOKKOS_FUNCTION void target(Frame const& f, int i, Real (&x)[3]) const {
-    const Body<Real> b = bodies(f.leaf.body_begin + f.first + i);
-    x[0] = b.x;
-    x[1] = b.y;
-    x[2] = b.z;
+  KOKKOS_FUNCTION void target(Frame const& f, int i, Place<Real, two_part>& place) const {
+    const BodyIndex index = f.leaf.body_begin + f.first + i;
+    const Body<Real> b = bodies(index);
+    place.x[0] = b.x;
+    place.x[1] = b.y;
+    place.x[2] = b.z;
+    if constexpr (two_part) {
+      const Body<Real> l = low(index);
+      place.low[0] = l.x;
+      place.low[1] = l.y;
+      place.low[2] = l.z;
+    }
   }
-  KOKKOS_FUNCTION Cursor begin(Frame const& f) const {
-    return {list.offsets(f.cell), list.offsets(f.cell + 1), 0, 0, 0};
+  KOKKOS_FUNCTION Cursor begin(Frame const& f, bool near) const {
+    return {list.offsets(f.cell), list.offsets(f.cell + 1), 0, 0, 0, near};
   }
   KOKKOS_FUNCTION int stage(TeamMember<Space> const& team, Frame const& f, Cursor& at,
-                            SourceRun<Real>* run, SourceChunk<V> chunk, int capacity) const {
+                            SourceRun<Real>* run, TwoPartChunk<V> chunk, int capacity) const {
     int filled = 0;
     while (filled < capacity) {
       if (at.run == at.run_count) {
@@ -425,8 +486,16 @@ struct NearField {
       const int take = left < room ? left : room;
       for (int j = team.team_rank(); j < take; j += team.team_size()) {
         const Body<Real> b = bodies(r.begin + at.body + j);
-        chunk.store(filled + j, b.x * r.ratio + r.shift[0], b.y * r.ratio + r.shift[1],
-                    b.z * r.ratio + r.shift[2], b.q);
+        const Real x = b.x * r.ratio + r.shift[0], y = b.y * r.ratio + r.shift[1],
+                   z = b.z * r.ratio + r.shift[2];
+        chunk.high.store(filled + j, x, y, z, b.q);
+        if constexpr (two_part)
+          if (at.near) {
+            const Body<Real> l = low(r.begin + at.body + j);
+            chunk.low.store(filled + j, rounded_off(b.x * r.ratio, r.shift[0], x) + l.x * r.ratio,
+                            rounded_off(b.y * r.ratio, r.shift[1], y) + l.y * r.ratio,
+                            rounded_off(b.z * r.ratio, r.shift[2], z) + l.z * r.ratio, Real(0));
+          }
       }
       filled += take;
       at.body += take;
@@ -440,11 +509,15 @@ struct NearField {
   KOKKOS_FUNCTION int own_count(Frame const& f) const { return f.leaf.body_count; }
   KOKKOS_FUNCTION int own_index(Frame const& f, int i) const { return f.first + i; }
   KOKKOS_FUNCTION int stage_own(TeamMember<Space> const& team, Frame const& f, int begin,
-                                SourceChunk<V> chunk, int capacity) const {
+                                TwoPartChunk<V> chunk, int capacity) const {
     const int left = f.leaf.body_count - begin, take = left < capacity ? left : capacity;
     for (int j = team.team_rank(); j < take; j += team.team_size()) {
       const Body<Real> b = bodies(f.leaf.body_begin + begin + j);
-      chunk.store(j, b.x, b.y, b.z, b.q);
+      chunk.high.store(j, b.x, b.y, b.z, b.q);
+      if constexpr (two_part) {
+        const Body<Real> l = low(f.leaf.body_begin + begin + j);
+        chunk.low.store(j, l.x, l.y, l.z, Real(0));
+      }
     }
     return take;
   }
@@ -459,54 +532,75 @@ struct NearField {
       const CellIndex index = list.entries(at.entry + i);
       const Cell source = cells(index);
       const Real per_edge = Real(1) / Real(f.leaf.edge());
-      SourceRun<Real> r{source.body_begin,
-                        index == f.cell ? 0 : source.body_count,
-                        Real(source.edge()) * per_edge,
-                        {}};
+      bool left_out = index == f.cell;
+      if constexpr (two_part) left_out = left_out || is_near(f.leaf, source) != at.near;
+      SourceRun<Real> r{
+          source.body_begin, left_out ? 0 : source.body_count, Real(source.edge()) * per_edge, {}};
       for (int d = 0; d < 3; ++d) r.shift[d] = Real(source.centre[d] - f.leaf.centre[d]) * per_edge;
       run[i] = r;
     }
     at.entry += at.run_count;
     team.team_barrier();
   }
-  KOKKOS_FUNCTION void store(Frame const& f, int i, Sums<Real> const& value) const {
-    Sums<Real>& s = sums(f.leaf.body_begin + f.first + i);
-    Sums<Real> old = s;
+  KOKKOS_FUNCTION void store(Frame const& f, int i, Sums<Sum> const& value) const {
+    Sums<Sum>& s = sums(f.leaf.body_begin + f.first + i);
+    Sums<Sum> old = s;
     old.potential += value.potential;
     old.x += value.x;
     old.y += value.y;
     old.z += value.z;
     s = old;
   }
+
+ private:
+  /// Whether the gap between the cells' cubes is less than a quarter of the larger one's edge. Bodies
+  /// farther apart than that lose a few units in the last place to coordinates in one part.
+  KOKKOS_FUNCTION static bool is_near(Cell const& a, Cell const& b) {
+    const std::int32_t edges = a.edge() + b.edge(),
+                       larger = a.edge() > b.edge() ? a.edge() : b.edge();
+    bool near = true;
+    for (int d = 0; d < 3; ++d) {
+      const std::int32_t x = a.centre[d] - b.centre[d];
+      near = near && 2 * (x < 0 ? -x : x) - edges < larger / 2;
+    }
+    return near;
+  }
+  /// What rounding left out of sum = a + b (Knuth's TwoSum).
+  KOKKOS_FUNCTION static Real rounded_off(Real a, Real b, Real sum) {
+    const Real b_in = sum - a;
+    return (a - (sum - b_in)) + (b - b_in);
+  }
 };
 
 /// Adds to `sums` the pairs of every leaf with the cells of its row of `list`; its own cell is implied and
-/// skipped in the list.
-template <class Want, class Space, class Kernel, class Real>
+/// skipped in the list. `low` are the low parts of the bodies' coordinates, in mixed precision.
+template <class Want, class Precision, class Space, class Kernel>
 void p2p(Space const& space, Kernel const& kernel_of_cube, Array<Cell, Space> cells,
-         Array<Tile, Space> tiles, Csr<Space> list, Array<Body<Real>, Space> bodies,
-         Array<Sums<Real>, Space> sums) {
-  using Shapes = Tuning<Space, Real>;
+         Array<Tile, Space> tiles, Csr<Space> list, Array<Body<real_t<Precision>>, Space> bodies,
+         Array<Body<real_t<Precision>>, Space> low, Array<Sums<sum_t<Precision>>, Space> sums) {
+  using Shapes = Tuning<Space, real_t<Precision>>;
   const auto count = std::int64_t(tiles.extent(0));
   with_index<int(Shapes::near_field.size())>(
       Shapes::near_field_shape(count, space.concurrency()), [&](auto index) {
         constexpr P2PShape shape = Shapes::near_field[decltype(index)::value];
         launch_p2p<Want>(space, count,
-                         NearField<Space, Kernel, Real, shape>{cells, tiles, list, bodies, sums,
-                                                               kernel_of_cube});
+                         NearField<Space, Kernel, Precision, shape>{cells, tiles, list, bodies, low,
+                                                                    sums, kernel_of_cube});
       });
 }
 
 /// All pairs of bodies, or of chosen targets with all bodies, from double coordinates. In float a tile's
 /// coordinates are counted from its first target before they are rounded. `per_unit` is a power of two,
 /// so that scaling is exact.
-template <class Space, class Kernel, class Real_, P2PShape Shape>
+template <class Space, class Kernel, class Precision, P2PShape Shape>
 struct AllSources {
-  using real = Real_;
-  using Real = Real_;
+  using precision = Precision;
+  using Real = real_t<Precision>;
+  using Sum = sum_t<Precision>;
   using kernel = Kernel;
   using V = Lanes<Space, Real>;
   static constexpr P2PShape shape = Shape;
+  static constexpr bool two_part = two_part_v<Precision>;
   struct Frame {
     std::int64_t tile_begin;  ///< in `targets`, or else in `bodies`
     double origin[3];
@@ -517,13 +611,13 @@ struct AllSources {
   struct Cursor {
     BodyIndex body;
   };
-  static constexpr bool long_sums = true;
+  static constexpr bool long_sums = true, all_near = true;
   static constexpr int runs = 0;
 
   Array<Body<double>, Space> bodies;
   Array<Tile, Space> tiles;         ///< of all bodies, if `contiguous`
   Array<BodyIndex, Space> targets;  ///< the targets' bodies, if not
-  Array<Sums<Real>, Space> sums;
+  Array<Sums<Sum>, Space> sums;
   Kernel kernel_of_unit;
   double per_unit;
   bool contiguous;
@@ -549,17 +643,14 @@ struct AllSources {
     }
     return f;
   }
-  KOKKOS_FUNCTION void target(Frame const& f, int i, Real (&x)[3]) const {
-    const Body<double> b = bodies(body_of(f, i));
-    x[0] = Real((b.x - f.origin[0]) * per_unit);
-    x[1] = Real((b.y - f.origin[1]) * per_unit);
-    x[2] = Real((b.z - f.origin[2]) * per_unit);
+  KOKKOS_FUNCTION void target(Frame const& f, int i, Place<Real, two_part>& place) const {
+    place = place_of(f, bodies(body_of(f, i)));
   }
-  KOKKOS_FUNCTION Cursor begin(Frame const&) const {
+  KOKKOS_FUNCTION Cursor begin(Frame const&, bool) const {
     return {contiguous ? BodyIndex(0) : BodyIndex(bodies.extent(0))};
   }
   KOKKOS_FUNCTION int stage(TeamMember<Space> const& team, Frame const& f, Cursor& at,
-                            SourceRun<Real>*, SourceChunk<V> chunk, int capacity) const {
+                            SourceRun<Real>*, TwoPartChunk<V> chunk, int capacity) const {
     if (contiguous && at.body == f.tile_begin) at.body += f.count;
     std::int64_t end = std::int64_t(bodies.extent(0));
     if (contiguous && at.body < f.tile_begin) end = f.tile_begin;
@@ -576,18 +667,29 @@ struct AllSources {
     return contiguous ? i : int(body_of(f, i));
   }
   KOKKOS_FUNCTION int stage_own(TeamMember<Space> const& team, Frame const& f, int begin,
-                                SourceChunk<V> chunk, int capacity) const {
+                                TwoPartChunk<V> chunk, int capacity) const {
     const int left = own_count(f) - begin, take = left < capacity ? left : capacity;
     copy(team, f, BodyIndex(contiguous ? f.tile_begin + begin : begin), take, chunk);
     return take;
   }
-  KOKKOS_FUNCTION void store(Frame const& f, int i, Sums<Real> const& value) const {
+  KOKKOS_FUNCTION void store(Frame const& f, int i, Sums<Sum> const& value) const {
     sums(f.tile_begin + i) = value;
   }
 
  private:
+  KOKKOS_FUNCTION Place<Real, two_part> place_of(Frame const& f, Body<double> const& b) const {
+    const double x[3] = {(b.x - f.origin[0]) * per_unit, (b.y - f.origin[1]) * per_unit,
+                         (b.z - f.origin[2]) * per_unit};
+    if constexpr (two_part) {
+      const TwoFloats parts[3] = {in_two_parts(x[0]), in_two_parts(x[1]), in_two_parts(x[2])};
+      return {{parts[0].high, parts[1].high, parts[2].high},
+              {parts[0].low, parts[1].low, parts[2].low}};
+    } else {
+      return {{Real(x[0]), Real(x[1]), Real(x[2])}};
+    }
+  }
   KOKKOS_FUNCTION void copy(TeamMember<Space> const& team, Frame const& f, BodyIndex first,
-                            int count, SourceChunk<V> chunk) const {
+                            int count, TwoPartChunk<V> chunk) const {
     constexpr int batch = is_host_space_v<Space> ? 1 : 2;  // loads that a thread waits for together
     const int step = team.team_size();
     for (int begin = team.team_rank(); begin < count; begin += batch * step) {
@@ -597,23 +699,25 @@ struct AllSources {
         if (begin + k * step < count) b[k] = bodies(first + begin + k * step);
       FMM_UNROLL
       for (int k = 0; k < batch; ++k)
-        if (begin + k * step < count)
-          chunk.store(begin + k * step, Real((b[k].x - f.origin[0]) * per_unit),
-                      Real((b[k].y - f.origin[1]) * per_unit),
-                      Real((b[k].z - f.origin[2]) * per_unit), Real(b[k].q));
+        if (begin + k * step < count) {
+          const auto at = place_of(f, b[k]);
+          chunk.high.store(begin + k * step, at.x[0], at.x[1], at.x[2], Real(b[k].q));
+          if constexpr (two_part)
+            chunk.low.store(begin + k * step, at.low[0], at.low[1], at.low[2], Real(0));
+        }
     }
   }
 };
 
 /// sums(i) of body i for all bodies, whose `tiles` are at most Tuning::all_pairs[shape].tile long; sums
 /// in the unit 1 / per_unit of length. Cost: N^2 pairs.
-template <class Want, class Space, class Kernel, class Real>
+template <class Want, class Precision, class Space, class Kernel>
 void p2p_all(Space const& space, Kernel const& kernel_of_unit, double per_unit,
              Array<Body<double>, Space> bodies, Array<Tile, Space> tiles, int shape,
-             Array<Sums<Real>, Space> sums) {
-  using Shapes = Tuning<Space, Real>;
+             Array<Sums<sum_t<Precision>>, Space> sums) {
+  using Shapes = Tuning<Space, real_t<Precision>>;
   with_index<int(Shapes::all_pairs.size())>(shape, [&](auto index) {
-    using Problem = AllSources<Space, Kernel, Real, Shapes::all_pairs[decltype(index)::value]>;
+    using Problem = AllSources<Space, Kernel, Precision, Shapes::all_pairs[decltype(index)::value]>;
     launch_p2p<Want>(space, std::int64_t(tiles.extent(0)),
                      Problem{bodies, tiles, {}, sums, kernel_of_unit, per_unit, true});
   });

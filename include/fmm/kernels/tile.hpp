@@ -44,18 +44,18 @@ struct LaneBodies {
 };
 
 /// Adds potentials, and fields = -gradients, of the first `count` lanes to the bodies' sums.
-template <class Want, class V, class Real>
-KOKKOS_FORCEINLINE_FUNCTION void add_lanes(Sums<Real>* sums, int count,
+template <class Want, class V, class Sum>
+KOKKOS_FORCEINLINE_FUNCTION void add_lanes(Sums<Sum>* sums, int count,
                                            PotentialGradient<V> const& value) {
   constexpr int W = lane_count_v<V>;
-  Real a[4][W];
+  lane_scalar_t<V> a[4][W];
   using T = LaneTraits<V>;
   T::store(value.potential, a[0]);
   T::store(value.x, a[1]);
   T::store(value.y, a[2]);
   T::store(value.z, a[3]);
   for (int l = 0; l < count; ++l) {
-    Sums<Real> s = sums[l];
+    Sums<Sum> s = sums[l];
     if constexpr (Want::potential) s.potential += a[0][l];
     if constexpr (Want::field) {
       s.x -= a[1][l];

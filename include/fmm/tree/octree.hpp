@@ -14,6 +14,7 @@
 #include <optional>
 
 #include "../detail/memory.hpp"
+#include "../precision.hpp"
 #include "morton.hpp"
 
 namespace fmm::detail {
@@ -268,15 +269,16 @@ std::optional<Octree<Space>> build_octree(Space const& space, OctreeBuffers<Spac
 }
 
 /// Bodies relative to their leaves, formed in double before they are rounded: x = (position - centre) /
-/// edge. A tile a team.
-template <class Space, class Positions, class Real>
+/// edge; in mixed precision `low` gets what rounding leaves out. A tile a team.
+template <class Space, class Positions, class Precision>
 struct PlaceBodies {
+  using Real = real_t<Precision>;
   Positions positions;
   Cube cube;
   Array<Cell, Space> cells;
   Array<Tile, Space> tiles;
   Array<BodyIndex, Space> order;
-  Array<Body<Real>, Space> bodies;
+  Array<Body<Real>, Space> bodies, low;
 
   KOKKOS_FUNCTION void operator()(TeamMember<Space> const& team) const {
     const Tile tile = tiles(team.league_rank());
@@ -287,11 +289,24 @@ struct PlaceBodies {
     const double per_edge = 1 / (unit * cell.edge());
     for (int i = team.team_rank(); i < tile.count; i += team.team_size()) {
       const std::int64_t from = order(tile.first + i);
-      Body<Real>& body = bodies(tile.first + i);
-      body.x = Real((double(positions(from, 0)) - centre[0]) * per_edge);
-      body.y = Real((double(positions(from, 1)) - centre[1]) * per_edge);
-      body.z = Real((double(positions(from, 2)) - centre[2]) * per_edge);
+      double x[3];
+      for (int d = 0; d < 3; ++d) x[d] = (double(positions(from, d)) - centre[d]) * per_edge;
+      const BodyIndex to = tile.first + i;
+      if constexpr (two_part_v<Precision>) {
+        const TwoFloats parts[3] = {in_two_parts(x[0]), in_two_parts(x[1]), in_two_parts(x[2])};
+        set(bodies(to), parts[0].high, parts[1].high, parts[2].high);
+        set(low(to), parts[0].low, parts[1].low, parts[2].low);
+      } else {
+        set(bodies(to), Real(x[0]), Real(x[1]), Real(x[2]));
+      }
     }
+  }
+
+ private:
+  KOKKOS_FUNCTION static void set(Body<Real>& body, Real x, Real y, Real z) {
+    body.x = x;
+    body.y = y;
+    body.z = z;
   }
 };
 

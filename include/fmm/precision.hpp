@@ -1,0 +1,61 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// Precisions of a solver: float, double, or Mixed.
+#pragma once
+
+#include <cstdint>
+#include <cstring>
+#include <type_traits>
+
+#include "detail/kokkos_compat.hpp"
+
+namespace fmm {
+
+/// Arithmetic in float, but what float would lose is kept: distances of near bodies come from coordinates
+/// in two parts (48 bits), so that close pairs err no more than others; totals of P2P are sums of float
+/// partial sums in double. Costs a part of P2P more time (docs/accuracy.md), and 32 bytes a body.
+struct Mixed {};
+
+template <class T>
+concept PrecisionPolicy =
+    std::is_same_v<T, float> || std::is_same_v<T, double> || std::is_same_v<T, Mixed>;
+
+namespace detail {
+
+template <class Precision>
+struct PrecisionTraits {
+  using real = Precision;  ///< of the arithmetic
+  using sum = Precision;   ///< of a body's totals
+  static constexpr bool two_part = false;
+};
+template <>
+struct PrecisionTraits<Mixed> {
+  using real = float;
+  using sum = double;
+  static constexpr bool two_part = true;
+};
+
+template <class Precision>
+using real_t = typename PrecisionTraits<Precision>::real;
+template <class Precision>
+using sum_t = typename PrecisionTraits<Precision>::sum;
+template <class Precision>
+inline constexpr bool two_part_v = PrecisionTraits<Precision>::two_part;
+
+/// A number as the sum of two floats, good to 2^-47 of it.
+struct TwoFloats {
+  float high, low;
+};
+
+/// The high part is what is left without the bits that float has no room for. (High as float(x) and low as
+/// x - double(high) would do, but g++ 12 takes double(float(x)) for x where it vectorises the two.)
+KOKKOS_INLINE_FUNCTION TwoFloats in_two_parts(double x) {
+  std::uint64_t bits;
+  std::memcpy(&bits, &x, sizeof x);
+  bits &= ~((std::uint64_t(1) << 29) - 1);
+  double high;
+  std::memcpy(&high, &bits, sizeof high);
+  return {float(high), float(x - high)};
+}
+
+}  // namespace detail
+}  // namespace fmm

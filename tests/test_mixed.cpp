@@ -1,0 +1,92 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// Mixed precision: float arithmetic that loses neither close pairs nor digits of long sums.
+#include "support.hpp"
+
+namespace fmm_test {
+namespace {
+
+using fmm::AllPairs, fmm::BarnesHut, fmm::DualTree, fmm::FmmList, fmm::Laplace, fmm::Mixed,
+    fmm::NoTranslation, fmm::Rotation;
+
+template <class Precision, class Traversal = DualTree<>, class Translation = Rotation>
+using SolverIn = fmm::Solver<Laplace, 12, Translation, Traversal, Precision>;
+
+/// Relative L2 errors of field and potential.
+struct Errors {
+  double field, potential;
+};
+template <class Solver>
+Errors errors_of(Solver solver, Bodies const& bodies, Results const& reference) {
+  const Results sums = run(solver, bodies);
+  return {relative_l2(sums.field, reference.field),
+          relative_l2(sums.potential, reference.potential)};
+}
+
+class MixedPrecision : public testing::TestWithParam<Model> {};
+
+/// Whatever the traversal, errors are those of float's rounding; and a leaf may be large.
+TEST_P(MixedPrecision, HasFloatsRoundingOnly) {
+  const Bodies bodies = make_bodies(GetParam(), 20000, false, 3);
+  const Results reference = direct_sum<Laplace>(bodies);
+  const auto expect_small = [&](auto const& solver) {
+    const Errors errors = errors_of(solver, bodies, reference);
+    EXPECT_LT(errors.field, 6e-7);
+    EXPECT_LT(errors.potential, 3e-7);
+  };
+  for (const int leaf_capacity : {50, 2000})
+    expect_small(SolverIn<Mixed>({.theta = 0.5, .leaf_capacity = leaf_capacity}));
+  expect_small(SolverIn<Mixed, BarnesHut, NoTranslation>({.theta = 0.4}));
+  expect_small(SolverIn<Mixed, AllPairs>());
+}
+
+INSTANTIATE_TEST_SUITE_P(All, MixedPrecision,
+                         testing::Values(Model::cube, Model::plummer, Model::shell, Model::disk,
+                                         Model::clusters),
+                         [](auto const& info) { return std::string(name_of(info.param)); });
+
+/// What it is there for: bodies on a surface, some of which are very close to each other.
+TEST(Mixed, KeepsWhatFloatLoses) {
+  const Bodies bodies = make_bodies(Model::shell, 20000, false, 3);
+  const Results reference = direct_sum<Laplace>(bodies);
+  const fmm::Options options{.theta = 0.5};
+  const double in_float = errors_of(SolverIn<float>(options), bodies, reference).field,
+               in_mixed = errors_of(SolverIn<Mixed>(options), bodies, reference).field;
+  EXPECT_GT(in_float, 1e-5);
+  EXPECT_LT(in_mixed, 0.03 * in_float);
+}
+
+/// Two bodies of which the one is 1e-9 edges of the cube away from the other, in cells of any size.
+TEST(Mixed, KeepsPairsAcrossCellsOfAnySize) {
+  Bodies bodies = make_bodies(Model::plummer, 5000);
+  for (std::size_t i = 0; i < 10; ++i)  // on both sides of the cube's middle
+    for (int d = 0; d < 3; ++d)
+      bodies.x[3 * i + d] = d == 0 ? (i % 2 == 0 ? 1e-8 : -1e-8) : 1e-3 * double(i / 2);
+  const Results reference = direct_sum<Laplace>(bodies);
+  const fmm::Options options{.theta = 0.5, .leaf_capacity = 20};
+  EXPECT_LT(errors_of(SolverIn<Mixed>(options), bodies, reference).field, 3e-7);
+  EXPECT_LT(errors_of(SolverIn<Mixed, FmmList>({.leaf_capacity = 20}), bodies, reference).field,
+            3e-7);
+  EXPECT_GT(errors_of(SolverIn<float>(options), bodies, reference).field, 1e-3);
+}
+
+/// A unit cube far from the origin: positions in double have what it takes.
+template <class Precision>
+double error_far_away(double offset) {
+  Bodies bodies = make_bodies(Model::cube, 20000);
+  for (double& x : bodies.x) x += offset;
+  return errors_of(SolverIn<Precision>({.theta = 0.5}), bodies, direct_sum<Laplace>(bodies)).field;
+}
+TEST(Mixed, LargeOffsetsLoseNothing) {
+  EXPECT_LT(error_far_away<Mixed>(1e6), 6e-7);
+  EXPECT_LT(error_far_away<float>(1e6), 2 * error_far_away<float>(0));
+  EXPECT_LT(error_far_away<double>(1e6), 2 * error_far_away<double>(0));
+}
+
+TEST(Mixed, HasTheSameBitsAgain) {
+  const Bodies bodies = make_bodies(Model::plummer, 5000);
+  SolverIn<Mixed> solver;
+  EXPECT_EQ(run(solver, bodies).field, run(solver, bodies).field);
+}
+
+}  // namespace
+}  // namespace fmm_test
