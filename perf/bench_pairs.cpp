@@ -10,7 +10,7 @@ using namespace fmm::detail;
 using Want = Wanted<true, true>;
 
 /// Operations of a pair of bodies in accumulate(): differences 3, r^2 with softening 6, 1/r 1, its cube 2,
-/// the charge times it 1, the potential 2, the force 6. (Mixed: 6 more for each near source.)
+/// the charge times it 1, the potential 2, the force 6. (Mixed: 6 more.)
 constexpr double issued_flops = 21;
 
 Work pair_work(double pairs, double bytes) {

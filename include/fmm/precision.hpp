@@ -10,9 +10,9 @@
 
 namespace fmm {
 
-/// Arithmetic in float, but what float would lose is kept: distances of near bodies come from coordinates
-/// in two parts (48 bits), so that close pairs err no more than others; totals of P2P are sums of float
-/// partial sums in double. Costs a part of P2P more time (docs/accuracy.md), and 32 bytes a body.
+/// Arithmetic in float, but what float would lose is kept: P2P's distances come from coordinates in two
+/// parts (47 bits), so that close pairs err no more than others, and sums of sums are in double.
+/// Costs time in P2P (docs/accuracy.md), and 32 bytes a body.
 struct Mixed {};
 
 template <class T>

@@ -8,8 +8,8 @@
 // split-th source each, so that a tile of any size keeps nearly all threads of the team busy.
 //
 // Coordinates in a chunk are counted from the targets' origin in the targets' unit: in float, differences
-// are good to 2^-24 of that unit. In mixed precision those of near sources, and of the targets, have a low
-// part besides, which makes differences good to 2^-48.
+// are good to 2^-24 of that unit. In mixed precision they have a low part besides, which makes differences
+// good to 2^-47. (Two parts for sources in near cells only, in a walk of their own, took longer on a GPU.)
 //
 // Cost: 20 flops a pair for potential and force, 19 for the force, as the chapter counts.
 #pragma once
@@ -56,7 +56,7 @@ struct SourceChunk {
   }
 };
 
-/// A chunk whose near sources have low parts in a second one, where charges mean nothing.
+/// A chunk, and in mixed precision a second one for the low parts, where charges mean nothing.
 template <class V>
 struct TwoPartChunk {
   SourceChunk<V> high, low;
@@ -112,16 +112,14 @@ enum class Meeting {
   self         ///< and one source of the chunk is the target itself
 };
 
-/// Adds blocks begin, begin + step, .. of `count` staged sources, which have low parts if they are `Near`,
-/// to `Targets` targets. Among Meeting::self sources, number self[t] of the chunk is target t and is left
-/// out.
-template <class Want, Meeting Kind, bool Near, int Targets, class Kernel, class V, class Place,
+/// Adds blocks begin, begin + step, .. of `count` staged sources to `Targets` targets. Among Meeting::self
+/// sources, number self[t] of the chunk is target t and is left out.
+template <class Want, Meeting Kind, int Targets, class Kernel, class V, class Real, bool TwoPart,
           int Capacity>
 KOKKOS_FORCEINLINE_FUNCTION void accumulate(Kernel const& kernel, TwoPartChunk<V> chunk, int begin,
                                             int count, int step, int const (&self)[Capacity],
-                                            Place const (&at)[Capacity],
+                                            Place<Real, TwoPart> const (&at)[Capacity],
                                             TargetSums<V> (&sum)[Capacity]) {
-  using Real = lane_scalar_t<V>;
   constexpr int W = lane_count_v<V>;
   const int blocks = (count + W - 1) / W;
   const V start(Kind == Meeting::apart ? softening2<Real>(kernel) : Real(0));
@@ -129,11 +127,11 @@ KOKKOS_FORCEINLINE_FUNCTION void accumulate(Kernel const& kernel, TwoPartChunk<V
   for (int block = begin; block < blocks; block += step) {
     const Sources<V> source = chunk.high.load(block);
     [[maybe_unused]] Sources<V> low;
-    if constexpr (Near) low = chunk.low.load(block);
+    if constexpr (TwoPart) low = chunk.low.load(block);
     FMM_UNROLL
     for (int t = 0; t < Targets; ++t) {
       V dx = V(at[t].x[0]) - source.x, dy = V(at[t].x[1]) - source.y, dz = V(at[t].x[2]) - source.z;
-      if constexpr (Near) {
+      if constexpr (TwoPart) {
         dx += V(at[t].low[0]) - low.x;
         dy += V(at[t].low[1]) - low.y;
         dz += V(at[t].low[2]) - low.z;
@@ -158,15 +156,13 @@ KOKKOS_FORCEINLINE_FUNCTION void accumulate(Kernel const& kernel, TwoPartChunk<V
 ///
 ///   using precision;  using kernel;  static constexpr P2PShape shape;
 ///   static constexpr bool long_sums;    whether a target has very many sources
-///   static constexpr bool all_near;     in mixed precision: whether all sources have low parts
 ///   static constexpr int runs;          SourceRuns that it wants in scratch memory
 ///   struct Frame                        what the tile's coordinates are counted from, and
 ///     int first, count;                   its targets; the targets' kernel; the units of its sums
 ///     kernel pair; Real potential_unit, field_unit;
 ///   Frame frame(tile index);
 ///   void target(frame, i, Place& place);           coordinates of target i
-///   struct Cursor;  Cursor begin(frame, near);     a walk through all sources but the tile's own leaf; in
-///                                              mixed precision through those that are near, or are not
+///   struct Cursor;  Cursor begin(frame);           a walk through all sources but the tile's own leaf
 ///   int stage(team, frame, cursor, run scratch, chunk, capacity)    fills the chunk; 0 at the end
 ///   int own_count(frame);                          sources among which the targets themselves are,
 ///   int stage_own(team, frame, begin, chunk, capacity) which are staged apart;
@@ -176,7 +172,7 @@ template <class Space, class Want, class Problem>
 struct P2P {
   using Precision = typename Problem::precision;
   using Real = real_t<Precision>;
-  using Total = sum_t<Precision>;
+  using Total = std::conditional_t<Problem::long_sums, sum_t<Precision>, Real>;
   using V = Lanes<Space, Real>;
   static constexpr P2PShape shape = Problem::shape;
   static constexpr bool two_part = two_part_v<Precision>;
@@ -188,7 +184,8 @@ struct P2P {
   static constexpr int blocks = shape.tile / (columns * targets);
   /// Sources, and afterwards the sums of the threads that share targets.
   static constexpr int source_bytes = (two_part ? 2 : 1) * chunk_size * int(sizeof(Body<Real>)),
-                       total_bytes = split > 1 ? int(sizeof(Body<Total>)) * split * shape.tile : 0;
+                       totals = split > 1 ? shape.tile *split : 0,
+                       total_bytes = totals * int(sizeof(Body<Total>));
   static constexpr int shared_bytes = source_bytes > total_bytes ? source_bytes : total_bytes;
   static constexpr std::size_t scratch_bytes =
       shared_bytes + Problem::runs * sizeof(SourceRun<Real>) + 2 * scratch_alignment;
@@ -196,7 +193,7 @@ struct P2P {
   static_assert(split == 1 || blocks == 1);
 
   /// Whether a thread adds to its totals source by source; else chunk by chunk, which rounds less.
-  static constexpr bool direct = W == 1 && !Problem::long_sums && !two_part;
+  static constexpr bool direct = W == 1 && !Problem::long_sums;
   /// Whether the kernel's faster form is tried first.
   static constexpr bool has_apart = HasApart<typename Problem::kernel>;
   using Totals = TargetSums<Total>[targets];
@@ -258,43 +255,32 @@ struct P2P {
     for (std::int64_t begin = 0; begin < problem.own_count(frame); begin += chunk_size) {
       team.team_barrier();
       const int count = problem.stage_own(team, frame, int(begin), chunk, chunk_size);
-      add<Meeting::self, two_part>(team, frame, chunk, pad<two_part>(team, chunk, count),
-                                   int(begin), held);
+      add<Meeting::self>(team, frame, chunk, pad(team, chunk, count), int(begin), held);
     }
-    if constexpr (two_part) walk_others<Others, true>(team, frame, chunk, runs, held);
-    if constexpr (!two_part || !Problem::all_near)
-      walk_others<Others, false>(team, frame, chunk, runs, held);
-  }
-
-  template <Meeting Others, bool Near, class Frame>
-  KOKKOS_FORCEINLINE_FUNCTION void walk_others(TeamMember<Space> const& team, Frame const& frame,
-                                               TwoPartChunk<V> chunk, SourceRun<Real>* runs,
-                                               Held& held) const {
-    auto cursor = problem.begin(frame, Near);
+    auto cursor = problem.begin(frame);
     while (true) {
       team.team_barrier();
       const int count = problem.stage(team, frame, cursor, runs, chunk, chunk_size);
       if (count == 0) break;
-      add<Others, Near>(team, frame, chunk, pad<Near>(team, chunk, count), 0, held);
+      add<Others>(team, frame, chunk, pad(team, chunk, count), 0, held);
     }
   }
 
   /// Uncharged sources, far away, up to a full row of blocks; returns how many sources there are then.
-  template <bool Near>
   KOKKOS_FORCEINLINE_FUNCTION static int pad(TeamMember<Space> const& team, TwoPartChunk<V> chunk,
                                              int count) {
     constexpr int row = W * split;
     const int padded = (count + row - 1) / row * row;
     for (int j = count + team.team_rank(); j < padded; j += team.team_size()) {
       chunk.high.store(j, Real(1e3), Real(1e3), Real(1e3), Real(0));
-      if constexpr (Near) chunk.low.store(j, Real(0), Real(0), Real(0), Real(0));
+      if constexpr (two_part) chunk.low.store(j, Real(0), Real(0), Real(0), Real(0));
     }
     team.team_barrier();
     return padded;
   }
 
   /// Adds the staged sources to all blocks of targets.
-  template <Meeting Kind, bool Near, class Frame>
+  template <Meeting Kind, class Frame>
   KOKKOS_FORCEINLINE_FUNCTION void add(TeamMember<Space> const& team, Frame const& frame,
                                        TwoPartChunk<V> chunk, int count, int begin,
                                        Held& held) const {
@@ -303,20 +289,20 @@ struct P2P {
     FMM_UNROLL
     for (int b = 0; b < blocks; ++b)
       if (held.needed[b] > 0)
-        add_block<Kind, Near, least>(team, frame, chunk, count, begin, held.needed[b], b,
-                                     held.at[b], held.total[b]);
+        add_block<Kind, least>(team, frame, chunk, count, begin, held.needed[b], b, held.at[b],
+                               held.total[b]);
   }
 
   /// Adds them to block b, which needs at least `Targets` targets a thread.
-  template <Meeting Kind, bool Near, int Targets, class Frame>
+  template <Meeting Kind, int Targets, class Frame>
   KOKKOS_FORCEINLINE_FUNCTION void add_block(TeamMember<Space> const& team, Frame const& frame,
                                              TwoPartChunk<V> chunk, int count, int begin,
                                              int needed, int b, Places const& at,
                                              Totals& total) const {
     if constexpr (Targets < targets)
       if (needed > Targets)
-        return add_block<Kind, Near, (Targets < 6 ? Targets + 1 : targets)>(
-            team, frame, chunk, count, begin, needed, b, at, total);
+        return add_block<Kind, (Targets < 6 ? Targets + 1 : targets)>(team, frame, chunk, count,
+                                                                      begin, needed, b, at, total);
     int self[targets] = {};
     if constexpr (Kind == Meeting::self) {
       FMM_UNROLL
@@ -329,17 +315,16 @@ struct P2P {
         FMM_UNROLL
         for (int t = 0; t < Targets; ++t) among = among || (self[t] >= 0 && self[t] < count);
         if (!among)
-          return add_block<Meeting::apart, Near, targets>(team, frame, chunk, count, begin, needed,
-                                                          b, at, total);
+          return add_block<Meeting::apart, targets>(team, frame, chunk, count, begin, needed, b, at,
+                                                    total);
       }
     }
     const int first = split == 1 ? 0 : team.team_rank() / columns;
     if constexpr (direct) {
-      accumulate<Want, Kind, Near, Targets>(frame.pair, chunk, first, count, split, self, at,
-                                            total);
+      accumulate<Want, Kind, Targets>(frame.pair, chunk, first, count, split, self, at, total);
     } else {
       TargetSums<V> part[targets];
-      accumulate<Want, Kind, Near, Targets>(frame.pair, chunk, first, count, split, self, at, part);
+      accumulate<Want, Kind, Targets>(frame.pair, chunk, first, count, split, self, at, part);
       TargetSums<Real> sum[Targets];
       bool finite = true;
       FMM_UNROLL
@@ -349,8 +334,8 @@ struct P2P {
       }
       if constexpr (Kind == Meeting::apart && has_apart)
         if (!finite)
-          return add_block<Meeting::coincident, Near, targets>(team, frame, chunk, count, begin,
-                                                               needed, b, at, total);
+          return add_block<Meeting::coincident, targets>(team, frame, chunk, count, begin, needed,
+                                                         b, at, total);
       FMM_UNROLL
       for (int t = 0; t < Targets; ++t) total[t] += sum[t];
     }
@@ -362,10 +347,10 @@ struct P2P {
                                          char* shared, Held const& held) const {
     const auto put = [&](int i, TargetSums<Total> const& total) {
       if (i < frame.count)
-        problem.store(
-            frame, i,
-            Sums<Total>{total.potential * frame.potential_unit, total.x * frame.field_unit,
-                        total.y * frame.field_unit, total.z * frame.field_unit});
+        problem.store(frame, i,
+                      Sums<sum_t<Precision>>{total.potential * frame.potential_unit,
+                                             total.x * frame.field_unit, total.y * frame.field_unit,
+                                             total.z * frame.field_unit});
     };
     if constexpr (split == 1) {
       FMM_UNROLL
@@ -432,9 +417,8 @@ struct NearField {
     Offset entry, end;  ///< list entries that are not among the runs yet
     int run, run_count;
     BodyIndex body;
-    bool near;  ///< mixed precision: which of the cells are taken
   };
-  static constexpr bool long_sums = false, all_near = false;
+  static constexpr bool long_sums = false;
   static constexpr int runs = shape.team;
 
   Array<Cell, Space> cells;
@@ -470,8 +454,8 @@ struct NearField {
       place.low[2] = l.z;
     }
   }
-  KOKKOS_FUNCTION Cursor begin(Frame const& f, bool near) const {
-    return {list.offsets(f.cell), list.offsets(f.cell + 1), 0, 0, 0, near};
+  KOKKOS_FUNCTION Cursor begin(Frame const& f) const {
+    return {list.offsets(f.cell), list.offsets(f.cell + 1), 0, 0, 0};
   }
   KOKKOS_FUNCTION int stage(TeamMember<Space> const& team, Frame const& f, Cursor& at,
                             SourceRun<Real>* run, TwoPartChunk<V> chunk, int capacity) const {
@@ -489,13 +473,12 @@ struct NearField {
         const Real x = b.x * r.ratio + r.shift[0], y = b.y * r.ratio + r.shift[1],
                    z = b.z * r.ratio + r.shift[2];
         chunk.high.store(filled + j, x, y, z, b.q);
-        if constexpr (two_part)
-          if (at.near) {
-            const Body<Real> l = low(r.begin + at.body + j);
-            chunk.low.store(filled + j, rounded_off(b.x * r.ratio, r.shift[0], x) + l.x * r.ratio,
-                            rounded_off(b.y * r.ratio, r.shift[1], y) + l.y * r.ratio,
-                            rounded_off(b.z * r.ratio, r.shift[2], z) + l.z * r.ratio, Real(0));
-          }
+        if constexpr (two_part) {
+          const Body<Real> l = low(r.begin + at.body + j);
+          chunk.low.store(filled + j, rounded_off(b.x * r.ratio, r.shift[0], x) + l.x * r.ratio,
+                          rounded_off(b.y * r.ratio, r.shift[1], y) + l.y * r.ratio,
+                          rounded_off(b.z * r.ratio, r.shift[2], z) + l.z * r.ratio, Real(0));
+        }
       }
       filled += take;
       at.body += take;
@@ -532,10 +515,10 @@ struct NearField {
       const CellIndex index = list.entries(at.entry + i);
       const Cell source = cells(index);
       const Real per_edge = Real(1) / Real(f.leaf.edge());
-      bool left_out = index == f.cell;
-      if constexpr (two_part) left_out = left_out || is_near(f.leaf, source) != at.near;
-      SourceRun<Real> r{
-          source.body_begin, left_out ? 0 : source.body_count, Real(source.edge()) * per_edge, {}};
+      SourceRun<Real> r{source.body_begin,
+                        index == f.cell ? 0 : source.body_count,
+                        Real(source.edge()) * per_edge,
+                        {}};
       for (int d = 0; d < 3; ++d) r.shift[d] = Real(source.centre[d] - f.leaf.centre[d]) * per_edge;
       run[i] = r;
     }
@@ -553,18 +536,6 @@ struct NearField {
   }
 
  private:
-  /// Whether the gap between the cells' cubes is less than a quarter of the larger one's edge. Bodies
-  /// farther apart than that lose a few units in the last place to coordinates in one part.
-  KOKKOS_FUNCTION static bool is_near(Cell const& a, Cell const& b) {
-    const std::int32_t edges = a.edge() + b.edge(),
-                       larger = a.edge() > b.edge() ? a.edge() : b.edge();
-    bool near = true;
-    for (int d = 0; d < 3; ++d) {
-      const std::int32_t x = a.centre[d] - b.centre[d];
-      near = near && 2 * (x < 0 ? -x : x) - edges < larger / 2;
-    }
-    return near;
-  }
   /// What rounding left out of sum = a + b (Knuth's TwoSum).
   KOKKOS_FUNCTION static Real rounded_off(Real a, Real b, Real sum) {
     const Real b_in = sum - a;
@@ -611,7 +582,7 @@ struct AllSources {
   struct Cursor {
     BodyIndex body;
   };
-  static constexpr bool long_sums = true, all_near = true;
+  static constexpr bool long_sums = true;
   static constexpr int runs = 0;
 
   Array<Body<double>, Space> bodies;
@@ -646,7 +617,7 @@ struct AllSources {
   KOKKOS_FUNCTION void target(Frame const& f, int i, Place<Real, two_part>& place) const {
     place = place_of(f, bodies(body_of(f, i)));
   }
-  KOKKOS_FUNCTION Cursor begin(Frame const&, bool) const {
+  KOKKOS_FUNCTION Cursor begin(Frame const&) const {
     return {contiguous ? BodyIndex(0) : BodyIndex(bodies.extent(0))};
   }
   KOKKOS_FUNCTION int stage(TeamMember<Space> const& team, Frame const& f, Cursor& at,
