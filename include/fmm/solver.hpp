@@ -13,6 +13,7 @@
 #include <functional>
 #include <vector>
 
+#include "accuracy.hpp"
 #include "bodies.hpp"
 #include "completed_options.hpp"
 #include "concepts.hpp"
@@ -101,6 +102,18 @@ class Solver {
   void evaluate(ExecutionSpace const& space, plan_type const& plan, Charges const& charges,
                 Potential const& potential, Field const& field, Report& report) {
     evaluate_with(space, plan, charges, potential, field, &report);
+  }
+
+  /// The same, and returns the error of the results at a sample of the bodies, against direct sums in
+  /// double. Cost besides: samples x N pairs in double.
+  template <class Charges, class Potential, class Field, class Positions>
+  ErrorMeasure evaluate(ExecutionSpace const& space, plan_type const& plan, Charges const& charges,
+                        Potential const& potential, Field const& field,
+                        ErrorSample<Positions> const& sample, Report* report = nullptr) {
+    detail::check_extents("positions", sample.positions, plan.size());
+    evaluate_with(space, plan, charges, potential, field, report);
+    return measure_error(space, kernel_, sample.positions, charges, potential, field,
+                         sample.samples, sample.seed);
   }
 
   /// With AllPairs: the sums of about `samples` bodies over all others, to tell the time and the error of

@@ -62,18 +62,21 @@ class ToleranceSolver<Kernel, Orders<Order...>, Precision, ExecutionSpace> {
     return std::visit([](auto const& solver) -> Kernel const& { return solver.kernel(); }, solver_);
   }
 
-  /// As of Solver, with a criterion that uses charges.
+  /// As of Solver, with a criterion that uses charges; `more` is a Report, or an ErrorSample and perhaps a
+  /// Report*.
   template <class Positions, class Charges, class... Report>
   plan_type build(ExecutionSpace const& space, Positions const& positions, Charges const& charges,
                   Report&... report) {
     return std::visit(
         [&](auto& solver) { return solver.build(space, positions, charges, report...); }, solver_);
   }
-  template <class Charges, class Potential, class Field, class... Report>
-  void evaluate(ExecutionSpace const& space, plan_type const& plan, Charges const& charges,
-                Potential const& potential, Field const& field, Report&... report) {
-    std::visit(
-        [&](auto& solver) { solver.evaluate(space, plan, charges, potential, field, report...); },
+  template <class Charges, class Potential, class Field, class... More>
+  auto evaluate(ExecutionSpace const& space, plan_type const& plan, Charges const& charges,
+                Potential const& potential, Field const& field, More&&... more) {
+    return std::visit(
+        [&](auto& solver) {
+          return solver.evaluate(space, plan, charges, potential, field, more...);
+        },
         solver_);
   }
 
