@@ -265,21 +265,6 @@ TEST(ClassicLists, OfAdaptiveTreesAreUVWAndX) {
   EXPECT_EQ(w, x);  // each the other's mirror image
 }
 
-/// Laplace's expansions, of which nothing takes single bodies.
-struct NoP2L {
-  template <int Order, class Real, class Translation>
-  struct Expansion : fmm::SphericalExpansion<Order, Real, Translation> {
-    using basis = Expansion;
-    static void p2l() = delete;
-  };
-  template <class Real>
-  KOKKOS_FUNCTION fmm::PairTerm<Real> operator()(Real r2) const {
-    return fmm::Laplace()(r2);
-  }
-  KOKKOS_FUNCTION NoP2L rescaled(double) const { return *this; }
-  KOKKOS_FUNCTION double potential_unit(double length) const { return 1 / length; }
-};
-
 /// What P2L takes, and nothing else, would be pairs without it; its error is that of the other lists.
 TEST(ClassicLists, XSavesPairs) {
   const Bodies bodies = make_bodies(Model::plummer, 20000);
@@ -296,7 +281,7 @@ TEST(ClassicLists, XSavesPairs) {
     return std::pair(report, relative_l2(to_host(potential, field).field, reference));
   };
   const auto [with, error] = report_and_error(fmm::Laplace());
-  const auto [without, error_without] = report_and_error(NoP2L());
+  const auto [without, error_without] = report_and_error(LaplaceWithoutP2L());
   const HostLists lists = make_lists<fmm::FmmList>(bodies, options);
   std::int64_t saved = 0, taken = 0;
   for (std::size_t i = 0; i < lists.cells.size(); ++i)

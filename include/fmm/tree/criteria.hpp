@@ -70,18 +70,6 @@ KOKKOS_INLINE_FUNCTION float distance2(CellView const& a, CellView const& b) {
   return x * x + y * y + z * z;
 }
 
-/// From a's centre to the nearest place where a body of b can be, in b's cube and in its tight sphere.
-KOKKOS_INLINE_FUNCTION float nearest_place(CellView const& a, CellView const& b) {
-  const float half = 0.5f * b.edge;
-  float gap2 = 0;
-  for (int d = 0; d < 3; ++d) {
-    const float x = std::fabs(b.centre[d] - a.centre[d]), gap = x > half ? x - half : 0;
-    gap2 += gap * gap;
-  }
-  const float to_sphere = std::sqrt(distance2(a, b)) - b.radius, to_cube = std::sqrt(gap2);
-  return to_sphere > to_cube ? to_sphere : to_cube;
-}
-
 }  // namespace detail
 
 /// (r_a + r_b) < theta R with the tight radii of both cells' bodies and R between the centres
@@ -175,8 +163,8 @@ struct FieldCriterion : detail::PairError {
 /// target. Only a smaller source makes S smaller, and only a smaller target makes T smaller beyond
 /// cancellation: the side that is not good enough is split, and bodies of a leaf that cannot be split
 /// take the multipole of a large source by M2P, so that errors in the same direction do not add up from
-/// many small ones. A leaf with few bodies, by P2L, has no S; where a + b is too large T is that of these
-/// bodies at the leaf's nearest place. The relative force error of all bodies is near pair_error, whatever
+/// many small ones. Single bodies have no S: those of a leaf that cannot be split, or are very few, go to
+/// the target's local expansion by P2L. The relative force error of all bodies is near pair_error, whatever
 /// the order, the distribution and N (docs/math.md).
 struct PowerCriterion {
   static constexpr bool uses_theta = true;
@@ -202,13 +190,9 @@ struct PowerCriterion {
 
   KOKKOS_FUNCTION Acceptance operator()(CellView const& target, CellView const& source) const {
     const float r = target.radius + source.radius, R2 = detail::distance2(target, source);
+    if (!(r * r < theta2 * R2)) return Acceptance::no;
+    const float direct = target.bodies * source.bodies * m2ls_per_pair;
     const bool leaves = target.leaf && source.leaf;
-    // what ways cost, in M2Ls: all pairs, P2L, and the other ways together
-    const float direct = target.bodies * source.bodies * m2ls_per_pair,
-                from_bodies = source.bodies * m2ls_per_p2l, worth = leaves ? direct : refinement;
-    const bool take_bodies = source.leaf && from_bodies < direct && from_bodies < worth;
-    if (!(r * r < theta2 * R2))
-      return take_bodies && is_far(target, source, worth) ? Acceptance::p2l : Acceptance::no;
     if (leaves && direct < 1) return Acceptance::p2p;
 
     const float per_R = 1 / std::sqrt(R2), a = target.radius * per_R, b = source.radius * per_R,
@@ -220,10 +204,14 @@ struct PowerCriterion {
       a_p *= a;
     }
     T *= a_p * tail;
+    const float worth = leaves ? direct : refinement;  // in M2Ls
     const float allowed = limit * target.field * R2 * std::sqrt(worth / target.bodies);
     const bool target_good = T <= allowed;  // a source without charge is good in no field, too
     const bool source_good = S(source.powers[order], t, b, 1 - 0.6f * a) * tail <= allowed;
-    if (target_good && take_bodies && (!source_good || from_bodies < 1)) return Acceptance::p2l;
+    // a leaf's bodies have no S; where that of the leaf is too large, the other way is all pairs
+    const float from_bodies = source.bodies * m2ls_per_p2l;
+    if (target_good && source.leaf && from_bodies < (source_good ? 1 : direct))
+      return Acceptance::p2l;
     if (target_good && source_good) return Acceptance::m2l;
     if (target_good) return Acceptance::split_source;
     if (!target.leaf) return source_good ? Acceptance::split_target : Acceptance::no;
@@ -237,15 +225,6 @@ struct PowerCriterion {
   }
 
  private:
-  /// Whether T is small enough of sources without extent, all at the nearest place of the source's bodies.
-  KOKKOS_FUNCTION bool is_far(CellView const& target, CellView const& source, float worth) const {
-    const float D = detail::nearest_place(target, source), a = target.radius / D;
-    if (!(a * a < theta2)) return false;
-    float T = source.charge / (1 - a);
-    for (int n = 0; n < order; ++n) T *= a;
-    return T <= limit * target.field * D * D * std::sqrt(worth / target.bodies);
-  }
-
   KOKKOS_FUNCTION float S(float power, float t, float b, float D) const {
     float s = power * b / D, t_D = t / D;
     for (int n = 0; n < order; ++n) s *= t_D;
@@ -266,8 +245,17 @@ struct SourceCriterion : detail::PairError {
 
   /// D; 0 for pairs whose translation (M2L) would not converge.
   KOKKOS_FUNCTION static float distance(CellView const& target, CellView const& source) {
-    const float R = std::sqrt(detail::distance2(target, source));
-    return source.radius < R - target.radius ? detail::nearest_place(source, target) : 0;
+    const float half = 0.5f * target.edge;
+    float R2 = 0, gap2 = 0;  // of the centres, and from the source's to the target's cube
+    for (int d = 0; d < 3; ++d) {
+      const float x = std::fabs(target.centre[d] - source.centre[d]);
+      const float gap = x > half ? x - half : 0;
+      R2 += x * x;
+      gap2 += gap * gap;
+    }
+    const float to_sphere = std::sqrt(R2) - target.radius, to_cube = std::sqrt(gap2);
+    if (!(source.radius < to_sphere)) return 0;
+    return to_sphere > to_cube ? to_sphere : to_cube;
   }
 
   KOKKOS_FUNCTION Acceptance operator()(CellView const& target, CellView const& source) const {
