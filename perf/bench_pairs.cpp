@@ -27,7 +27,7 @@ void near_field(benchmark::State& state, Point const& point) {
   time(state, setup.space, [&] {
     p2p<Want>(setup.space, kernel, s.tree.cells, s.tree.tiles, s.lists.p2p, bodies, sums);
   });
-  report(state, pair_work(double(setup.count_pairs().first),
+  report(state, pair_work(double(setup.count_pairs().p2p),
                           body_bytes<Real>(s.size) +
                               double(s.lists.p2p.entries.extent(0)) * sizeof(CellIndex)));
 }
