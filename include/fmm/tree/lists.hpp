@@ -59,15 +59,7 @@ struct CellMeasures {
 
 /// The lists that one target's walk counts, or writes: one index each. A source that goes into none of
 /// them is split.
-enum ListIndex {
-  list_m2l,
-  list_p2l,
-  list_m2p,
-  list_p2p,
-  list_open,
-  list_kinds,
-  split = list_kinds
-};
+enum ListIndex { list_m2l, list_p2l, list_m2p, list_p2p, list_open, split, list_kinds = split };
 
 template <class Space>
 struct TraversalBuffers {
