@@ -105,9 +105,9 @@ struct Tuning {
     return std::clamp(detail::multiprocessor_scratch / (scratch_bytes + 1024), 1, wanted);
   }
 
-  /// What a translation costs, a multipole at a body, and a body in a local expansion (that of P2M, which does
-  /// the same work), in pairs of P2P: roughly, as measured on an H200 and on two cores of a Zen 5, for
-  /// criteria that choose the cheapest operator.
+  /// What a translation costs, and a multipole at a body, in pairs of P2P: roughly, as measured on an H200
+  /// and on two cores of a Zen 5, for criteria that choose the cheapest operator. A body in a local expansion
+  /// is what P2M costs on an H200: nearly the same work.
   static constexpr double pairs_per_m2l(int order) {
     const double cube = double(order + 1) * (order + 1) * (order + 1);
     return host ? 20 + 0.7 * cube : (12 + 0.17 * cube) * (single ? 1 : 2);
