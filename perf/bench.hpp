@@ -199,7 +199,8 @@ fmm::Options options_of(Point const& point) {
 /// are in tree order.
 template <class Precision, class Traversal>
 struct Setup {
-  static constexpr int criterion_order = 6;
+  /// What the lists know: expansions of order 6 that act at every distance and have P2L.
+  static fmm::detail::FarFieldRule far_field() { return {6, 0, true}; }
 
   Space space;
   fmm::Options options;
@@ -209,7 +210,7 @@ struct Setup {
     auto const& bodies = bodies_of<Precision>(point);
     const typename decltype(bodies.positions)::const_type positions = bodies.positions;
     const typename decltype(bodies.charges)::const_type charges = bodies.charges;
-    fmm::detail::build_plan<Traversal>(space, s, positions, options, criterion_order, nullptr);
+    fmm::detail::build_plan<Traversal>(space, s, positions, options, far_field(), nullptr);
     const auto sums = s.sums.resize(s.size);
     if constexpr (std::is_same_v<Traversal, fmm::AllPairs>)
       fmm::detail::take_charges<true>(space, charges, s.order, s.positions.view(s.size), sums);
@@ -221,14 +222,17 @@ struct Setup {
   std::int64_t cells() const { return std::int64_t(s.tree.cells.extent(0)); }
   std::int64_t leaves() const { return std::int64_t(s.tree.leaves.extent(0)); }
 
-  /// Body-body pairs of the near field, and body-cell pairs of a treecode.
-  std::pair<std::int64_t, std::int64_t> count_pairs() const {
-    std::int64_t pairs = 0, m2p_pairs = 0;
-    Kokkos::parallel_reduce(
-        "fmm_bench::count", fmm::detail::range(space, cells()),
-        fmm::detail::CountPairs<Space>{s.tree.cells, s.lists.p2p, s.lists.m2p, s.lists.m2l, true},
-        pairs, m2p_pairs);
-    return {pairs, m2p_pairs};
+  struct Pairs {
+    std::int64_t p2p = 0;  ///< body-body pairs of the near field
+    std::int64_t m2p = 0;  ///< body-cell pairs of a treecode
+    std::int64_t p2l = 0;  ///< body-cell pairs of an FMM's X list
+  };
+  Pairs count_pairs() const {
+    Pairs pairs;
+    Kokkos::parallel_reduce("fmm_bench::count", fmm::detail::range(space, cells()),
+                            fmm::detail::CountPairs<Space>{s.tree.cells, s.lists, true}, pairs.p2p,
+                            pairs.m2p, pairs.p2l);
+    return pairs;
   }
 };
 
@@ -282,6 +286,7 @@ void run_solver(benchmark::State& state, Point const& point) {
   rate(state, "pairs", double(report.p2p_pairs));
   rate(state, "issued_flops", report.flops());
   state.counters["m2l"] = double(report.m2l);
+  state.counters["p2l"] = double(report.p2l);
   state.counters["m2p"] = double(report.m2p);
   state.counters["memory_bytes"] = double(report.memory_bytes);
   state.counters["force_l2"] = facts->error.force_l2;

@@ -113,6 +113,18 @@ void bench_l2p(benchmark::State& state, Point const& point) {
                  body_bytes<Real>(point.n) + x.leaves * x.row_bytes});
 }
 
+/// The X list of the classic lists.
+template <class Real>
+void bench_p2l(benchmark::State& state, Point const& point) {
+  Expanded<Real, fmm::Rotation, fmm::FmmList> x(point);
+  using E = typename decltype(x)::E;
+  time(state, x.space, [&] { p2l<E>(x.space, x.s.tree.cells, x.s.lists.p2l, x.bodies, x.locals); });
+  const auto count = double(x.setup.count_pairs().p2l);
+  const double entries = double(x.s.lists.p2l.entries.extent(0));
+  report(state, {"bodies", count, 0, count * double(x.flops_at_bodies.p2l),
+                 x.cells * sizeof(Offset) + entries * (sizeof(CellIndex) + sizeof(Cell))});
+}
+
 /// Of a treecode: all multipoles that are accepted.
 template <class Real>
 void bench_m2p(benchmark::State& state, Point const& point) {
@@ -123,7 +135,7 @@ void bench_m2p(benchmark::State& state, Point const& point) {
     m2p<E, Want>(x.space, x.s.tree.cells, x.s.tree.tiles, x.s.lists.m2p, x.s.lists.m2l, x.bodies,
                  staged, x.sums);
   });
-  const auto count = double(x.setup.count_pairs().second);
+  const auto count = double(x.setup.count_pairs().m2p);
   const double entries = double(x.s.lists.m2l.entries.extent(0) + x.s.lists.m2p.entries.extent(0));
   report(state, {"evaluations", count, count * double(chapter::m2p(order)),
                  count * double(x.flops_at_bodies.m2p),
@@ -141,6 +153,7 @@ void add_order(Point const& point) {
   add<Real>("L2L/rotation" + p, point, bench_l2l<Real, fmm::Rotation>);
   add<Real>("L2L/direct" + p, point, bench_l2l<Real, fmm::Direct>);
   add<Real>("L2P" + p, point, bench_l2p<Real>);
+  add<Real>("P2L" + p, point, bench_p2l<Real>);
   add<Real>("M2P" + p, point, bench_m2p<Real>);
   add<Real>("treecode" + p, point,
             run_solver<order, fmm::NoTranslation, TreecodeTraversal<Real>, Real>);

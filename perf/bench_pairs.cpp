@@ -28,7 +28,7 @@ void near_field(benchmark::State& state, Point const& point) {
     p2p<Want, Precision>(setup.space, kernel, s.tree.cells, s.tree.tiles, s.lists.p2p, bodies,
                          s.low.view(two_part_v<Precision> ? s.size : 0), sums);
   });
-  report(state, pair_work(double(setup.count_pairs().first),
+  report(state, pair_work(double(setup.count_pairs().p2p),
                           body_bytes<Precision>(s.size) +
                               double(s.lists.p2p.entries.extent(0)) * sizeof(CellIndex)));
 }

@@ -90,13 +90,13 @@ template <class Real, class Traversal>
 void lists(benchmark::State& state, Point const& point) {
   auto& setup = setup_of<Real, Traversal>(point);
   time(state, setup.space,
-       [&] { build_lists<Traversal>(setup.space, setup.s, setup.options, setup.criterion_order); });
+       [&] { build_lists<Traversal>(setup.space, setup.s, setup.options, setup.far_field()); });
   auto const& lists = setup.s.lists;
-  const double entries = double(lists.m2l.entries.extent(0) + lists.m2p.entries.extent(0) +
-                                lists.p2p.entries.extent(0));
+  const double entries = double(lists.m2l.entries.extent(0) + lists.p2l.entries.extent(0) +
+                                lists.m2p.entries.extent(0) + lists.p2p.entries.extent(0));
   report(state, {"entries", entries, 0, 0,
                  entries * sizeof(CellIndex) +
-                     double(setup.cells()) * (sizeof(Cell) + 3 * sizeof(Offset))});
+                     double(setup.cells()) * (sizeof(Cell) + 4 * sizeof(Offset))});
   rate(state, "bodies", double(point.n));
 }
 

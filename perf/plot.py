@@ -29,8 +29,8 @@ METHOD_COLOURS = {"direct": "#999999", "treecode": "#E69F00", "fmm": "#0072B2"}
 STAGE_COLOURS = {
     "bounds": "#dddddd", "keys": "#c4c4c4", "sort": "#a0a0a0", "tree": "#787878",
     "lists": "#505050", "charges": "#f0e442", "p2m": "#b8e0a0", "m2m": "#60b060",
-    "m2l": "#0072B2", "m2p": "#56B4E9", "l2l": "#88509c", "l2p": "#CC79A7", "p2p": "#D55E00",
-    "results": "#f5c6a0",
+    "m2l": "#0072B2", "p2l": "#009E73", "m2p": "#56B4E9", "l2l": "#88509c", "l2p": "#CC79A7",
+    "p2p": "#D55E00", "results": "#f5c6a0",
 }
 STYLE = {
     "font.size": 10, "axes.spines.top": False, "axes.spines.right": False, "axes.axisbelow": True,

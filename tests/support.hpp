@@ -234,6 +234,21 @@ inline double relative_l2(std::vector<double> const& a, std::vector<double> cons
   return difference == 0 ? 0 : std::sqrt(difference / norm);
 }
 
+/// Laplace with expansions that do not take single bodies.
+struct LaplaceWithoutP2L {
+  template <int Order, class Real, class Translation>
+  struct Expansion : fmm::SphericalExpansion<Order, Real, Translation> {
+    using basis = Expansion;
+    static void p2l() = delete;
+  };
+  template <class Real>
+  KOKKOS_FUNCTION fmm::PairTerm<Real> operator()(Real r2) const {
+    return fmm::Laplace()(r2);
+  }
+  KOKKOS_FUNCTION LaplaceWithoutP2L rescaled(double) const { return *this; }
+  KOKKOS_FUNCTION double potential_unit(double length) const { return 1 / length; }
+};
+
 /// The direct sum in double on the default execution space: fast, and itself tested against
 /// direct_reference.
 template <class Kernel>

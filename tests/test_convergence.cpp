@@ -33,6 +33,11 @@ struct WithoutHighest : Full {
     Full::m2l(x, y, z, s, t, M);
     cut(M);
   }
+  template <class V>
+  KOKKOS_FUNCTION static void p2l(V x, V y, V z, V q, fmm::detail::lane_scalar_t<V> f, V* L) {
+    Full::p2l(x, y, z, q, f, L);
+    cut(L);
+  }
 };
 
 template <int Sign>

@@ -211,7 +211,8 @@ TEST(Translations, DirectAndRotationAgreeToRounding) {
   check_m2l<28>(1e-12);
 }
 
-/// A unit charge at a, through M2L and L2P to b, and through M2P: 1/|b-a| within the ratio's power.
+/// A unit charge at a, through M2L and L2P to b, through P2L and L2P, and through M2P: 1/|b-a| within the
+/// ratio's power.
 template <int P>
 void check_chain() {
   using Expansion = fmm::SphericalExpansion<P, double, fmm::Rotation>;
@@ -236,10 +237,16 @@ void check_chain() {
     Expansion::template m2p<true, true>(d[0] + b[0], d[1] + b[1], d[2] + b[2], 1.0, staged.data(),
                                         sum);
     compare(sum, 0.5);
+    const auto compare_local = [&](Coefficients const& L, double factor) {
+      for (int k = 0; k < Expansion::staged_size; ++k)
+        staged[k] = Expansion::stage_local(L.data(), k);
+      compare(Expansion::template l2p<true, true>(b[0], b[1], b[2], staged.data()), factor);
+    };
+    Coefficients L(Expansion::size, 0.0);
+    Expansion::p2l(a[0] - d[0], a[1] - d[1], a[2] - d[2], 1.0, 1.0, L.data());
+    compare_local(L, 0.5);
     Expansion::m2l(d[0], d[1], d[2], 1.0, 1.0, M.data());
-    for (int k = 0; k < Expansion::staged_size; ++k)
-      staged[k] = Expansion::stage_local(M.data(), k);
-    compare(Expansion::template l2p<true, true>(b[0], b[1], b[2], staged.data()), 1);
+    compare_local(M, 1);
   }
 }
 

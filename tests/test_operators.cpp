@@ -33,7 +33,7 @@ class Operators : public testing::Test {
         fmm::Solver<fmm::Laplace, order, fmm::Rotation, Traversal, Real, Space>(options).options();
     const Kokkos::View<double const* [3], Space> positions = device.x;
     const Kokkos::View<double const*, Space> charges = device.q;
-    build_plan<Traversal>(space, s, positions, options, 2, nullptr);
+    build_plan<Traversal>(space, s, positions, options, {2, 0, true}, nullptr);
     take_charges<false>(space, charges, s.order, s.bodies.view(s.size), s.sums.resize(s.size));
     s.multipoles.resize(s.tree.cells.extent(0) * row);
     s.locals.resize(s.tree.cells.extent(0) * row);
@@ -149,6 +149,62 @@ TYPED_TEST(Operators, LocalsOfAllCellsAreTheSumsOverTheirLists) {
   this->template build<fmm::DualTree<>>({.theta = 0.6, .leaf_capacity = 20});  // unequal cells
   check(fmm::Rotation());
   check(fmm::Direct());
+}
+
+/// What is in the locals stays there; the sums are irregular harmonics at the bodies.
+template <int Order, class F>
+void check_bodies_in_locals(F& f) {
+  using Real = typename F::Real;
+  using Expansion = fmm::SphericalExpansion<Order, Real, fmm::Rotation>;
+  constexpr int size = Expansion::size, row = row_length(size);
+  static constexpr auto table = NormTable<Order, double>::make();
+  const auto locals = f.s.locals.resize(f.cells.size() * row);
+  const double before = 0.5;
+  Kokkos::deep_copy(locals, Real(before));
+  p2l<Expansion>(f.space, f.s.tree.cells, f.s.lists.p2l, f.s.bodies.view(f.s.size), locals);
+  f.space.fence();
+  const auto L = to_host(locals);
+  const auto list = to_host(f.s.lists.p2l);
+  std::size_t rows = 0;
+  for (std::size_t c = 0; c < f.cells.size(); ++c) {
+    std::vector<double> expected(size, before), absolute(size, before);
+    for (const CellIndex source : list[c]) {
+      Cell const& leaf = f.cells[source];
+      for (int i = leaf.body_begin; i < leaf.body_begin + leaf.body_count; ++i) {
+        double x[3], v[size];
+        f.relative(leaf, f.placed[i], f.cells[c], x);
+        irregular_harmonics<Order>(x[0], x[1], x[2], v);
+        for (int n = 0; n <= Order; ++n)
+          for (int k = n * n; k < (n + 1) * (n + 1); ++k) {
+            const double term = double(f.placed[i].q) * (1 << f.cells[c].level) * v[k] *
+                                table.inverse[k] * (k == n * n ? 1 : 2);
+            expected[k] += term;
+            absolute[k] += std::fabs(term);
+          }
+      }
+    }
+    rows += !list[c].empty();
+    const double rounding = list[c].empty() ? 0 : 10 * F::rounding * f.largest(absolute);
+    for (int k = 0; k < size; ++k)
+      ASSERT_NEAR(L[c * row + k], expected[k], rounding) << Order << ": " << c << " " << k;
+  }
+  EXPECT_GT(rows, 20u);
+}
+
+TYPED_TEST(Operators, BodiesInLocalsAreTheirDefinition) {
+  const auto check = [this]() {
+    check_bodies_in_locals<0>(*this);
+    check_bodies_in_locals<1>(*this);
+    check_bodies_in_locals<2>(*this);
+    check_bodies_in_locals<5>(*this);
+    check_bodies_in_locals<8>(*this);
+    check_bodies_in_locals<9>(*this);
+    check_bodies_in_locals<16>(*this);
+  };
+  this->template build<fmm::FmmList>({.leaf_capacity = 40});
+  check();
+  this->template build<fmm::FmmList>({.leaf_capacity = 3});  // long rows of small leaves
+  check();
 }
 
 /// L2L adds to a child what its parent's expansion is there: both give the same potential at a body.

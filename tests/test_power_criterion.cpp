@@ -167,6 +167,31 @@ TEST(PowerCriterion, BodiesWithoutChargesCostLittle) {
   for (const double p : sums.potential) ASSERT_EQ(p, 0);
 }
 
+/// Few bodies of a large leaf go to the locals of the core's cells. Expansions without P2L take none, with the
+/// same error and at no less cost.
+TEST(PowerCriterion, LargeLeavesWithFewBodiesGoToLocals) {
+  const Bodies bodies = make_bodies(Model::plummer, 20000, false, 2);
+  const Results reference = direct_sum<fmm::Laplace>(bodies);
+  const fmm::Options options{.pair_error = 1e-6, .leaf_capacity = 24};
+  const DeviceBodies<Space> device(bodies);
+  const auto report_of = [&]<class Kernel>(Kernel) {
+    fmm::Solver<Kernel, 8, fmm::Rotation, fmm::DualTree<Criterion>, double> solver(options);
+    Kokkos::View<double*, Space> potential("potential", bodies.size());
+    Kokkos::View<double* [3], Space> field("field", bodies.size());
+    fmm::Report report;
+    const auto plan = solver.build(Space(), device.x, device.q);
+    solver.evaluate(Space(), plan, device.q, potential, field, report);
+    EXPECT_LT(errors_of(to_host(potential, field), reference).l2, 10 * *options.pair_error);
+    return report;
+  };
+  const fmm::Report with = report_of(fmm::Laplace()), without = report_of(LaplaceWithoutP2L());
+  EXPECT_GT(with.p2l, std::int64_t(bodies.size()));
+  EXPECT_EQ(without.p2l, 0);
+  EXPECT_LT(with.m2l, without.m2l);
+  EXPECT_LE(with.p2p_pairs, without.p2p_pairs);
+  EXPECT_LT(with.flops(), without.flops());
+}
+
 /// Other charges, other lists: sources that have none are accepted at once.
 TEST(PowerCriterion, NewChargesMakeNewLists) {
   Bodies bodies = make_bodies(Model::cube, 5000);

@@ -8,7 +8,8 @@
 namespace fmm_test {
 
 /// u = 1, w = 0: the potential is the sum of all other charges. Its expansion is one number, which acts from
-/// a distance on.
+/// a distance on, with P2L or without.
+template <bool WithP2L>
 struct CountingKernel {
   double distance = 0;
   double support() const { return distance; }
@@ -27,6 +28,10 @@ struct CountingKernel {
     KOKKOS_FUNCTION static void m2l(V, V, V, V, V, V*) {}
     template <class V>
     KOKKOS_FUNCTION static void l2l(V, V, V, V*) {}
+    template <class V>
+    KOKKOS_FUNCTION static void p2l(V, V, V, V q, Real, V* L) requires WithP2L {
+      L[0] += q;
+    }
     template <bool P, bool F, class V>
     KOKKOS_FUNCTION static fmm::detail::PotentialGradient<V> l2p(V, V, V, Real const* L) {
       return {V(L[0]), V(Real(0)), V(Real(0)), V(Real(0))};
@@ -49,13 +54,23 @@ struct CountingKernel {
 namespace {
 
 using Space = Kokkos::DefaultExecutionSpace;
-template <class Traversal, class Translation = fmm::Rotation>
-using Counter = fmm::Solver<CountingKernel, 0, Translation, Traversal, double, Space>;
+template <class Traversal, class Translation = fmm::Rotation, bool WithP2L = true>
+using Counter = fmm::Solver<CountingKernel<WithP2L>, 0, Translation, Traversal, double, Space>;
+
+/// Takes the bodies of every leaf by P2L, which only a counting kernel can do.
+struct AllLeaves {
+  static constexpr bool uses_theta = false, uses_radii = false, uses_charges = false;
+  static constexpr double default_theta = 0.5;
+  explicit AllLeaves(double = 0) {}
+  KOKKOS_FUNCTION fmm::Acceptance operator()(fmm::CellView const&, fmm::CellView const&) const {
+    return fmm::Acceptance::p2l;
+  }
+};
 
 template <class Solver>
 void count_pairs(std::string const& name, fmm::Options const& options, Bodies const& bodies,
                  double distance = 0) {
-  Solver solver(options, CountingKernel{distance});
+  Solver solver(options, std::decay_t<decltype(std::declval<Solver>().kernel())>{distance});
   const Results r = run(solver, bodies);
   double all = 0;
   for (const double q : bodies.q) all += q;
@@ -73,6 +88,11 @@ void count_in_trees(std::string const& name, fmm::Options const& options, Bodies
   };
   count("lists", std::type_identity<Counter<FmmList>>());
   count("lists, M2P", std::type_identity<Counter<FmmList, NoTranslation>>());
+  count("lists without P2L", std::type_identity<Counter<FmmList, fmm::Rotation, false>>());
+  count("leaves", std::type_identity<Counter<DualTree<AllLeaves>>>());
+  count("leaves without P2L",
+        std::type_identity<Counter<DualTree<AllLeaves>, fmm::Rotation, false>>());
+  count("leaves, M2P", std::type_identity<Counter<DualTree<AllLeaves>, NoTranslation>>());
   count("dual", std::type_identity<Counter<DualTree<>>>());
   count("dual, M2P", std::type_identity<Counter<DualTree<>, NoTranslation>>());
   count("field", std::type_identity<Counter<DualTree<fmm::FieldCriterion>>>());
@@ -126,6 +146,30 @@ TEST(Counting, ALostPairShows) {
   for (const double p : r.potential) EXPECT_EQ(p, 99);
 }
 
+/// P2L is where there are locals that take it, and a plan with it is for no other solver.
+TEST(Counting, ByP2LIsWhereItCanBe) {
+  const Bodies bodies = make_bodies(Model::plummer, 3000);
+  const DeviceBodies<Space> device(bodies);
+  const auto entries = [&]<class Solver>(std::type_identity<Solver>) {
+    Solver solver({.leaf_capacity = 7});
+    return solver.build(Space(), device.x).p2l_entries();
+  };
+  using fmm::DualTree, fmm::FmmList, fmm::NoTranslation, fmm::Rotation;
+  EXPECT_GT(entries(std::type_identity<Counter<FmmList>>()), 0);
+  EXPECT_GT(entries(std::type_identity<Counter<DualTree<AllLeaves>>>()), 0);
+  EXPECT_EQ(entries(std::type_identity<Counter<DualTree<>>>()), 0);
+  EXPECT_EQ(entries(std::type_identity<Counter<fmm::BarnesHut>>()), 0);
+  EXPECT_EQ(entries(std::type_identity<Counter<FmmList, NoTranslation>>()), 0);
+  EXPECT_EQ(entries(std::type_identity<Counter<FmmList, Rotation, false>>()), 0);
+
+  Counter<FmmList> solver({.leaf_capacity = 7});
+  Counter<FmmList, NoTranslation> treecode({.leaf_capacity = 7});
+  const auto plan = solver.build(Space(), device.x);
+  Kokkos::View<double*, Space> potential("potential", bodies.size());
+  EXPECT_THROW(treecode.evaluate(Space(), plan, device.q, potential, fmm::none),
+               fmm::InvalidArgument);
+}
+
 // ---- the lists themselves -------------------------------------------------------------------------
 
 using namespace fmm::detail;
@@ -133,7 +177,7 @@ using namespace fmm::detail;
 struct HostLists {
   std::vector<Cell> cells;
   int depth;
-  std::vector<std::vector<CellIndex>> m2l, m2p, p2p;
+  std::vector<std::vector<CellIndex>> m2l, p2l, m2p, p2p;
 };
 
 template <class Traversal>
@@ -144,10 +188,10 @@ HostLists make_lists(Bodies const& bodies, fmm::Options options, double far_from
   options =
       fmm::Solver<fmm::Laplace, 2, fmm::Rotation, Traversal, double, Space>(options).options();
   const Kokkos::View<double const* [3], Space> positions = device.x;
-  build_plan<Traversal>(space, storage, positions, options, {2, far_from}, nullptr);
+  build_plan<Traversal>(space, storage, positions, options, {2, far_from, true}, nullptr);
   space.fence();
-  return {to_host(storage.tree.cells), storage.tree.depth, to_host(storage.lists.m2l),
-          to_host(storage.lists.m2p), to_host(storage.lists.p2p)};
+  return {to_host(storage.tree.cells), storage.tree.depth,         to_host(storage.lists.m2l),
+          to_host(storage.lists.p2l),  to_host(storage.lists.m2p), to_host(storage.lists.p2p)};
 }
 
 int distance(Cell const& a, Cell const& b) {  // of centres, in cells of one level
@@ -183,6 +227,7 @@ TEST(ClassicLists, Have27NeighboursAnd189Cells) {
     }
     for (const CellIndex j : lists.p2p[i]) EXPECT_LE(distance(lists.cells[i], lists.cells[j]), 1);
     EXPECT_TRUE(lists.m2p[i].empty());
+    EXPECT_TRUE(lists.p2l[i].empty());
   }
   EXPECT_EQ(largest, 189u);
   EXPECT_EQ(neighbours, 27u);
@@ -192,31 +237,68 @@ TEST(ClassicLists, Have27NeighboursAnd189Cells) {
 TEST(ClassicLists, OfAdaptiveTreesAreUVWAndX) {
   const HostLists lists =
       make_lists<fmm::FmmList>(make_bodies(Model::plummer, 5000), {.leaf_capacity = 16});
-  std::size_t w = 0, x = 0;
+  const auto touch = [](Cell const& a, Cell const& b) {
+    bool result = true;
+    for (int d = 0; d < 3; ++d)
+      result &= 2 * std::abs(a.centre[d] - b.centre[d]) <= a.edge() + b.edge();
+    return result;
+  };
+  std::set<std::pair<CellIndex, CellIndex>> w, x;  // leaf, and the smaller cell
   for (std::size_t i = 0; i < lists.cells.size(); ++i) {
     const Cell& target = lists.cells[i];
     for (const CellIndex j : lists.m2p[i]) {  // W: smaller, not touching, the parent touches
       const Cell &source = lists.cells[j], &parent = lists.cells[source.parent];
       EXPECT_TRUE(target.is_leaf());
       EXPECT_GT(source.level, target.level);
-      const auto touch = [&](Cell const& a) {
-        bool result = true;
-        for (int d = 0; d < 3; ++d)
-          result &= 2 * std::abs(a.centre[d] - target.centre[d]) <= a.edge() + target.edge();
-        return result;
-      };
-      EXPECT_FALSE(touch(source));
-      EXPECT_TRUE(touch(parent));
-      ++w;
+      EXPECT_FALSE(touch(source, target));
+      EXPECT_TRUE(touch(parent, target));
+      w.insert({CellIndex(i), j});
     }
-    for (const CellIndex j : lists.p2p[i]) {
+    for (const CellIndex j : lists.p2l[i]) x.insert({j, CellIndex(i)});
+    for (const CellIndex j : lists.p2p[i]) {  // U
       EXPECT_TRUE(target.is_leaf() && lists.cells[j].is_leaf());
-      x += lists.cells[j].level < target.level;
+      EXPECT_TRUE(touch(target, lists.cells[j]));
     }
     for (const CellIndex j : lists.m2l[i]) EXPECT_EQ(target.level, lists.cells[j].level);
   }
-  EXPECT_GT(w, 0u);
-  EXPECT_GT(x, 0u);
+  EXPECT_GT(w.size(), 100u);
+  EXPECT_EQ(w, x);  // each the other's mirror image
+}
+
+/// What P2L takes, and nothing else, would be pairs without it; its error is that of the other lists.
+TEST(ClassicLists, XSavesPairs) {
+  const Bodies bodies = make_bodies(Model::plummer, 20000);
+  const fmm::Options options{.leaf_capacity = 32};
+  const DeviceBodies<Space> device(bodies);
+  Kokkos::View<double*, Space> potential("potential", bodies.size());
+  Kokkos::View<double* [3], Space> field("field", bodies.size());
+  const auto reference = direct_sum<fmm::Laplace>(bodies).field;
+  const auto report_and_error = [&]<class Kernel>(Kernel) {
+    fmm::Solver<Kernel, 6, fmm::Rotation, fmm::FmmList, double, Space> solver(options);
+    fmm::Report report;
+    const auto plan = solver.build(Space(), device.x, report);
+    solver.evaluate(Space(), plan, device.q, potential, field, report);
+    return std::pair(report, relative_l2(to_host(potential, field).field, reference));
+  };
+  const auto [with, error] = report_and_error(fmm::Laplace());
+  const auto [without, error_without] = report_and_error(LaplaceWithoutP2L());
+  const HostLists lists = make_lists<fmm::FmmList>(bodies, options);
+  std::int64_t saved = 0, taken = 0;
+  for (std::size_t i = 0; i < lists.cells.size(); ++i)
+    for (const CellIndex j : lists.p2l[i]) {
+      taken += lists.cells[j].body_count;
+      saved += std::int64_t(lists.cells[i].body_count) * lists.cells[j].body_count;
+    }
+  EXPECT_EQ(with.p2l, taken);
+  EXPECT_EQ(with.count("p2l"), taken);
+  EXPECT_EQ(without.find("p2l"), nullptr);
+  EXPECT_EQ(with.m2l, without.m2l);
+  EXPECT_EQ(with.m2p, without.m2p);
+  EXPECT_EQ(with.m2p, taken);
+  EXPECT_EQ(without.p2p_pairs - with.p2p_pairs, saved);
+  EXPECT_GT(saved, without.p2p_pairs / 10);
+  EXPECT_LT(with.flops(), without.flops());
+  EXPECT_LT(error, 1.5 * error_without);
 }
 
 TEST(DualTraversal, AcceptsOnlyConvergingPairs) {
@@ -434,13 +516,13 @@ void check_far_field(char const* name) {
       fmm::Solver<fmm::Laplace, 2, fmm::Rotation, Traversal, double, Space>({.leaf_capacity = 8})
           .options();
   const Kokkos::View<double const* [3], Space> positions = device.x;
-  build_plan<Traversal>(space, s, positions, options, {2, 0}, nullptr);
+  build_plan<Traversal>(space, s, positions, options, {2, 0, true}, nullptr);
   const double distance = far_from * s.cube.edge;
-  build_plan<Traversal>(space, s, positions, options, {2, distance}, nullptr);
+  build_plan<Traversal>(space, s, positions, options, {2, distance, true}, nullptr);
   const auto cells = to_host(s.tree.cells);
   const auto index = to_host(s.order);
   double nearest = 1e9;
-  for (auto const& list : {to_host(s.lists.m2l), to_host(s.lists.m2p)})
+  for (auto const& list : {to_host(s.lists.m2l), to_host(s.lists.p2l), to_host(s.lists.m2p)})
     for (std::size_t i = 0; i < cells.size(); ++i)
       for (const CellIndex j : list[i])
         for (BodyIndex a = 0; a < cells[i].body_count; ++a)

@@ -87,6 +87,7 @@ Json entry(Settings const& settings, RunFacts const& facts, Measurement const& m
       {"interactions",
        {{"p2p_pairs", measurement.report.p2p_pairs},
         {"m2l", measurement.report.m2l},
+        {"p2l", measurement.report.p2l},
         {"m2p", measurement.report.m2p}}},
       {"flops", measurement.report.flops()},
       {"memory_bytes", measurement.report.memory_bytes},
@@ -98,8 +99,9 @@ Json entry(Settings const& settings, RunFacts const& facts, Measurement const& m
 }  // namespace
 
 std::vector<std::string> stage_names(std::vector<Measurement> const& measurements) {
-  std::vector<std::string> names{"bounds", "keys", "sort", "tree", "lists", "charges", "p2m",
-                                 "m2m",    "m2l",  "m2p",  "l2l",  "l2p",   "p2p",     "results"};
+  std::vector<std::string> names{"bounds",  "keys", "sort", "tree", "lists",
+                                 "charges", "p2m",  "m2m",  "m2l",  "p2l",
+                                 "m2p",     "l2l",  "l2p",  "p2p",  "results"};
   for (auto const& measurement : measurements)
     for (auto const& stage : measurement.report.stages)
       if (std::find(names.begin(), names.end(), stage.name) == names.end())

@@ -276,8 +276,8 @@ void CommandLine::add_methods() {
       "--criterion", settings_.criterion,
       "When the dual traversal accepts two cells: by radii and distance alone (radius), or by "
       "what the pair errs by, too, compared with the field at the target (field), or by the powers "
-      "of the multipoles, choosing between M2L, M2P and P2P (power; fmm) [radius; in float on a "
-      "GPU, --theta not given: field]");
+      "of the multipoles, choosing between M2L, M2P, P2L and P2P (power; fmm) [radius; in float "
+      "on a GPU, --theta not given: field]");
   add_real(
       "--pair-error", "E", settings_.pair_error, [](double x) { return x > 0; },
       "a finite number > 0",

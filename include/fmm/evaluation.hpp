@@ -13,6 +13,7 @@
 #include "kernels/m2l.hpp"
 #include "kernels/m2m.hpp"
 #include "kernels/m2p.hpp"
+#include "kernels/p2l.hpp"
 #include "kernels/p2m.hpp"
 #include "kernels/p2p.hpp"
 #include "kernels/power.hpp"
@@ -50,7 +51,7 @@ struct FarFieldBy<NoTranslation> {};
 template <class FarFieldScheme>
 inline constexpr bool has_locals_v = !std::is_same_v<FarFieldScheme, FarFieldBy<NoTranslation>>;
 
-/// What is wanted (a Wanted<>) of all bodies, summed in units of the cube: P2M, M2M, then either M2L, L2L
+/// What is wanted (a Wanted<>) of all bodies, summed in units of the cube: P2M, M2M, then either M2L, P2L, L2L
 /// and L2P (an FMM) or M2P (a treecode; an FMM's W list too), then P2P. `relist`, if there is one, makes
 /// the lists once there are multipoles.
 template <class Expansion, class FarFieldScheme, class Want, class Space, class Precision,
@@ -74,6 +75,10 @@ void sum_tree(Space const& space, PlanStorage<Space, Precision>& s, Kernel const
     const auto locals = s.locals.resize(coefficients);
     stage(space, report, "m2l",
           [&] { FarFieldScheme::template m2l<Expansion>(space, s, multipoles, locals); });
+    if constexpr (has_p2l<basis_t<Expansion>>())
+      if (s.lists.p2l.entries.extent(0) > 0)
+        stage(space, report, "p2l",
+              [&] { p2l<Expansion>(space, tree.cells, s.lists.p2l, bodies, locals); });
     stage(space, report, "l2l", [&] {
       for (int level = 1; level <= tree.depth; ++level)
         l2l<Expansion>(space, tree.cells, tree.level_begin[level], tree.level_begin[level + 1],
@@ -94,21 +99,25 @@ void sum_tree(Space const& space, PlanStorage<Space, Precision>& s, Kernel const
   });
 }
 
-/// Pairs of bodies, and of a body with a cell's multipole, in the lists of cell i.
+/// Pairs of bodies, of a body with a cell's multipole, and of a body with a cell's local expansion, in the
+/// lists of cell i.
 template <class Space>
 struct CountPairs {
   Array<Cell, Space> cells;
-  Csr<Space> p2p, m2p, m2l;
+  InteractionLists<Space> lists;
   bool m2l_at_bodies;
 
-  KOKKOS_FUNCTION void operator()(std::int64_t i, std::int64_t& pairs,
-                                  std::int64_t& m2p_pairs) const {
+  KOKKOS_FUNCTION void operator()(std::int64_t i, std::int64_t& pairs, std::int64_t& m2p_pairs,
+                                  std::int64_t& p2l_pairs) const {
+    auto const& [m2l, p2l, m2p, p2p] = lists;
     const std::int64_t bodies = cells(i).body_count;
     for (Offset k = p2p.offsets(i); k < p2p.offsets(i + 1); ++k)
       pairs +=
           bodies * (p2p.entries(k) == CellIndex(i) ? bodies - 1 : cells(p2p.entries(k)).body_count);
     m2p_pairs += bodies * (m2p.offsets(i + 1) - m2p.offsets(i));
     if (m2l_at_bodies) m2p_pairs += bodies * (m2l.offsets(i + 1) - m2l.offsets(i));
+    for (Offset k = p2l.offsets(i); k < p2l.offsets(i + 1); ++k)
+      p2l_pairs += cells(p2l.entries(k)).body_count;
   }
 };
 
@@ -124,11 +133,10 @@ void count_pairs(std::int64_t pairs, Report& report) {
 template <class Expansion, class FarFieldScheme, class Want, class Space, class Precision>
 void count_tree_work(Space const& space, PlanStorage<Space, Precision> const& s, Report& report) {
   constexpr bool has_locals = has_locals_v<FarFieldScheme>;
-  std::int64_t pairs = 0, m2p_pairs = 0;
-  Kokkos::parallel_reduce(
-      "fmm::count", range(space, s.tree.cells.extent(0)),
-      CountPairs<Space>{s.tree.cells, s.lists.p2p, s.lists.m2p, s.lists.m2l, !has_locals}, pairs,
-      m2p_pairs);
+  std::int64_t pairs = 0, m2p_pairs = 0, p2l_pairs = 0;
+  Kokkos::parallel_reduce("fmm::count", range(space, s.tree.cells.extent(0)),
+                          CountPairs<Space>{s.tree.cells, s.lists, !has_locals}, pairs, m2p_pairs,
+                          p2l_pairs);
   using Real = real_t<Precision>;
   const auto flops = body_flops<basis_t<Expansion>, Real, Want::potential, Want::field>();
   const auto translations = translation_flops<Expansion, Real>();
@@ -138,6 +146,8 @@ void count_tree_work(Space const& space, PlanStorage<Space, Precision> const& s,
   if constexpr (has_locals) {
     report.m2l += std::int64_t(s.lists.m2l.entries.extent(0));
     FarFieldScheme::template count<Expansion>(s, report);
+    if (p2l_pairs > 0) add_work(report, "p2l", p2l_pairs, flops.p2l);
+    report.p2l += p2l_pairs;
     add_work(report, "l2l", cells - 1, translations.l2l);
     add_work(report, "l2p", s.size, flops.l2p);
   }

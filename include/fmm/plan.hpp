@@ -76,8 +76,9 @@ class Plan {
   std::int64_t leaves() const { return std::int64_t(storage_->tree.leaves.extent(0)); }
   /// The deepest level that has cells.
   int depth() const { return storage_->tree.depth; }
-  /// Cell pairs in the lists of M2L, M2P and P2P.
+  /// Cell pairs in the lists of M2L, P2L, M2P and P2P.
   std::int64_t m2l_entries() const { return entries(storage_->lists.m2l); }
+  std::int64_t p2l_entries() const { return entries(storage_->lists.p2l); }
   std::int64_t m2p_entries() const { return entries(storage_->lists.m2p); }
   std::int64_t p2p_entries() const { return entries(storage_->lists.p2p); }
   /// Bytes held in the execution space's memory.

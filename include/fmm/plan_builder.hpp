@@ -14,13 +14,15 @@
 
 namespace fmm::detail {
 
-/// What the lists are to know of the expansions: the highest degree, and from which distance on, in the unit
-/// of the positions, they stand for the pair kernel.
+/// What the lists are to know of the expansions: the highest degree, from which distance on, in the unit of
+/// the positions, they stand for the pair kernel, and whether there is P2L.
 struct FarFieldRule {
   int order;
   double from;
+  bool has_p2l;
 
-  FarFieldRule(int p, double distance = 0) : order(p), from(distance) {}
+  FarFieldRule(int p, double distance = 0, bool p2l = false)
+      : order(p), from(distance), has_p2l(p2l) {}
 };
 
 /// The distance in edges of the bounding cube, where no two bodies are farther apart than 2.
@@ -72,11 +74,12 @@ void build_lists(Space const& space, PlanStorage<Space, Precision>& s, Options c
       coarse_field(space, s.tree, s.size, s.traversal.coarse, s.traversal.ends, weights,
                    measures.fields, Shape::gather_team);
     }
-    const auto criterion = make_criterion<Criterion>(
-        CriterionOptions{options.theta.value_or(0), options.pair_error.value_or(0), far.order,
-                         Shape::pairs_per_m2l(far.order), Shape::pairs_per_m2p(far.order)});
-    s.lists =
-        dual_lists(space, s.traversal, s.tree, criterion, measures, far_from, Shape::list_team);
+    const auto criterion = make_criterion<Criterion>(CriterionOptions{
+        options.theta.value_or(0), options.pair_error.value_or(0), far.order,
+        Shape::pairs_per_m2l(far.order), Shape::pairs_per_m2p(far.order),
+        far.has_p2l ? Shape::pairs_per_p2l(far.order) : std::numeric_limits<double>::infinity()});
+    s.lists = dual_lists(space, s.traversal, s.tree, criterion, measures, far_from, far.has_p2l,
+                         Shape::list_team);
   } else {
     s.lists =
         barnes_hut_lists(space, s.traversal, s.tree, *options.theta, far_from, Shape::list_team);
@@ -89,7 +92,7 @@ void lists_stage(Space const& space, PlanStorage<Space, Precision>& s, Options c
                  FarFieldRule far, Report* report) {
   stage(space, report, "lists", [&] { build_lists<Traversal>(space, s, options, far); });
   if (report)
-    for (auto const* list : {&s.lists.m2l, &s.lists.m2p, &s.lists.p2p})
+    for (auto const* list : {&s.lists.m2l, &s.lists.p2l, &s.lists.m2p, &s.lists.p2p})
       report->stage("lists").count += std::int64_t(list->entries.extent(0));
 }
 

@@ -12,7 +12,7 @@
 namespace fmm {
 
 /// One stage; `count` is in the stage's own unit: bodies for p2m and l2p, cells for tree, translations
-/// for m2m, m2l and l2l, body-cell pairs for m2p, body-body pairs for p2p, list entries for lists.
+/// for m2m, m2l and l2l, body-cell pairs for p2l and m2p, body-body pairs for p2p, list entries for lists.
 struct StageReport {
   std::string name;
   double seconds = 0;
@@ -28,6 +28,7 @@ struct Report {
   double evaluate_seconds = 0;
   std::int64_t p2p_pairs = 0;    ///< body-body pairs, a body with itself not counted
   std::int64_t m2l = 0;          ///< cell-cell translations
+  std::int64_t p2l = 0;          ///< bodies times cells whose local expansions they are added to
   std::int64_t m2p = 0;          ///< body-cell evaluations
   std::size_t memory_bytes = 0;  ///< held in the execution space's memory by plan and solver
 

@@ -140,11 +140,16 @@ class Solver {
   static constexpr bool all_pairs = std::is_same_v<Traversal, AllPairs>;
   static constexpr bool dual = detail::is_dual_v<Traversal>;
   static constexpr bool needs_multipoles = detail::needs_multipoles_v<Traversal>;
+  using Expansion = detail::expansion_t<Kernel, Order, Real, Translation>;
   /// A treecode evaluates multipoles at the bodies; an FMM goes through local expansions.
   using FarFieldScheme = detail::FarFieldBy<std::conditional_t<dual, Translation, NoTranslation>>;
+  static constexpr bool has_p2l =
+      detail::has_locals_v<FarFieldScheme> && detail::has_p2l<detail::basis_t<Expansion>>();
 
   /// What lists are to know of the expansions.
-  detail::FarFieldRule far_field() const { return {Order, detail::far_from(kernel_, options_)}; }
+  detail::FarFieldRule far_field() const {
+    return {Order, detail::far_from(kernel_, options_), has_p2l};
+  }
 
   /// Memory of a plan that nobody holds any more, or new.
   std::shared_ptr<Storage> free_storage() {
@@ -202,13 +207,15 @@ class Solver {
     detail::check_extents("charges", charges, s.size);
     detail::check_extents("potential", potential, s.size);
     detail::check_extents("field", field, s.size);
+    if (!has_p2l && !uses_charges && plan.p2l_entries() > 0)
+      throw InvalidArgument("plan.p2l_entries()", double(plan.p2l_entries()),
+                            "0, where there is no P2L: the plan is of another solver");
     if (s.size == 0) return;
     detail::Region region("fmm::evaluate");
     const detail::Stopwatch watch;
     if constexpr (all_pairs) {
       detail::evaluate_all_pairs(space, s, kernel_, charges, potential, field, sample, report);
     } else {
-      using Expansion = detail::expansion_t<Kernel, Order, Real, Translation>;
       std::function<void()> relist;
       if constexpr (uses_charges)
         relist = [&] {

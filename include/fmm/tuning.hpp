@@ -106,13 +106,18 @@ struct Tuning {
   }
 
   /// What a translation costs, and a multipole at a body, in pairs of P2P: roughly, as measured on an H200
-  /// and on two cores of a Zen 5, for criteria that choose the cheapest operator.
+  /// and on two cores of a Zen 5, for criteria that choose the cheapest operator. A body in a local expansion
+  /// is what P2M costs on an H200: nearly the same work.
   static constexpr double pairs_per_m2l(int order) {
     const double cube = double(order + 1) * (order + 1) * (order + 1);
     return host ? 20 + 0.7 * cube : (12 + 0.17 * cube) * (single ? 1 : 2);
   }
   static constexpr double pairs_per_m2p(int order) {
     return 2 + 0.05 * double(order + 1) * (order + 2) * (order + 3) * (order <= 7 ? 1 : 4);
+  }
+  static constexpr double pairs_per_p2l(int order) {
+    const int size = (order + 1) * (order + 1);
+    return 0.85 * size * (host || size <= detail::register_coefficients ? 1 : 5);
   }
 
   /// M2L by BatchedGemm.

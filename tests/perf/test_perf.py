@@ -457,8 +457,8 @@ class Benchmarks(Case):
             self.assertGreater(run["real_time"], 0)
             found.setdefault(run["name"].split("/order")[0].split("/float")[0].split("/double")[0],
                              []).append(run)
-        kinds = {"bounds", "keys", "sort", "tree", "P2P/near", "P2P/all", "direct", "P2M", "M2P",
-                 "L2P", "treecode", "fmm"}
+        kinds = {"bounds", "keys", "sort", "tree", "P2P/near", "P2P/all", "direct", "P2M", "P2L",
+                 "M2P", "L2P", "treecode", "fmm"}
         kinds |= {f"lists/{kind}" for kind in ("barnes-hut", "classic", "radius", "field", "source")}
         kinds |= {f"{operator}/{scheme}" for operator in ("M2M", "M2L", "L2L")
                   for scheme in ("rotation", "direct")}

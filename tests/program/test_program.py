@@ -547,7 +547,8 @@ class Report(Case):
             self.assertLessEqual(seconds["total"], max(seconds["all"]))
             self.assertGreater(seconds["build"], 0)
             self.assertGreater(seconds["evaluate"], 0)
-            for stage in ("sort", "tree", "lists", "p2m", "m2l", "m2m", "m2p", "l2l", "l2p", "p2p"):
+            for stage in ("sort", "tree", "lists", "p2m", "m2l", "m2m", "p2l", "m2p", "l2l", "l2p",
+                          "p2p"):
                 self.assertGreaterEqual(seconds["stages"][stage], 0)
             self.assertGreater(entry["flops"], 0)
             self.assertGreater(entry["memory_bytes"], 0)
@@ -560,7 +561,8 @@ class Report(Case):
             self.assertLessEqual(sum(histogram["counts"]), 300)
             self.assertEqual(len(histogram["counts"]), len(histogram["log10_from"]))
         direct, treecode, fmm = entries
-        self.assertEqual(direct["interactions"], {"p2p_pairs": n * (n - 1), "m2l": 0, "m2p": 0})
+        self.assertEqual(direct["interactions"],
+                         {"p2p_pairs": n * (n - 1), "m2l": 0, "p2l": 0, "m2p": 0})
         for key in ("order", "theta", "leaf", "tree", "translation"):
             self.assertIsNone(direct[key])
         self.assertGreater(treecode["interactions"]["m2p"], 0)

@@ -76,10 +76,10 @@ std::int64_t count_flops(F const& f) {
 
 /// Operations of each operator of an expansion, per body, child or translation.
 struct OperatorFlops {
-  std::int64_t p2m = 0, m2m = 0, m2l = 0, l2l = 0, m2p = 0, l2p = 0;
+  std::int64_t p2m = 0, m2m = 0, m2l = 0, l2l = 0, p2l = 0, m2p = 0, l2p = 0;
 };
 
-/// Of the operators between bodies and cells: p2m, m2p, l2p.
+/// Of the operators between bodies and cells: p2m, p2l (if there is one), m2p, l2p.
 template <class Basis, class Real, bool Potential, bool Field>
 OperatorFlops body_flops() {
   using V = CountingLane<Real>;
@@ -95,6 +95,8 @@ OperatorFlops body_flops() {
     const Real zeros[staged] = {};
     OperatorFlops n;
     n.p2m = count_flops<Real>([&] { Basis::p2m(x, y, z, one, a); });
+    if constexpr (requires { Basis::p2l(x, y, far, one, Real(1), a); })
+      n.p2l = count_flops<Real>([&] { Basis::p2l(x, y, far, one, Real(1), a); });
     auto sum = Basis::template l2p<Potential, Field>(x, y, z, zeros);
     n.m2p = count_flops<Real>(
         [&] { Basis::template m2p<Potential, Field>(x, y, far, Real(1), zeros, sum); });

@@ -17,6 +17,9 @@
 //                              for a cell of edge 1; f is 1 / edge
 //   l2p<P, F>(x, y, z, S)      potential (if P), in the cube's unit, and gradient (if F), per cell edge, of
 //                              a staged local expansion S
+//   p2l(x, y, z, q, f, L)      optional: adds a body at (x, y, z), in cell edges from the centre and farther
+//                              from it than all bodies of the cell, to local expansion L of a cell of edge
+//                              1 / f; without it such bodies are summed by P2P
 //   staged_size, stage_multipole(M, k), stage_local(L, k)   optional: how many numbers a staged expansion
 //                              is, and number k of them, computed once for each cell; without these S is
 //                              the expansion itself
@@ -56,6 +59,15 @@ struct SphericalBasis {
     Real sum = 0;
     for (int k = n * n; k < (n + 1) * (n + 1); ++k) sum += M[k] * M[k];
     return std::sqrt(sum);
+  }
+
+  /// With s = x / r^2 the irregular harmonics of x are |s| times the regular ones of s: the multipole of a
+  /// charge q |s| there.
+  template <class V>
+  KOKKOS_INLINE_FUNCTION static void p2l(V x, V y, V z, V q, Real per_edge, V* L) {
+    using detail::rsqrt;
+    const V u = rsqrt(x * x + y * y + z * z), u2 = u * u;
+    p2m(x * u2, y * u2, z * u2, q * u * V(per_edge), L);
   }
 
   static constexpr bool polynomial = Order <= detail::largest_polynomial_order;
@@ -199,6 +211,12 @@ KOKKOS_INLINE_FUNCTION constexpr bool is_polynomial() {
     return Expansion::polynomial;
   else
     return false;
+}
+
+/// Whether bodies can be expanded locally (P2L).
+template <class Expansion>
+constexpr bool has_p2l() {
+  return requires(double x, double* L) { Expansion::p2l(x, x, x, x, x, L); };
 }
 
 /// From one cell's expansion of `size` numbers to the next in memory: whole quads, for wide loads and

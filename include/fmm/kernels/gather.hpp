@@ -63,12 +63,18 @@ KOKKOS_FORCEINLINE_FUNCTION void add_to_rows(V const* from, int count, Real* row
   }
 }
 
-/// out[k] = sum of partial[k] over all lanes and threads of the team.
-template <class Space, class Real, int Size, class V>
+/// out[k] = sum of partial[k] over all lanes and threads of the team; with Add, it is added to what is there.
+template <class Space, class Real, int Size, bool Add = false, class V>
 KOKKOS_INLINE_FUNCTION void team_sum(TeamMember<Space> const& team, V const* partial, Real* out) {
   constexpr int slice = Tuning<Space, Real>::gather_slice;
+  const auto give = [out](int k, Real sum) {
+    if constexpr (Add)
+      out[k] += sum;
+    else
+      out[k] = sum;
+  };
   if (team.team_size() == 1) {
-    for (int k = 0; k < Size; ++k) out[k] = LaneTraits<V>::sum(partial[k]);
+    for (int k = 0; k < Size; ++k) give(k, LaneTraits<V>::sum(partial[k]));
     return;
   }
   const int rank = team.team_rank(), width = team.team_size() + 1;  // padded against bank conflicts
@@ -83,7 +89,7 @@ KOKKOS_INLINE_FUNCTION void team_sum(TeamMember<Space> const& team, V const* par
     for (int k = rank; k < count; k += team.team_size()) {
       Real sum(0);
       for (int r = 0; r < team.team_size(); ++r) sum += scratch[k * width + r];
-      out[begin + k] = sum;
+      give(begin + k, sum);
     }
     team.team_barrier();
   }
@@ -114,16 +120,22 @@ struct Gather {
   }
 };
 
-template <class Space, class Op>
-void gather(std::string const& label, Space const& space, int owners, int team_size, Op const& op) {
-  if (owners == 0) return;
-  using Real = typename Op::real;
-  TeamPolicy<Space> policy(space, owners, team_size);
+/// Teams that have the scratch memory of team_sum.
+template <class Real, class Space>
+TeamPolicy<Space> summing_teams(Space const& space, int teams, int team_size) {
+  TeamPolicy<Space> policy(space, teams, team_size);
   if (team_size > 1)
     policy.set_scratch_size(
         0, Kokkos::PerTeam(Tuning<Space, Real>::gather_slice * (team_size + 1) * sizeof(Real) +
                            scratch_alignment));
-  Kokkos::parallel_for(label, policy, Gather<Space, Op>{op});
+  return policy;
+}
+
+template <class Space, class Op>
+void gather(std::string const& label, Space const& space, int owners, int team_size, Op const& op) {
+  if (owners == 0) return;
+  Kokkos::parallel_for(label, summing_teams<typename Op::real>(space, owners, team_size),
+                       Gather<Space, Op>{op});
 }
 
 }  // namespace fmm::detail

@@ -19,7 +19,8 @@
 // besides uses_charges.
 //
 // `Acceptance::m2l` must only be given to pairs whose expansions converge: the sum of both radii less than
-// the distance of the centres.
+// the distance of the centres; `Acceptance::p2l` to those whose source's bodies are all farther from the
+// target's centre than the target's radius. In a treecode, and with expansions that have no P2L, p2l is no.
 #pragma once
 
 #include <cmath>
@@ -34,6 +35,7 @@ enum class Acceptance {
   no,            ///< split the larger one; two leaves are summed directly
   m2l,           ///< multipole to local expansion
   m2p,           ///< multipole evaluated at the bodies of the target, which is a leaf
+  p2l,           ///< bodies of the source, which is a leaf, to local expansion
   p2p,           ///< summed directly, if both are leaves
   split_source,  ///< `no`, and if the source can be split, then that one
   split_target   ///< `no`, and if the target can be split, then that one
@@ -95,6 +97,7 @@ struct CriterionOptions {
   int order;                 ///< highest degree of the expansions
   double pairs_per_m2l = 1;  ///< what an M2L costs, in pairs of P2P
   double pairs_per_m2p = 1;  ///< what M2P costs for a body
+  double pairs_per_p2l = 1;  ///< what P2L costs for a body; infinite where there is none
 };
 
 namespace detail {
@@ -146,7 +149,8 @@ struct FieldCriterion : detail::PairError {
 
 /// What a pair errs by is estimated from the multipole's own powers (Dehnen 2014, Comput. Astrophys. Cosmol.
 /// 1:1, eqs. 14 to 17), for either side apart, and each pair gets the operator that costs least among those
-/// that are good enough: M2L, M2P, P2P (Cheng, Greengard & Rokhlin 1999, J. Comput. Phys. 155:468, sec. 5).
+/// that are good enough: M2L, M2P, P2L, P2P (Cheng, Greengard & Rokhlin 1999, J. Comput. Phys. 155:468,
+/// sec. 5).
 ///
 /// With a = r_a / R, b = r_b / R and t = edge_b / R, the field that is left out where the local expansion
 /// ends, and where the multipole ends, is about
@@ -159,8 +163,9 @@ struct FieldCriterion : detail::PairError {
 /// target. Only a smaller source makes S smaller, and only a smaller target makes T smaller beyond
 /// cancellation: the side that is not good enough is split, and bodies of a leaf that cannot be split
 /// take the multipole of a large source by M2P, so that errors in the same direction do not add up from
-/// many small ones. The relative force error of all bodies is near pair_error, whatever the order, the
-/// distribution and N (docs/math.md).
+/// many small ones. Single bodies have no S: those of a leaf that cannot be split, or are very few, go to
+/// the target's local expansion by P2L. The relative force error of all bodies is near pair_error, whatever
+/// the order, the distribution and N (docs/math.md).
 struct PowerCriterion {
   static constexpr bool uses_theta = true;
   static constexpr bool uses_radii = true;
@@ -172,7 +177,7 @@ struct PowerCriterion {
   /// M2Ls that take the place of one between cells that are not both leaves, roughly.
   static constexpr float refinement = 8;
 
-  float theta2, limit, m2ls_per_pair, m2ls_per_m2p;
+  float theta2, limit, m2ls_per_pair, m2ls_per_m2p, m2ls_per_p2l;
   int order;
 
   explicit PowerCriterion(CriterionOptions const& options)
@@ -180,6 +185,7 @@ struct PowerCriterion {
         limit(float(options.pair_error)),
         m2ls_per_pair(float(1 / options.pairs_per_m2l)),
         m2ls_per_m2p(float(options.pairs_per_m2p / options.pairs_per_m2l)),
+        m2ls_per_p2l(float(options.pairs_per_p2l / options.pairs_per_m2l)),
         order(options.order) {}
 
   KOKKOS_FUNCTION Acceptance operator()(CellView const& target, CellView const& source) const {
@@ -202,6 +208,10 @@ struct PowerCriterion {
     const float allowed = limit * target.field * R2 * std::sqrt(worth / target.bodies);
     const bool target_good = T <= allowed;  // a source without charge is good in no field, too
     const bool source_good = S(source.powers[order], t, b, 1 - 0.6f * a) * tail <= allowed;
+    // a leaf's bodies have no S; where that of the leaf is too large, the other way is all pairs
+    const float from_bodies = source.bodies * m2ls_per_p2l;
+    if (target_good && source.leaf && from_bodies < (source_good ? 1 : direct))
+      return Acceptance::p2l;
     if (target_good && source_good) return Acceptance::m2l;
     if (target_good) return Acceptance::split_source;
     if (!target.leaf) return source_good ? Acceptance::split_target : Acceptance::no;
@@ -258,8 +268,8 @@ struct SourceCriterion : detail::PairError {
 
 /// The classic lists (Greengard & Rokhlin 1987; adaptive: Carrier, Greengard & Rokhlin 1988). Cells of
 /// one level that do not touch are well separated (V). A smaller source that does not touch a target
-/// leaf is evaluated at its bodies (W); for a larger source leaf, whose P2L is not there yet (X), the
-/// target descends to its leaves, and P2P. In the words of Yokota & Barba theta is 2/3.
+/// leaf is evaluated at its bodies (W); bodies of a larger source leaf that does not touch the target go
+/// to its local expansion (X). In the words of Yokota & Barba theta is 2/3.
 struct CubeCriterion {
   static constexpr bool uses_theta = false;
   static constexpr bool uses_radii = false;
@@ -269,7 +279,8 @@ struct CubeCriterion {
   explicit CubeCriterion(double = default_theta) {}
 
   KOKKOS_FUNCTION Acceptance operator()(CellView const& target, CellView const& source) const {
-    if (source.level < target.level) return Acceptance::no;
+    const bool larger = source.level < target.level;
+    if (larger && !source.leaf) return Acceptance::no;
     // the cubes touch if the distance of their centres is half the sum of their edges or less
     const float reach = 0.5f * (target.edge + source.edge) * 1.0000001f;
     bool touch = true;
@@ -278,6 +289,7 @@ struct CubeCriterion {
       if (gap > reach || -gap > reach) touch = false;
     }
     if (touch) return Acceptance::no;
+    if (larger) return Acceptance::p2l;
     return source.level == target.level ? Acceptance::m2l : Acceptance::m2p;
   }
 };

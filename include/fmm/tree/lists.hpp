@@ -17,6 +17,8 @@
 // for the pair kernel only from some distance on, no two bodies of an accepted pair of cells are nearer.
 #pragma once
 
+#include <array>
+
 #include "../detail/scan.hpp"
 #include "../detail/simd.hpp"
 #include "criteria.hpp"
@@ -27,6 +29,7 @@ namespace fmm::detail {
 template <class Space>
 struct InteractionLists {
   Csr<Space> m2l;  ///< by cell
+  Csr<Space> p2l;  ///< by cell; the sources are leaves
   Csr<Space> m2p;  ///< by cell; only leaves have entries
   Csr<Space> p2p;  ///< by cell; only leaves have entries; a leaf is in its own row
 };
@@ -54,9 +57,13 @@ struct CellMeasures {
   int power_row;  ///< numbers of a cell in `powers`
 };
 
+/// The lists that one target's walk counts, or writes: one index each. A source that goes into none of
+/// them is split.
+enum ListIndex { list_m2l, list_p2l, list_m2p, list_p2p, list_open, split, list_kinds = split };
+
 template <class Space>
 struct TraversalBuffers {
-  ListBuffers<Space> m2l{"m2l"}, m2p{"m2p"}, p2p{"p2p"};
+  ListBuffers<Space> m2l{"m2l"}, p2l{"p2l"}, m2p{"m2p"}, p2p{"p2p"};
   ListBuffers<Space> open{"open"}, next_open{"next open"};
   Buffer<int, Space> counts{"list counts"};
   Buffer<Offset, Space> sums{"list sums"}, ends{"list ends"};
@@ -64,16 +71,17 @@ struct TraversalBuffers {
       powers{"multipole powers"};
   Buffer<CellIndex, Space> coarse{"coarse cells"};
 
+  /// By ListIndex; the last is that of the level's open sources.
+  std::array<ListBuffers<Space>*, list_kinds> lists() {
+    return {&m2l, &p2l, &m2p, &p2p, &next_open};
+  }
+
   std::size_t bytes() const {
-    return m2l.bytes() + m2p.bytes() + p2p.bytes() + open.bytes() + next_open.bytes() +
-           counts.bytes() + sums.bytes() + ends.bytes() + radii.bytes() + charges.bytes() +
-           fields.bytes() + powers.bytes() + coarse.bytes();
+    return m2l.bytes() + p2l.bytes() + m2p.bytes() + p2p.bytes() + open.bytes() +
+           next_open.bytes() + counts.bytes() + sums.bytes() + ends.bytes() + radii.bytes() +
+           charges.bytes() + fields.bytes() + powers.bytes() + coarse.bytes();
   }
 };
-
-/// The lists that one target's walk counts, or writes: one index each. A source that goes into none of
-/// them is split.
-enum ListIndex { list_m2l, list_m2p, list_p2p, list_open, list_kinds, split = list_kinds };
 
 /// Whether bodies of the two cells can be nearer to each other than `distance`, as far as their cubes and
 /// their radii tell.
@@ -92,6 +100,7 @@ template <class Space, class Criterion>
 struct DualWalk {
   Criterion criterion;
   float far_from;  ///< nothing nearer is accepted; in edges of the bounding cube
+  bool has_p2l;    ///< else what could be taken by P2L is not accepted
   Array<Cell, Space> cells;
   CellMeasures<Space> measures;
   Csr<Space> open;  ///< of the parents' level, by cell - parents_begin
@@ -155,6 +164,7 @@ struct DualWalk {
       decision = Acceptance::no;
     if (decision == Acceptance::m2l) return list_m2l;
     if (decision == Acceptance::m2p && leaf) return list_m2p;
+    if (decision == Acceptance::p2l && has_p2l && source.is_leaf()) return list_p2l;
     if (decision == Acceptance::split_source && !source.is_leaf()) return split;
     if (decision == Acceptance::split_target && !leaf) return list_open;
     if (leaf && source.is_leaf()) return list_p2p;
@@ -368,8 +378,7 @@ void traverse_level(Space const& space, TraversalBuffers<Space>& buffers, Walk c
   Kokkos::parallel_for("fmm::lists::count", teams,
                        Count{walk, cells, begin, rows, counts, {}, {}, {}, {}});
   exclusive_scan(space, counts, sums);
-  ListBuffers<Space>* const list[list_kinds] = {&buffers.m2l, &buffers.m2p, &buffers.p2p,
-                                                &buffers.next_open};
+  const auto list = buffers.lists();
   const auto ends = [&](int row) {
     return part<Offset, Space>(buffers.ends.view(), row * list_kinds, list_kinds);
   };
@@ -402,7 +411,7 @@ bool take_lengths(Space const& space, TraversalBuffers<Space>& buffers, int leve
   Offset end[max_tree_depth + 1][list_kinds];
   read_back(space, buffers.ends.view().data(), &end[0][0], levels * list_kinds);
   bool fit = true;
-  ListBuffers<Space>* const lists[] = {&buffers.m2l, &buffers.m2p, &buffers.p2p};
+  const auto lists = buffers.lists();
   for (int k = 0; k < list_open; ++k) {
     lists[k]->total = end[levels - 1][k];
     fit = fit && lists[k]->total <= lists[k]->capacity();
@@ -420,38 +429,39 @@ template <class Space, class Pass>
 InteractionLists<Space> fill_lists(Space const& space, TraversalBuffers<Space>& buffers,
                                    std::int64_t cells, int levels, Pass const& pass) {
   buffers.ends.resize((max_tree_depth + 2) * list_kinds);
-  for (auto* list : {&buffers.m2l, &buffers.m2p, &buffers.p2p, &buffers.open, &buffers.next_open})
-    list->offsets.resize(cells + 1);
+  for (auto* list : buffers.lists()) list->offsets.resize(cells + 1);
+  buffers.open.offsets.resize(cells + 1);
   bool filled = false;
   if (buffers.p2p.capacity() > 0) {
     pass(false);
     filled = take_lengths(space, buffers, levels);
   }
   if (!filled) {
-    for (auto* list : {&buffers.m2l, &buffers.m2p, &buffers.p2p}) list->total = 0;
+    for (auto* list : buffers.lists()) list->total = 0;
     pass(true);
   }
-  return {buffers.m2l.csr(cells), buffers.m2p.csr(cells), buffers.p2p.csr(cells)};
+  return {buffers.m2l.csr(cells), buffers.p2l.csr(cells), buffers.m2p.csr(cells),
+          buffers.p2p.csr(cells)};
 }
 
 /// Lists of the dual traversal under `criterion`, which has the `measures` that it uses; accepted pairs are
-/// at least `far_from` apart, in edges of the bounding cube.
+/// at least `far_from` apart, in edges of the bounding cube, and none is for P2L unless `has_p2l`.
 /// Cost: O(list entries), twice.
 template <class Space, class Criterion>
 InteractionLists<Space> dual_lists(Space const& space, TraversalBuffers<Space>& buffers,
                                    Octree<Space> const& tree, Criterion const& criterion,
                                    CellMeasures<Space> const& measures, float far_from,
-                                   int team_size) {
+                                   bool has_p2l, int team_size) {
   return fill_lists(space, buffers, tree.cells.extent(0), tree.depth + 1, [&](bool grow) {
     CellIndex parents = 0;
     for (int level = 0; level <= tree.depth; ++level) {
       const CellIndex begin = tree.level_begin[level], end = tree.level_begin[level + 1];
       const Csr<Space> open{buffers.open.offsets.view(begin - parents + 1),
                             buffers.open.entries.view()};
-      traverse_level(
-          space, buffers,
-          DualWalk<Space, Criterion>{criterion, far_from, tree.cells, measures, open, parents},
-          tree.cells, begin, end, level, team_size, grow);
+      traverse_level(space, buffers,
+                     DualWalk<Space, Criterion>{criterion, far_from, has_p2l, tree.cells, measures,
+                                                open, parents},
+                     tree.cells, begin, end, level, team_size, grow);
       std::swap(buffers.open, buffers.next_open);
       parents = begin;
     }

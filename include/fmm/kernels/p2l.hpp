@@ -1,0 +1,85 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// P2L: adds the bodies of the leaves in a cell's list to its local expansion (Cheng, Greengard & Rokhlin
+// 1999, J. Comput. Phys. 155:468, sec. 5: the X list). The mirror image of M2P: bodies too near for their
+// leaf's multipole, but outside of the target's sphere. A team owns a cell; its threads and their lanes
+// take the list's bodies, numbered through, and sum in registers. Cost: about 6 (p+1)^2 flops a body.
+#pragma once
+
+#include "gather.hpp"
+
+namespace fmm::detail {
+
+/// A place among the bodies of a row of leaves.
+template <class Space>
+struct BodyWalk {
+  Array<Cell, Space> const& cells;
+  CellIndex const *leaf, *end;
+  BodyIndex place = 0;  ///< in the present leaf
+
+  KOKKOS_FORCEINLINE_FUNCTION bool more() const { return leaf != end; }
+  /// On by `count` bodies.
+  KOKKOS_FORCEINLINE_FUNCTION void skip(BodyIndex count) {
+    place += count;
+    for (; more() && place >= cells(*leaf).body_count; ++leaf) place -= cells(*leaf).body_count;
+  }
+};
+
+template <class Space, class Expansion, class Real>
+struct P2L {
+  using V = Lanes<Space, Real>;
+  static constexpr int W = lane_count_v<V>, size = Expansion::size;
+  Array<Cell, Space> cells;
+  Csr<Space> list;
+  Array<Body<Real>, Space> bodies;
+  Array<Real, Space> locals;
+
+  KOKKOS_FUNCTION void operator()(TeamMember<Space> const& team) const {
+    const int owner = team.league_rank();
+    CellIndex const* const row = list.entries.data();
+    BodyWalk<Space> walk{cells, row + list.offsets(owner), row + list.offsets(owner + 1)};
+    if (!walk.more()) return;
+    const Cell target = cells(owner);
+    V sum[size];
+    FMM_UNROLL
+    for (int k = 0; k < loop_end<size>(size); ++k) sum[k] = V(Real(0));
+    for (walk.skip(team.team_rank() * W); walk.more(); walk.skip((team.team_size() - 1) * W))
+      add(target, walk, sum);
+    team_sum<Space, Real, size, true>(
+        team, sum, locals.data() + std::int64_t(owner) * row_length(Expansion::size));
+  }
+
+ private:
+  /// Adds the next body of each lane.
+  KOKKOS_FORCEINLINE_FUNCTION void add(Cell const& target, BodyWalk<Space>& walk, V* sum) const {
+    const Real per_edge = Real(1) / Real(target.edge());
+    Real x[W], y[W], z[W], q[W];
+    for (int l = 0; l < W; ++l) {
+      x[l] = y[l] = z[l] = Real(1);  // empty lanes: no charge outside of the cell
+      q[l] = Real(0);
+      if (!walk.more()) continue;
+      const Cell leaf = cells(*walk.leaf);
+      const Body<Real> body = bodies(leaf.body_begin + walk.place);
+      const Real ratio = Real(leaf.edge()) * per_edge;
+      x[l] = body.x * ratio + Real(leaf.centre[0] - target.centre[0]) * per_edge;
+      y[l] = body.y * ratio + Real(leaf.centre[1] - target.centre[1]) * per_edge;
+      z[l] = body.z * ratio + Real(leaf.centre[2] - target.centre[2]) * per_edge;
+      q[l] = body.q;
+      walk.skip(1);
+    }
+    using T = LaneTraits<V>;
+    Expansion::p2l(T::load(x), T::load(y), T::load(z), T::load(q),
+                   Real(std::int32_t(1) << target.level), sum);
+  }
+};
+
+/// Adds to the locals of all cells the bodies of the leaves in their rows of `list`.
+template <class Expansion, class Space, class Real>
+void p2l(Space const& space, Array<Cell, Space> cells, Csr<Space> list,
+         Array<Body<Real>, Space> bodies, Array<Real, Space> locals) {
+  Kokkos::parallel_for(
+      "fmm::p2l",
+      summing_teams<Real>(space, int(cells.extent(0)), Tuning<Space, Real>::gather_team),
+      P2L<Space, basis_t<Expansion>, Real>{cells, list, bodies, locals});
+}
+
+}  // namespace fmm::detail
