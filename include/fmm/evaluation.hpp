@@ -48,8 +48,16 @@ struct FarFieldBy {
 template <>
 struct FarFieldBy<NoTranslation> {};
 
+/// One whose lists have M2L (without local expansions: M2P in its place) and no other way.
 template <class FarFieldScheme>
-inline constexpr bool has_locals_v = !std::is_same_v<FarFieldScheme, FarFieldBy<NoTranslation>>;
+struct OnlyM2L : FarFieldScheme {};
+
+template <class FarFieldScheme>
+inline constexpr bool has_locals_v = !std::is_base_of_v<FarFieldBy<NoTranslation>, FarFieldScheme>;
+template <class FarFieldScheme>
+inline constexpr bool has_only_m2l_scheme_v = false;
+template <class FarFieldScheme>
+inline constexpr bool has_only_m2l_scheme_v<OnlyM2L<FarFieldScheme>> = true;
 
 /// What is wanted (a Wanted<>) of all bodies, summed in units of the cube: P2M, M2M, then either M2L, P2L, L2L
 /// and L2P (an FMM) or M2P (a treecode; an FMM's W list too), then P2P. `relist`, if there is one, makes
@@ -58,7 +66,8 @@ template <class Expansion, class FarFieldScheme, class Want, class Space, class 
           class Kernel>
 void sum_tree(Space const& space, PlanStorage<Space, Precision>& s, Kernel const& kernel,
               std::function<void()> const& relist, Report* report) {
-  constexpr bool has_locals = has_locals_v<FarFieldScheme>;
+  constexpr bool has_locals = has_locals_v<FarFieldScheme>,
+                 only_m2l = has_only_m2l_scheme_v<FarFieldScheme>;
   auto const& tree = s.tree;
   const auto bodies = s.bodies.view(s.size);
   const auto sums = s.sums.view(s.size);
@@ -75,7 +84,7 @@ void sum_tree(Space const& space, PlanStorage<Space, Precision>& s, Kernel const
     const auto locals = s.locals.resize(coefficients);
     stage(space, report, "m2l",
           [&] { FarFieldScheme::template m2l<Expansion>(space, s, multipoles, locals); });
-    if constexpr (has_p2l<basis_t<Expansion>>())
+    if constexpr (!only_m2l && has_p2l<basis_t<Expansion>>())
       if (s.lists.p2l.entries.extent(0) > 0)
         stage(space, report, "p2l",
               [&] { p2l<Expansion>(space, tree.cells, s.lists.p2l, bodies, locals); });
@@ -87,12 +96,13 @@ void sum_tree(Space const& space, PlanStorage<Space, Precision>& s, Kernel const
     stage(space, report, "l2p",
           [&] { l2p<Expansion, Want>(space, tree.cells, tree.tiles, bodies, locals, sums); });
   }
-  if (!has_locals || s.lists.m2p.entries.extent(0) > 0)
-    stage(space, report, "m2p", [&] {
-      const auto staged = stage_multipoles<Expansion>(space, multipoles, s.staged);
-      m2p<Expansion, Want>(space, tree.cells, tree.tiles, s.lists.m2p,
-                           has_locals ? Csr<Space>{} : s.lists.m2l, bodies, staged, sums);
-    });
+  if constexpr (!has_locals || !only_m2l)
+    if (!has_locals || s.lists.m2p.entries.extent(0) > 0)
+      stage(space, report, "m2p", [&] {
+        const auto staged = stage_multipoles<Expansion>(space, multipoles, s.staged);
+        m2p<Expansion, Want>(space, tree.cells, tree.tiles, s.lists.m2p,
+                             has_locals ? Csr<Space>{} : s.lists.m2l, bodies, staged, sums);
+      });
   stage(space, report, "p2p", [&] {
     p2p<Want, Precision>(space, kernel, tree.cells, tree.tiles, s.lists.p2p, bodies,
                          s.low.view(two_part_v<Precision> ? s.size : 0), sums);

@@ -141,10 +141,12 @@ class Solver {
   static constexpr bool dual = detail::is_dual_v<Traversal>;
   static constexpr bool needs_multipoles = detail::needs_multipoles_v<Traversal>;
   using Expansion = detail::expansion_t<Kernel, Order, Real, Translation>;
+  static constexpr bool only_m2l = detail::has_only_m2l_v<Traversal>;
   /// A treecode evaluates multipoles at the bodies; an FMM goes through local expansions.
-  using FarFieldScheme = detail::FarFieldBy<std::conditional_t<dual, Translation, NoTranslation>>;
+  using FarField = detail::FarFieldBy<std::conditional_t<dual, Translation, NoTranslation>>;
+  using FarFieldScheme = std::conditional_t<only_m2l, detail::OnlyM2L<FarField>, FarField>;
   static constexpr bool has_p2l =
-      detail::has_locals_v<FarFieldScheme> && detail::has_p2l<detail::basis_t<Expansion>>();
+      detail::has_locals_v<FarField> && !only_m2l && detail::has_p2l<detail::basis_t<Expansion>>();
 
   /// What lists are to know of the expansions.
   detail::FarFieldRule far_field() const {
@@ -210,6 +212,9 @@ class Solver {
     if (!has_p2l && !uses_charges && plan.p2l_entries() > 0)
       throw InvalidArgument("plan.p2l_entries()", double(plan.p2l_entries()),
                             "0, where there is no P2L: the plan is of another solver");
+    if (only_m2l && plan.m2p_entries() > 0)
+      throw InvalidArgument("plan.m2p_entries()", double(plan.m2p_entries()),
+                            "0, where the criterion has none: the plan is of another solver");
     if (s.size == 0) return;
     detail::Region region("fmm::evaluate");
     const detail::Stopwatch watch;

@@ -18,6 +18,10 @@
 // and one that wants to know the size of the sources' multipoles, degree by degree, has uses_powers = true
 // besides uses_charges.
 //
+//     static constexpr bool only_m2l = true
+//
+// says that it accepts by M2L or not at all: lists and operators of other ways are then left out.
+//
 // `Acceptance::m2l` must only be given to pairs whose expansions converge: the sum of both radii less than
 // the distance of the centres; `Acceptance::p2l` to those whose source's bodies are all farther from the
 // target's centre than the target's radius. In a treecode, and with expansions that have no P2L, p2l is no.
@@ -78,6 +82,7 @@ struct RadiusCriterion {
   static constexpr bool uses_theta = true;
   static constexpr bool uses_radii = true;
   static constexpr bool uses_charges = false;
+  static constexpr bool only_m2l = true;
   static constexpr double default_theta = 0.6;
 
   float theta2;
@@ -109,6 +114,7 @@ struct PairError {
   static constexpr bool uses_radii = true;
   static constexpr bool uses_charges = false;
   static constexpr bool uses_field = true;
+  static constexpr bool only_m2l = true;
 
   float limit;  ///< in units of the field around the target
   int order;
@@ -307,6 +313,12 @@ inline constexpr bool uses_powers_v = false;
 template <class C>
   requires requires { C::uses_powers; }
 inline constexpr bool uses_powers_v<C> = C::uses_powers;
+
+template <class C>
+inline constexpr bool only_m2l_v = false;
+template <class C>
+  requires requires { C::only_m2l; }
+inline constexpr bool only_m2l_v<C> = C::only_m2l;
 
 template <class C>
 C make_criterion(CriterionOptions const& options) {

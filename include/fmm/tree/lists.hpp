@@ -151,6 +151,11 @@ struct DualWalk {
     return target.index == 0 ? 0 : open.entries(target.open_begin + i);
   }
 
+  /// Whether there may be entries in that list.
+  KOKKOS_FUNCTION static constexpr bool fills(int list) {
+    return !only_m2l_v<Criterion> || (list != list_m2p && list != list_p2l);
+  }
+
   FMM_SELDOM KOKKOS_FUNCTION bool is_too_near(CellIndex a, CellIndex b) const {
     return can_be_nearer(view(a, cells(a)), view(b, cells(b)), far_from);
   }
@@ -163,8 +168,10 @@ struct DualWalk {
     if (decision != Acceptance::no && far_from > 0 && is_too_near(target.index, index))
       decision = Acceptance::no;
     if (decision == Acceptance::m2l) return list_m2l;
-    if (decision == Acceptance::m2p && leaf) return list_m2p;
-    if (decision == Acceptance::p2l && has_p2l && source.is_leaf()) return list_p2l;
+    if constexpr (fills(list_m2p)) {
+      if (decision == Acceptance::m2p && leaf) return list_m2p;
+      if (decision == Acceptance::p2l && has_p2l && source.is_leaf()) return list_p2l;
+    }
     if (decision == Acceptance::split_source && !source.is_leaf()) return split;
     if (decision == Acceptance::split_target && !leaf) return list_open;
     if (leaf && source.is_leaf()) return list_p2p;
@@ -190,6 +197,10 @@ struct BarnesHutWalk {
     return {cell, cell.is_leaf() ? 1 : 0};
   }
   KOKKOS_FUNCTION CellIndex start(Target const&, int) const { return 0; }
+
+  KOKKOS_FUNCTION static constexpr bool fills(int list) {
+    return list == list_m2p || list == list_p2p;
+  }
 
   FMM_SELDOM KOKKOS_FUNCTION bool is_too_near(Cell const& a, Cell const& b) const {
     const float half = 0.5f * float(a.edge() + b.edge());
@@ -331,6 +342,7 @@ struct TraverseRows {
       }
       FMM_UNROLL
       for (int list = 0; list < list_kinds; ++list) {
+        if (!Walk::fills(list)) continue;
         const std::uint32_t mine = vote(team, decision == list);
         if constexpr (Write)
           if (decision == list && row.entry[list])

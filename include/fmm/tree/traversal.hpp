@@ -62,6 +62,12 @@ inline constexpr bool uses_charges_v = false;
 template <class C>
 inline constexpr bool uses_charges_v<DualTree<C>> = C::uses_charges;
 
+/// Whether there are lists of M2L and P2P only.
+template <class T>
+inline constexpr bool has_only_m2l_v = false;
+template <class C>
+inline constexpr bool has_only_m2l_v<DualTree<C>> = only_m2l_v<C>;
+
 /// Whether there can be no lists before there are multipoles.
 template <class T>
 inline constexpr bool needs_multipoles_v = false;
