@@ -62,6 +62,11 @@ inline constexpr bool uses_charges_v = false;
 template <class C>
 inline constexpr bool uses_charges_v<DualTree<C>> = C::uses_charges;
 
+template <class T>
+inline constexpr bool takes_last_field_v = false;
+template <class C>
+inline constexpr bool takes_last_field_v<DualTree<C>> = uses_last_field_v<C>;
+
 /// Whether there can be no lists before there are multipoles.
 template <class T>
 inline constexpr bool needs_multipoles_v = false;
