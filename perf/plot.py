@@ -22,7 +22,7 @@ from experiments import CROSSOVERS, curve_of, print_table, seconds_text
 
 matplotlib.use("Agg")
 import matplotlib.pyplot as plt  # noqa: E402
-from matplotlib.ticker import FuncFormatter  # noqa: E402
+from matplotlib.ticker import FuncFormatter, LogLocator, NullFormatter  # noqa: E402
 
 # Colours that are told apart with every kind of colour vision (Okabe & Ito).
 METHOD_COLOURS = {"direct": "#999999", "treecode": "#E69F00", "fmm": "#0072B2"}
@@ -334,8 +334,8 @@ def plot_criteria(results, path):
         return tuple(row[key] for key in ("device", "model", "n", "precision", "order"))
 
     groups = list(dict.fromkeys(map(group_of, results)))
-    fig, panels = plt.subplots(2, len(groups), sharex="col", sharey="row", squeeze=False,
-                               figsize=(1 + 3.4 * len(groups), 6))
+    fig, panels = plt.subplots(2, len(groups), sharex="col", squeeze=False,
+                               figsize=(1 + 3.8 * len(groups), 6))
     for column, group in zip(panels.T, groups):
         device, model, n, precision, order = group
         column[0].set_title(f"{device}\n{model}, N = {n:,}, {precision}, order {order}", loc="left",
@@ -348,6 +348,9 @@ def plot_criteria(results, path):
                     axes.plot(*zip(*curve), "o-", color=colour, markersize=3.5, label=criterion)
             axes.set_xscale("log")
             axes.set_yscale("log")
+            axes.xaxis.set_major_locator(LogLocator(subs=(1, 2, 5)))
+            axes.xaxis.set_major_formatter(FuncFormatter(lambda value, _: f"{value:g}"))
+            axes.xaxis.set_minor_formatter(NullFormatter())
         column[1].set_xlabel("seconds")
     panels[0, 0].set_ylabel("force error, relative L2")
     panels[1, 0].set_ylabel("force error, 99th percentile")

@@ -174,7 +174,8 @@ class CommandLine(Case):
                 ("--model", "cube, plummer, shell, disk"), ("--kernel", "laplace, gravity"),
                 ("--method", "direct, treecode, fmm"), ("--tree", "uniform, adaptive"),
                 ("--traversal", "lists, barnes-hut, dual"), ("--charges", "equal, mixed"),
-                ("--translation", "direct, rotation"), ("--precision", "float, double"),
+                ("--translation", "direct, rotation"), ("--precision", "float, mixed, double"),
+                ("--criterion", "radius, field, power, relative"),
                 ("--backend", "auto or one of serial")):
             self.run_bad(flag, "wrong", says=(flag, "wrong", names))
             self.run_bad(flag, says=flag)
