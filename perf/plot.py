@@ -5,7 +5,7 @@
     perf/plot.py --all [--data FILE_OR_FOLDER...] [--out FOLDER]    the documents' figures, as SVG
     perf/plot.py --demo FOLDER report.json...                       scripts/demo's figures, as PNG
 
---all takes the files that perf/experiments.py wrote, from perf/results unless told, to docs/figures. Each
+--all takes the files that perf/experiments.py and perf/criteria.py wrote, from perf/results unless told, to docs/figures. Each
 report of --demo is a JSON array with an entry for each method, as `fmm_forces --report` writes it; one
 report makes one group of bars or one panel.
 """
@@ -22,7 +22,7 @@ from experiments import CROSSOVERS, curve_of, print_table, seconds_text
 
 matplotlib.use("Agg")
 import matplotlib.pyplot as plt  # noqa: E402
-from matplotlib.ticker import FuncFormatter  # noqa: E402
+from matplotlib.ticker import FuncFormatter, LogLocator, NullFormatter  # noqa: E402
 
 # Colours that are told apart with every kind of colour vision (Okabe & Ito).
 METHOD_COLOURS = {"direct": "#999999", "treecode": "#E69F00", "fmm": "#0072B2"}
@@ -39,6 +39,8 @@ STYLE = {
 }
 OPERATOR_COLOURS = {"P2P/all": "#D55E00", "P2P/near": "#E69F00", "M2P": "#56B4E9",
                     "M2L/rotation": "#0072B2", "M2L/direct": "#009E73", "whole FMM": "#000000"}
+CRITERION_COLOURS = {"radius": "#999999", "field": "#0072B2", "power": "#009E73",
+                     "relative": "#D55E00"}
 ROOT = os.path.dirname(os.path.dirname(os.path.abspath(__file__)))
 
 
@@ -326,6 +328,37 @@ def plot_portability(platforms, path):
                  for what, efficiencies, mean in rows])
 
 
+def plot_criteria(results, path):
+    """Errors against time, a curve for each criterion: the L2 error above, the 99th percentile below."""
+    def group_of(row):
+        return tuple(row[key] for key in ("device", "model", "n", "precision", "order"))
+
+    groups = list(dict.fromkeys(map(group_of, results)))
+    fig, panels = plt.subplots(2, len(groups), sharex="col", squeeze=False,
+                               figsize=(1 + 3.8 * len(groups), 6))
+    for column, group in zip(panels.T, groups):
+        device, model, n, precision, order = group
+        column[0].set_title(f"{device}\n{model}, N = {n:,}, {precision}, order {order}", loc="left",
+                            fontsize=9)
+        for axes, key in zip(column, ("force_l2", "force_p99")):
+            for criterion, colour in CRITERION_COLOURS.items():
+                curve = [(row["seconds"], row[key]) for row in results
+                         if group_of(row) == group and row["criterion"] == criterion]
+                if curve:
+                    axes.plot(*zip(*curve), "o-", color=colour, markersize=3.5, label=criterion)
+            axes.set_xscale("log")
+            axes.set_yscale("log")
+            axes.xaxis.set_major_locator(LogLocator(subs=(1, 2, 5)))
+            axes.xaxis.set_major_formatter(FuncFormatter(lambda value, _: f"{value:g}"))
+            axes.xaxis.set_minor_formatter(NullFormatter())
+        column[1].set_xlabel("seconds")
+    panels[0, 0].set_ylabel("force error, relative L2")
+    panels[1, 0].set_ylabel("force error, 99th percentile")
+    panels[0, -1].legend(loc="upper left", bbox_to_anchor=(1, 1), fontsize=8)
+    fig.tight_layout()
+    save(fig, path)
+
+
 def experiments_in(places):
     """{experiment: the results of each of its files}, in the order of their names."""
     names = []
@@ -335,7 +368,7 @@ def experiments_in(places):
                             if name.endswith(".json"))
         else:
             names.append(place)
-    found = {"time": [], "breakdown": [], "flops": []}
+    found = {"time": [], "breakdown": [], "flops": [], "criteria": []}
     for name in names:
         with open(name, encoding="utf-8") as file:
             data = json.load(file)
@@ -368,10 +401,13 @@ def plot_all(places, out):
         plot_gflops(platforms, os.path.join(out, "gflops.svg"))
         plot_roofline(platforms, os.path.join(out, "roofline.svg"))
         plot_portability(platforms, os.path.join(out, "portability.svg"))
+    if found["criteria"]:
+        plot_criteria([row for results in found["criteria"] for row in results],
+                      os.path.join(out, "criteria.svg"))
     missing = [name for name, results in found.items() if not results]
     if missing:
         print(f"No results of {', '.join(missing)} in {', '.join(places)}: "
-              "perf/experiments.py makes them")
+              "perf/experiments.py and perf/criteria.py make them")
     if len(missing) == len(found):
         sys.exit(1)
 

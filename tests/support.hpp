@@ -5,6 +5,7 @@
 
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <cmath>
 #include <fmm/fmm.hpp>
 #include <random>
@@ -179,16 +180,28 @@ std::vector<std::vector<fmm::detail::CellIndex>> to_host(fmm::detail::Csr<Space>
   return rows;
 }
 
-/// Build and evaluate on a space; results in double.
+/// A field (3 N), in memory of a space.
+template <class Space>
+Kokkos::View<double* [3], Space> to_space(std::vector<double> const& field) {
+  const Kokkos::View<double* [3], Space> there("field", field.size() / 3);
+  const auto here = Kokkos::create_mirror_view(there);
+  for (std::size_t i = 0; i < field.size(); ++i) here(i / 3, i % 3) = field[i];
+  Kokkos::deep_copy(there, here);
+  return there;
+}
+
+/// Build and evaluate on a space; results in double. `last_field` (3 N) for a solver that uses it.
 template <class Solver>
-Results run(Solver& solver, Bodies const& bodies) {
+Results run(Solver& solver, Bodies const& bodies, std::vector<double> const& last_field = {}) {
   using Space = typename Solver::execution_space;
   const Space space;
   const DeviceBodies<Space> device(bodies);
   Kokkos::View<double*, Space> potential("potential", bodies.size());
   Kokkos::View<double* [3], Space> field("field", bodies.size());
   const auto plan = [&] {
-    if constexpr (Solver::uses_charges)
+    if constexpr (Solver::uses_last_field)
+      return solver.build(space, device.x, device.q, to_space<Space>(last_field));
+    else if constexpr (Solver::uses_charges)
       return solver.build(space, device.x, device.q);
     else
       return solver.build(space, device.x);
@@ -248,6 +261,25 @@ struct LaplaceWithoutP2L {
   KOKKOS_FUNCTION LaplaceWithoutP2L rescaled(double) const { return *this; }
   KOKKOS_FUNCTION double potential_unit(double length) const { return 1 / length; }
 };
+
+/// Relative force errors of all bodies.
+struct Errors {
+  double l2, p99;
+};
+inline Errors errors_of(Results const& sums, Results const& reference) {
+  std::vector<double> errors;
+  for (std::size_t i = 0; i < reference.potential.size(); ++i) {
+    double difference = 0, norm = 0;
+    for (std::size_t d = 3 * i; d < 3 * i + 3; ++d) {
+      difference += std::pow(sums.field[d] - reference.field[d], 2);
+      norm += std::pow(reference.field[d], 2);
+    }
+    errors.push_back(std::sqrt(difference / norm));
+  }
+  const auto rank = errors.begin() + std::ptrdiff_t(0.99 * double(errors.size()));
+  std::nth_element(errors.begin(), rank, errors.end());
+  return {relative_l2(sums.field, reference.field), *rank};
+}
 
 /// The direct sum in double on the default execution space: fast, and itself tested against
 /// direct_reference.

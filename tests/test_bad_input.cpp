@@ -150,6 +150,29 @@ TEST_F(Input, ChargesMustBeFinite) {
   expect_refused_by<Gravity>("charges(31)", "-inf", "finite and >= 0");
 }
 
+TEST_F(Input, TheLastFieldMustBeFiniteAndOfAllBodies) {
+  const DeviceBodies<Space> device(bodies);
+  fmm::Solver<Laplace, 2, Rotation, DualTree<fmm::RelativeCriterion>, double> solver;
+  const auto expect = [&](auto const& last_field, std::string const& argument,
+                          std::string const& value, std::string const& allowed) {
+    expect_refused([&] { solver.build(space, device.x, device.q, last_field); }, argument, value,
+                   allowed);
+  };
+  expect(Kokkos::View<double* [3], Space>("a", n - 1), "last_field.extent(0)", "99", "100");
+  expect(Kokkos::View<float**, Space>("a", n, 2), "last_field.extent(1)", "2", "3");
+  std::vector<double> last_field(3 * n, 1.0);
+  for (const double bad : {nan, infinity, -infinity}) {
+    last_field[3 * 17 + 2] = last_field[3 * 63] = bad;
+    expect(to_space<Space>(last_field), "last_field(17, 2)",
+           bad != bad ? "nan"
+           : bad > 0  ? "inf"
+                      : "-inf",
+           "finite");
+  }
+  last_field[3 * 17 + 2] = last_field[3 * 63] = 0;
+  EXPECT_NO_THROW(solver.build(space, device.x, device.q, to_space<Space>(last_field)));
+}
+
 TEST_F(Input, MassesMustNotBeNegative) {
   bodies.q[5] = -0.25;
   expect_refused_by<Gravity>("charges(5)", "-0.25", "finite and >= 0");

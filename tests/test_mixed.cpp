@@ -12,11 +12,11 @@ template <class Precision, class Traversal = DualTree<>, class Translation = Rot
 using SolverIn = fmm::Solver<Laplace, 12, Translation, Traversal, Precision>;
 
 /// Relative L2 errors of field and potential.
-struct Errors {
+struct FieldAndPotential {
   double field, potential;
 };
 template <class Solver>
-Errors errors_of(Solver solver, Bodies const& bodies, Results const& reference) {
+FieldAndPotential mixed_errors(Solver solver, Bodies const& bodies, Results const& reference) {
   const Results sums = run(solver, bodies);
   return {relative_l2(sums.field, reference.field),
           relative_l2(sums.potential, reference.potential)};
@@ -29,7 +29,7 @@ TEST_P(MixedPrecision, HasFloatsRoundingOnly) {
   const Bodies bodies = make_bodies(GetParam(), 20000, false, 3);
   const Results reference = direct_sum<Laplace>(bodies);
   const auto expect_small = [&](auto const& solver) {
-    const Errors errors = errors_of(solver, bodies, reference);
+    const FieldAndPotential errors = mixed_errors(solver, bodies, reference);
     EXPECT_LT(errors.field, 6e-7);
     EXPECT_LT(errors.potential, 3e-7);
   };
@@ -49,8 +49,8 @@ TEST(Mixed, KeepsWhatFloatLoses) {
   const Bodies bodies = make_bodies(Model::shell, 20000, false, 3);
   const Results reference = direct_sum<Laplace>(bodies);
   const fmm::Options options{.theta = 0.5};
-  const double in_float = errors_of(SolverIn<float>(options), bodies, reference).field,
-               in_mixed = errors_of(SolverIn<Mixed>(options), bodies, reference).field;
+  const double in_float = mixed_errors(SolverIn<float>(options), bodies, reference).field,
+               in_mixed = mixed_errors(SolverIn<Mixed>(options), bodies, reference).field;
   EXPECT_GT(in_float, 1e-5);
   EXPECT_LT(in_mixed, 0.03 * in_float);
 }
@@ -63,10 +63,10 @@ TEST(Mixed, KeepsPairsAcrossCellsOfAnySize) {
       bodies.x[3 * i + d] = d == 0 ? (i % 2 == 0 ? 1e-8 : -1e-8) : 1e-3 * double(i / 2);
   const Results reference = direct_sum<Laplace>(bodies);
   const fmm::Options options{.theta = 0.5, .leaf_capacity = 20};
-  EXPECT_LT(errors_of(SolverIn<Mixed>(options), bodies, reference).field, 3e-7);
-  EXPECT_LT(errors_of(SolverIn<Mixed, FmmList>({.leaf_capacity = 20}), bodies, reference).field,
+  EXPECT_LT(mixed_errors(SolverIn<Mixed>(options), bodies, reference).field, 3e-7);
+  EXPECT_LT(mixed_errors(SolverIn<Mixed, FmmList>({.leaf_capacity = 20}), bodies, reference).field,
             3e-7);
-  EXPECT_GT(errors_of(SolverIn<float>(options), bodies, reference).field, 1e-3);
+  EXPECT_GT(mixed_errors(SolverIn<float>(options), bodies, reference).field, 1e-3);
 }
 
 /// A unit cube far from the origin: positions in double have what it takes.
@@ -74,7 +74,8 @@ template <class Precision>
 double error_far_away(double offset) {
   Bodies bodies = make_bodies(Model::cube, 20000);
   for (double& x : bodies.x) x += offset;
-  return errors_of(SolverIn<Precision>({.theta = 0.5}), bodies, direct_sum<Laplace>(bodies)).field;
+  return mixed_errors(SolverIn<Precision>({.theta = 0.5}), bodies, direct_sum<Laplace>(bodies))
+      .field;
 }
 TEST(Mixed, LargeOffsetsLoseNothing) {
   EXPECT_LT(error_far_away<Mixed>(1e6), 6e-7);

@@ -42,25 +42,6 @@ TYPED_TEST(Powers, OfARingHaveNoOddDegrees) {
   EXPECT_NEAR(Basis::power(M, 3), 0, rounding);
 }
 
-/// Relative force errors of all bodies.
-struct Errors {
-  double l2, p99;
-};
-Errors errors_of(Results const& sums, Results const& reference) {
-  std::vector<double> errors;
-  for (std::size_t i = 0; i < reference.potential.size(); ++i) {
-    double difference = 0, norm = 0;
-    for (std::size_t d = 3 * i; d < 3 * i + 3; ++d) {
-      difference += std::pow(sums.field[d] - reference.field[d], 2);
-      norm += std::pow(reference.field[d], 2);
-    }
-    errors.push_back(std::sqrt(difference / norm));
-  }
-  const auto rank = errors.begin() + std::ptrdiff_t(0.99 * double(errors.size()));
-  std::nth_element(errors.begin(), rank, errors.end());
-  return {relative_l2(sums.field, reference.field), *rank};
-}
-
 template <int Order, class Real = double>
 Errors errors_at(Bodies const& bodies, Results const& reference, double pair_error) {
   fmm::Solver<fmm::Laplace, Order, fmm::Rotation, fmm::DualTree<Criterion>, Real> solver(

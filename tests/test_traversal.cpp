@@ -71,9 +71,11 @@ template <class Solver>
 void count_pairs(std::string const& name, fmm::Options const& options, Bodies const& bodies,
                  double distance = 0) {
   Solver solver(options, std::decay_t<decltype(std::declval<Solver>().kernel())>{distance});
-  const Results r = run(solver, bodies);
   double all = 0;
   for (const double q : bodies.q) all += q;
+  std::vector<double> last_field(bodies.x.size());
+  for (std::size_t i = 0; i < last_field.size(); ++i) last_field[i] = all * double(i % 7);
+  const Results r = run(solver, bodies, last_field);
   std::size_t wrong = 0;
   for (std::size_t i = 0; i < bodies.size(); ++i) wrong += r.potential[i] != all - bodies.q[i];
   EXPECT_EQ(wrong, 0u) << name << ", " << bodies.size() << " bodies";
@@ -97,6 +99,9 @@ void count_in_trees(std::string const& name, fmm::Options const& options, Bodies
   count("dual, M2P", std::type_identity<Counter<DualTree<>, NoTranslation>>());
   count("field", std::type_identity<Counter<DualTree<fmm::FieldCriterion>>>());
   count("powers", std::type_identity<Counter<DualTree<fmm::PowerCriterion>>>());
+  count("last field", std::type_identity<Counter<DualTree<fmm::RelativeCriterion>>>());
+  count("last field, M2P",
+        std::type_identity<Counter<DualTree<fmm::RelativeCriterion>, NoTranslation>>());
   count("sources, M2P",
         std::type_identity<Counter<DualTree<fmm::SourceCriterion>, NoTranslation>>());
   count("treecode", std::type_identity<Counter<fmm::BarnesHut>>());

@@ -20,7 +20,7 @@ enum class KernelKind { laplace, gravity };
 enum class SofteningKind { plummer, spline };
 enum class Method { direct, treecode, fmm };
 enum class Traversal { lists, barnes_hut, dual };
-enum class Criterion { radius, field, power };
+enum class Criterion { radius, field, power, relative };
 enum class Translation { direct, rotation, gemm };
 enum class Precision { single_precision, mixed_precision, double_precision };
 enum class Data { in_float, in_double };
@@ -72,8 +72,10 @@ struct Names<Traversal> {
 };
 template <>
 struct Names<Criterion> {
-  static constexpr NameTable<Criterion, 3> table{
-      {{"radius", Criterion::radius}, {"field", Criterion::field}, {"power", Criterion::power}}};
+  static constexpr NameTable<Criterion, 4> table{{{"radius", Criterion::radius},
+                                                  {"field", Criterion::field},
+                                                  {"power", Criterion::power},
+                                                  {"relative", Criterion::relative}}};
 };
 template <>
 struct Names<Translation> {

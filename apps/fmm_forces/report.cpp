@@ -60,6 +60,8 @@ Json entry(Settings const& settings, RunFacts const& facts, Measurement const& m
       {"order", only(tree, method.order)},
       {"theta", only(tree, json_of(method.options.theta))},
       {"criterion", method.criterion ? Json(name_of(*method.criterion)) : Json(nullptr)},
+      {"last_field", only(method.criterion == Criterion::relative,
+                          "one evaluation with --criterion field, not timed")},
       {"pair_error", only(tree, json_of(method.options.pair_error))},
       {"tolerance", only(fmm, json_of(settings.tolerance))},
       {"leaf", only(tree, json_of(method.options.leaf_capacity))},

@@ -120,16 +120,16 @@ Measurement measure_runs(std::function<TimedRun(fmm::Report*)> const& run,
                          MethodSettings const& settings, std::int64_t bodies, int repeats,
                          Progress& progress);
 
-/// Times `solver` on the bodies.
-template <class Solver, class Space, class Data, class Real>
+/// Times `solver` on the bodies; builds take the last step's field, if there is one.
+template <class Solver, class Space, class Data, class Real, class... LastField>
 Measurement measure(Solver& solver, BodiesOn<Space, Data> const& bodies,
                     ResultsOn<Space, Real> const& results, MethodSettings const& settings,
-                    int repeats, Progress& progress) {
+                    int repeats, Progress& progress, LastField const&... last_field) {
   const auto timed_run = [&](fmm::Report* report) {
     Stopwatch<Space> watch(bodies.space);
     const auto plan = [&] {
       if constexpr (Solver::uses_charges)
-        return solver.build(bodies.space, bodies.positions, bodies.charges, report);
+        return solver.build(bodies.space, bodies.positions, bodies.charges, last_field..., report);
       else
         return solver.build(bodies.space, bodies.positions, report);
     }();

@@ -8,12 +8,26 @@
 
 namespace forces {
 
+/// The field that one evaluation by `solver` gives, as that of the step before; in double, which has room for
+/// every unit. The potential is overwritten.
+template <class Solver, class Space, class Data, class Real>
+Table3<Space, double> last_step(Solver solver, BodiesOn<Space, Data> const& bodies,
+                                ResultsOn<Space, Real> const& results) {
+  const auto field = allocate<Table3<Space, double>>("the last step's field",
+                                                     static_cast<std::size_t>(bodies.size()));
+  const auto plan = solver.build(bodies.space, bodies.positions);
+  solver.evaluate(bodies.space, plan, bodies.charges, results.potential, field);
+  bodies.space.fence();
+  return field;
+}
+
 template <class Precision, class Kernel, int Order, class Real, class Data, class Space>
 Measurement run_kernel(BodiesOn<Space, Data> const& bodies, ResultsOn<Space, Real> const& results,
                        MethodSettings const& settings, int repeats, Progress& progress) {
-  const auto run = [&]<class Translation, class Traversal>(Translation, Traversal) {
+  const auto run = [&]<class Translation, class Traversal>(Translation, Traversal,
+                                                           auto const&... last_field) {
     fmm::Solver<Kernel, Order, Translation, Traversal, Precision, Space> solver(settings.options);
-    return measure(solver, bodies, results, settings, repeats, progress);
+    return measure(solver, bodies, results, settings, repeats, progress, last_field...);
   };
   const auto run_lists_or_dual = [&](auto translation) {
     if (settings.traversal == Traversal::lists) return run(translation, fmm::FmmList{});
@@ -22,6 +36,14 @@ Measurement run_kernel(BodiesOn<Space, Data> const& bodies, ResultsOn<Space, Rea
     if constexpr (!treecode)
       if (settings.criterion == Criterion::power)
         return run(translation, fmm::DualTree<fmm::PowerCriterion>{});
+    if (settings.criterion == Criterion::relative) {
+      auto options = settings.options;
+      options.theta = options.pair_error = std::nullopt;
+      using First =
+          fmm::Solver<Kernel, Order, decltype(translation), fmm::DualTree<Field>, Precision, Space>;
+      return run(translation, fmm::DualTree<fmm::RelativeCriterion>{},
+                 last_step(First(options), bodies, results));
+    }
     return settings.criterion == Criterion::field
                ? run(translation, fmm::DualTree<Field>{})
                : run(translation, fmm::DualTree<fmm::RadiusCriterion>{});

@@ -276,16 +276,19 @@ void CommandLine::add_methods() {
       "--criterion", settings_.criterion,
       "When the dual traversal accepts two cells: by radii and distance alone (radius), or by "
       "what the pair errs by, too, compared with the field at the target (field), or by the powers "
-      "of the multipoles, choosing between M2L, M2P, P2L and P2P (power; fmm) [radius; in float "
-      "on a GPU, --theta not given: field]");
+      "of the multipoles, choosing between M2L, M2P, P2L and P2P (power; fmm), or by what the pair errs "
+      "by compared with the smallest force of the step before in the target cell (relative; that "
+      "step is one evaluation with --criterion field, which is not timed) [radius; in float on a "
+      "GPU, --theta not given: field]");
   add_real(
       "--pair-error", "E", settings_.pair_error, [](double x) { return x > 0; },
       "a finite number > 0",
       "What a pair of cells may add to the error, in units of the field at the target, with "
-      "--criterion field or power [treecode " +
+      "--criterion field, power or relative [treecode " +
           printed(fmm::SourceCriterion::default_pair_error) + ", fmm " +
           printed(fmm::FieldCriterion::default_pair_error) + ", power " +
-          printed(fmm::PowerCriterion::default_pair_error) + "]");
+          printed(fmm::PowerCriterion::default_pair_error) + ", relative " +
+          printed(fmm::RelativeCriterion::default_pair_error) + "]");
   add_real(
       "--tolerance", "E", settings_.tolerance, [](double x) { return x > 0; },
       "a finite number > 0",
@@ -505,7 +508,8 @@ MethodSettings resolve(Settings const& given, Method method, Build const& build)
     throw fmm::InvalidArgument("--criterion", name_of(*settings.criterion),
                                "only with --traversal dual");
   if (method == Method::treecode && result.criterion == Criterion::power)
-    throw fmm::InvalidArgument("--criterion", "power", "radius or field with --method treecode");
+    throw fmm::InvalidArgument("--criterion", "power",
+                               "radius, field or relative with --method treecode");
   // the classic lists have no choice of theta, and criteria of errors have defaults of their own
   const bool by_error = result.criterion && *result.criterion != Criterion::radius;
   result.options.theta = settings.theta;
@@ -513,7 +517,7 @@ MethodSettings resolve(Settings const& given, Method method, Build const& build)
     result.options.theta = expansion.theta;
   if (settings.pair_error && !by_error)
     throw fmm::InvalidArgument("--pair-error", *settings.pair_error,
-                               "only with --criterion field or power");
+                               "only with --criterion field, power or relative");
   result.options.pair_error = settings.pair_error;
   if (traversal == Traversal::dual && result.options.theta.value_or(0) >= 1)
     throw fmm::InvalidArgument("--theta", *result.options.theta,

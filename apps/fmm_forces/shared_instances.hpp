@@ -50,19 +50,21 @@
       fmm::detail::Array<fmm::detail::Body<fmm::detail::real_t<Precision>>, Space>,  \
       fmm::detail::Array<fmm::detail::Sums<fmm::detail::sum_t<Precision>>, Space>);
 
-#define FORCES_SHARED_DATA(prefix, Space, Precision, Data)                                 \
-  FORCES_SHARED_BUILD(prefix, Space, Precision, Data, fmm::BarnesHut)                      \
-  FORCES_SHARED_BUILD(prefix, Space, Precision, Data, fmm::FmmList)                        \
-  FORCES_SHARED_BUILD(prefix, Space, Precision, Data, fmm::DualTree<fmm::RadiusCriterion>) \
-  FORCES_SHARED_BUILD(prefix, Space, Precision, Data, fmm::DualTree<fmm::FieldCriterion>)  \
-  FORCES_SHARED_BUILD(prefix, Space, Precision, Data, fmm::DualTree<fmm::SourceCriterion>) \
-  FORCES_SHARED_BUILD(prefix, Space, Precision, Data, fmm::DualTree<fmm::PowerCriterion>)  \
-  FORCES_SHARED_CHARGES(prefix, Space, Precision, Data, true)                              \
+#define FORCES_SHARED_DATA(prefix, Space, Precision, Data)                                   \
+  FORCES_SHARED_BUILD(prefix, Space, Precision, Data, fmm::BarnesHut)                        \
+  FORCES_SHARED_BUILD(prefix, Space, Precision, Data, fmm::FmmList)                          \
+  FORCES_SHARED_BUILD(prefix, Space, Precision, Data, fmm::DualTree<fmm::RadiusCriterion>)   \
+  FORCES_SHARED_BUILD(prefix, Space, Precision, Data, fmm::DualTree<fmm::FieldCriterion>)    \
+  FORCES_SHARED_BUILD(prefix, Space, Precision, Data, fmm::DualTree<fmm::SourceCriterion>)   \
+  FORCES_SHARED_BUILD(prefix, Space, Precision, Data, fmm::DualTree<fmm::PowerCriterion>)    \
+  FORCES_SHARED_BUILD(prefix, Space, Precision, Data, fmm::DualTree<fmm::RelativeCriterion>) \
+  FORCES_SHARED_CHARGES(prefix, Space, Precision, Data, true)                                \
   FORCES_SHARED_CHARGES(prefix, Space, Precision, Data, false)
 
 #define FORCES_SHARED_PRECISION(prefix, Space, Precision)                                        \
   FORCES_SHARED_DATA(prefix, Space, Precision, double)                                           \
   FORCES_SHARED_RELIST(prefix, Space, Precision, fmm::DualTree<fmm::PowerCriterion>)             \
+  FORCES_SHARED_RELIST(prefix, Space, Precision, fmm::DualTree<fmm::RelativeCriterion>)          \
   FORCES_SHARED_NEAR_FIELD(prefix, Space, Precision, fmm::Laplace)                               \
   FORCES_SHARED_NEAR_FIELD(prefix, Space, Precision, fmm::SoftenedGravity)                       \
   FORCES_SHARED_NEAR_FIELD(prefix, Space, Precision, fmm::SplineGravity)                         \

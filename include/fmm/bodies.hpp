@@ -42,6 +42,28 @@ double charge_scale(Space const& space, Charges const& charges) {
   return std::ldexp(1.0, std::ilogb(largest));
 }
 
+/// The smallest index of a row that is not finite.
+template <class Field>
+struct InspectField {
+  Field field;
+
+  KOKKOS_FUNCTION void operator()(std::int64_t i, std::int64_t& bad) const {
+    const double x = field(i, 0), y = field(i, 1), z = field(i, 2);
+    if (!(x - x == 0 && y - y == 0 && z - z == 0) && i < bad) bad = i;
+  }
+};
+
+/// Throws InvalidArgument for a row of the (N,3) `field` that is not finite.
+template <class Space, class Field>
+void check_finite(Space const& space, std::string const& name, Field const& field) {
+  std::int64_t bad;
+  const auto rows = std::int64_t(field.extent(0));
+  Kokkos::parallel_reduce("fmm::" + name + "::inspect", range(space, rows),
+                          InspectField<Field>{field}, Kokkos::Min<std::int64_t>(bad));
+  space.fence();
+  if (bad < rows) refuse_row(space, name, field, bad);
+}
+
 /// Charges into tree order, and sums to zero.
 template <class Space, class Charges, class Real, class StoredReal>
 struct TakeCharges {
@@ -121,52 +143,5 @@ struct CopyPositions {
     bodies(i).z = positions(from, 2);
   }
 };
-
-/// sum |q| of every leaf, for criteria that use charges; a team a leaf.
-template <class Space, class Real>
-struct LeafCharges {
-  Array<Cell, Space> cells;
-  Array<CellIndex, Space> leaves;
-  Array<Body<Real>, Space> bodies;
-  Array<float, Space> charges;
-
-  KOKKOS_FUNCTION void operator()(TeamMember<Space> const& team) const {
-    const CellIndex leaf = leaves(team.league_rank());
-    const BodyIndex begin = cells(leaf).body_begin;
-    float sum = 0;
-    Kokkos::parallel_reduce(
-        Kokkos::TeamThreadRange(team, cells(leaf).body_count),
-        [&](int i, float& s) { s += std::fabs(float(bodies(begin + i).q)); }, sum);
-    if (team.team_rank() == 0) charges(leaf) = sum;
-  }
-};
-
-template <class Space>
-struct ParentCharges {
-  Array<Cell, Space> cells;
-  Array<CellIndex, Space> parents;
-  Array<float, Space> charges;
-
-  KOKKOS_FUNCTION void operator()(std::int64_t i) const {
-    const Cell cell = cells(parents(i));
-    float sum = 0;
-    for (int c = 0; c < cell.child_count; ++c) sum += charges(cell.child_begin + c);
-    charges(parents(i)) = sum;
-  }
-};
-
-/// Charges of cells, sum |q| in units of the charge scale.
-template <class Space, class Real>
-void cell_charges(Space const& space, Octree<Space> const& tree, Array<Body<Real>, Space> bodies,
-                  Array<float, Space> charges, int team_size) {
-  Kokkos::parallel_for("fmm::charges::leaves",
-                       TeamPolicy<Space>(space, int(tree.leaves.extent(0)), team_size),
-                       LeafCharges<Space, Real>{tree.cells, tree.leaves, bodies, charges});
-  for (int level = tree.depth - 1; level >= 0; --level) {
-    const auto parents = tree.parents_of(level);
-    Kokkos::parallel_for("fmm::charges::parents", range(space, parents.extent(0)),
-                         ParentCharges<Space>{tree.cells, parents, charges});
-  }
-}
 
 }  // namespace fmm::detail

@@ -166,18 +166,16 @@ void count_tree_work(Space const& space, PlanStorage<Space, Precision> const& s,
   count_pairs<Want>(pairs, report);
 }
 
-/// Charges into tree order, their `bodies` in PlanStorage::bodies or ::positions; returns their unit.
+/// Charges into tree order, their `bodies` in PlanStorage::bodies or ::positions.
 template <class Kernel, class Space, class Precision, class Charges, class Bodies>
-double charges_stage(Space const& space, PlanStorage<Space, Precision>& s, Charges const& charges,
-                     Bodies const& bodies, Report* report) {
-  double unit = 1;
+void charges_stage(Space const& space, PlanStorage<Space, Precision>& s, Charges const& charges,
+                   Bodies const& bodies, Report* report) {
   const typename Charges::const_type constant = charges;
   stage(space, report, "charges", [&] {
-    unit = take_charges<is_positive<Kernel>()>(space, constant, s.order, bodies,
-                                               s.sums.resize(s.size));
+    s.charge_unit = take_charges<is_positive<Kernel>()>(space, constant, s.order, bodies,
+                                                        s.sums.resize(s.size));
   });
   if (report) report->stage("charges").count += s.size;
-  return unit;
 }
 
 /// The kernel in units of a `length`.
@@ -189,13 +187,21 @@ Kernel in_units_of(double length, Kernel const& kernel) {
     return kernel;
 }
 
-/// Sums of the plan's bodies, made with charges and a length as units, into the caller's order.
+/// The potential of a charge of 1 at the distance `length`, which sums in units of both are multiplied by; the
+/// field's is less by a factor of `length`.
+template <class Kernel>
+double potential_unit(Kernel const& kernel, double length) {
+  if constexpr (RescalableKernel<Kernel>)
+    return prefactor(kernel) * kernel.potential_unit(length);
+  else
+    return prefactor(kernel);
+}
+
+/// Sums of the plan's bodies, made with a length as unit, into the caller's order.
 template <class Space, class Precision, class Kernel, class Potential, class Field>
 void results_stage(Space const& space, PlanStorage<Space, Precision>& s, Kernel const& kernel,
-                   double charge_unit, double length, Potential const& potential,
-                   Field const& field, Report* report) {
-  double unit = prefactor(kernel) * charge_unit;
-  if constexpr (RescalableKernel<Kernel>) unit *= kernel.potential_unit(length);
+                   double length, Potential const& potential, Field const& field, Report* report) {
+  const double unit = potential_unit(kernel, length) * s.charge_unit;
   stage(space, report, "results", [&] {
     give_results(space, s.sums.view(s.size), gathers_results_v<Space> ? s.place : s.order, unit,
                  unit / length, potential, field);
@@ -211,10 +217,10 @@ void evaluate_tree(Space const& space, PlanStorage<Space, Precision>& s, Kernel 
                    Charges const& charges, Potential const& potential, Field const& field,
                    std::function<void()> const& relist, Report* report) {
   using Want = Wanted<!std::is_same_v<Potential, None>, !std::is_same_v<Field, None>>;
-  const double unit = charges_stage<Kernel>(space, s, charges, s.bodies.view(s.size), report);
+  charges_stage<Kernel>(space, s, charges, s.bodies.view(s.size), report);
   const double length = RescalableKernel<Kernel> ? s.cube.edge : 1;
   sum_tree<Expansion, FarFieldScheme, Want>(space, s, in_units_of(length, kernel), relist, report);
-  results_stage(space, s, kernel, unit, length, potential, field, report);
+  results_stage(space, s, kernel, length, potential, field, report);
   if (report) count_tree_work<Expansion, FarFieldScheme, Want>(space, s, *report);
 }
 
@@ -225,14 +231,14 @@ void evaluate_all_pairs(Space const& space, PlanStorage<Space, Precision>& s, Ke
                         TileSample<Space> const* sample, Report* report) {
   using Want = Wanted<!std::is_same_v<Potential, None>, !std::is_same_v<Field, None>>;
   const auto bodies = s.positions.view(s.size);
-  const double unit = charges_stage<Kernel>(space, s, charges, bodies, report);
+  charges_stage<Kernel>(space, s, charges, bodies, report);
   const double length = RescalableKernel<Kernel> ? s.cube.exact_unit() : 1;
   stage(space, report, "p2p", [&] {
     p2p_all<Want, Precision>(space, in_units_of(length, kernel), 1 / length, bodies,
                              sample ? sample->tiles : s.tree.tiles, s.all_pairs_shape,
                              s.sums.view(s.size));
   });
-  results_stage(space, s, kernel, unit, length, potential, field, report);
+  results_stage(space, s, kernel, length, potential, field, report);
   const auto targets = sample ? std::int64_t(sample->bodies.size()) : s.size;
   if (report) count_pairs<Want>(targets * (s.size - 1), *report);
 }

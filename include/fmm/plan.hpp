@@ -23,6 +23,7 @@ struct PlanStorage {
   // results of the build
   std::int64_t size = 0;
   Cube cube;
+  double charge_unit = 1;  ///< of the bodies' charges
   Octree<Space> tree;
   InteractionLists<Space> lists;
   int all_pairs_shape = 0;        ///< AllPairs only: the index of the tiles' P2PShape
@@ -34,6 +35,9 @@ struct PlanStorage {
   SortBuffers<Space> sort;
   OctreeBuffers<Space> octree;
   TraversalBuffers<Space> traversal;
+  /// The smallest last field of each cell, in edges of the cube but the caller's unit of charge; of
+  /// criteria that use it only.
+  Buffer<double, Space> last_fields{"last fields"};
   Buffer<Body<Real>, Space> bodies{"bodies"};
   Buffer<Body<Real>, Space> low{"low parts"};          ///< of the bodies' coordinates; Mixed only
   Buffer<Body<double>, Space> positions{"positions"};  ///< AllPairs only
@@ -52,9 +56,9 @@ struct PlanStorage {
   }
 
   std::size_t bytes() const {
-    return sort.bytes() + octree.bytes() + traversal.bytes() + bodies.bytes() + low.bytes() +
-           positions.bytes() + multipoles.bytes() + locals.bytes() + staged.bytes() +
-           buckets.bytes() + dense.bytes() + sums.bytes();
+    return sort.bytes() + octree.bytes() + traversal.bytes() + last_fields.bytes() +
+           bodies.bytes() + low.bytes() + positions.bytes() + multipoles.bytes() + locals.bytes() +
+           staged.bytes() + buckets.bytes() + dense.bytes() + sums.bytes();
   }
 };
 

@@ -9,6 +9,7 @@
 #include "detail/stage.hpp"
 #include "plan.hpp"
 #include "tree/blocks.hpp"
+#include "tree/cell_measures.hpp"
 #include "tree/coarse_field.hpp"
 #include "tuning.hpp"
 
@@ -63,7 +64,9 @@ void build_lists(Space const& space, PlanStorage<Space, Precision>& s, Options c
     if constexpr (Criterion::uses_radii) measures.radii = s.traversal.radii.view(cells);
     if constexpr (Criterion::uses_charges) {
       measures.charges = s.traversal.charges.resize(cells);
-      cell_charges(space, s.tree, s.bodies.view(s.size), measures.charges, Shape::gather_team);
+      measure_cells(space, "fmm::charges", s.tree,
+                    SumOfCharges<Space, real_t<Precision>>(s.bodies.view(s.size)), measures.charges,
+                    Shape::gather_team);
     }
     if constexpr (uses_powers_v<Criterion>) {
       measures.powers = s.traversal.powers.view(cells * measures.power_row);
@@ -71,8 +74,13 @@ void build_lists(Space const& space, PlanStorage<Space, Precision>& s, Options c
     }
     if constexpr (uses_field_v<Criterion>) {
       measures.fields = s.traversal.fields.resize(cells);
-      coarse_field(space, s.tree, s.size, s.traversal.coarse, s.traversal.ends, weights,
-                   measures.fields, Shape::gather_team);
+      if constexpr (uses_last_field_v<Criterion>)
+        Kokkos::parallel_for(
+            "fmm::lists::last_field", range(space, cells),
+            FieldsInUnit<Space>{s.last_fields.view(cells), s.charge_unit, measures.fields});
+      else
+        coarse_field(space, s.tree, s.size, s.traversal.coarse, s.traversal.ends, weights,
+                     measures.fields, Shape::gather_team);
     }
     const auto criterion = make_criterion<Criterion>(CriterionOptions{
         options.theta.value_or(0), options.pair_error.value_or(0), far.order,
@@ -148,8 +156,20 @@ void place_bodies(Space const& space, PlanStorage<Space, Precision>& s,
                            positions, s.cube, s.tree.cells, s.tree.tiles, s.order, bodies, low});
   if constexpr (is_dual_v<Traversal>)
     if constexpr (Traversal::criterion::uses_radii)
-      cell_radii(space, s.tree, bodies, s.traversal.radii.resize(s.tree.cells.extent(0)),
-                 Shape::gather_team);
+      measure_cells(space, "fmm::tree::radii", s.tree, TightRadius<Space, Real>{bodies},
+                    s.traversal.radii.resize(s.tree.cells.extent(0)), Shape::gather_team);
+}
+
+/// The smallest (N,3) `last_field` of each cell's bodies, in `unit`, for criteria that use it.
+template <class Space, class Precision, class Field>
+void take_last_field(Space const& space, PlanStorage<Space, Precision>& s, Field const& last_field,
+                     double unit, Report* report) {
+  stage(space, report, "tree", [&] {
+    measure_cells(space, "fmm::tree::last_field", s.tree,
+                  SmallestField<Space, Field>(last_field, s.order, unit),
+                  s.last_fields.resize(s.tree.cells.extent(0)),
+                  Tuning<Space, real_t<Precision>>::gather_team);
+  });
 }
 
 /// Bodies sorted and in an octree.

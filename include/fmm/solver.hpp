@@ -49,6 +49,8 @@ class Solver {
   static constexpr int order = Order;
   /// Whether `build` takes charges: where the traversal's criterion uses them.
   static constexpr bool uses_charges = detail::uses_charges_v<Traversal>;
+  /// Whether it takes the last step's field, too.
+  static constexpr bool uses_last_field = detail::takes_last_field_v<Traversal>;
 
   /// Validates `options` and fills in the defaults. Throws InvalidArgument.
   explicit Solver(Options const& options = {}, Kernel kernel = {}) : kernel_(kernel) {
@@ -68,11 +70,11 @@ class Solver {
   template <class Positions>
   plan_type build(ExecutionSpace const& space, Positions const& positions,
                   Report* report = nullptr) {
-    return build_with(space, positions, none, report);
+    return build_with(space, positions, none, none, report);
   }
   template <class Positions>
   plan_type build(ExecutionSpace const& space, Positions const& positions, Report& report) {
-    return build_with(space, positions, none, &report);
+    return build_with(space, positions, none, none, &report);
   }
 
   /// The same for a criterion that uses charges. Evaluations redo acceptance and lists, but neither sort
@@ -81,13 +83,30 @@ class Solver {
     requires(Kokkos::is_view<Charges>::value)
   plan_type build(ExecutionSpace const& space, Positions const& positions, Charges const& charges,
                   Report* report = nullptr) {
-    return build_with(space, positions, charges, report);
+    return build_with(space, positions, charges, none, report);
   }
   template <class Positions, class Charges>
     requires(Kokkos::is_view<Charges>::value)
   plan_type build(ExecutionSpace const& space, Positions const& positions, Charges const& charges,
                   Report& report) {
-    return build_with(space, positions, charges, &report);
+    return build_with(space, positions, charges, none, &report);
+  }
+
+  /// The same for a criterion that uses the last field, too: (N,3) `last_field` is that of the step before,
+  /// as `evaluate` gave it, for bodies in the order of `positions`. The plan keeps what it needs of it, for
+  /// evaluations with other charges, too. Throws InvalidArgument if it is not finite. Where it is zero
+  /// nothing is accepted: a direct sum.
+  template <class Positions, class Charges, class LastField>
+    requires(Kokkos::is_view<Charges>::value&& Kokkos::is_view<LastField>::value)
+  plan_type build(ExecutionSpace const& space, Positions const& positions, Charges const& charges,
+                  LastField const& last_field, Report* report = nullptr) {
+    return build_with(space, positions, charges, last_field, report);
+  }
+  template <class Positions, class Charges, class LastField>
+    requires(Kokkos::is_view<Charges>::value&& Kokkos::is_view<LastField>::value)
+  plan_type build(ExecutionSpace const& space, Positions const& positions, Charges const& charges,
+                  LastField const& last_field, Report& report) {
+    return build_with(space, positions, charges, last_field, &report);
   }
 
   /// Potential (N) and field (N,3) of all bodies from (N) `charges`, in the caller's order; pass fmm::none
@@ -160,21 +179,31 @@ class Solver {
     return pool_.emplace_back(std::make_shared<Storage>());
   }
 
-  template <class Positions, class Charges>
+  template <class Positions, class Charges, class LastField>
   plan_type build_with(ExecutionSpace const& space, Positions const& positions,
-                       Charges const& charges, Report* report) {
+                       Charges const& charges, LastField const& last_field, Report* report) {
     detail::check_view<ExecutionSpace, Positions, 2>();
     constexpr bool has_charges = !std::is_same_v<Charges, None>;
     static_assert(has_charges == uses_charges,
                   "fmm: build takes charges if, and only if, the acceptance criterion declares "
                   "uses_charges");
+    constexpr bool has_last_field = !std::is_same_v<LastField, None>;
+    static_assert(has_last_field == uses_last_field,
+                  "fmm: build takes the last step's field, after the charges, if, and only if, the "
+                  "acceptance criterion declares uses_last_field");
     const std::int64_t n = detail::checked_size("positions", positions);
     if constexpr (has_charges) {
       detail::check_view<ExecutionSpace, Charges, 1>();
       detail::check_extents("charges", charges, n);
     }
+    if constexpr (has_last_field) {
+      detail::check_view<ExecutionSpace, LastField, 2>();
+      detail::check_extents("last_field", last_field, n);
+    }
     detail::Region region("fmm::build");
     const detail::Stopwatch watch;
+    if constexpr (has_last_field)
+      detail::check_finite(space, "last_field", typename LastField::const_type(last_field));
     auto storage = free_storage();
     const typename Positions::const_type constant = positions;
     detail::build_plan<Traversal>(space, *storage, constant, options_, far_field(), report);
@@ -183,6 +212,12 @@ class Solver {
       detail::charge_scale<detail::is_positive<Kernel>()>(space, constant_charges);  // checks them
     } else if constexpr (has_charges) {
       if (n > 0) {
+        if constexpr (has_last_field) {
+          const typename LastField::const_type constant_field = last_field;
+          const double edge = storage->cube.edge;
+          detail::take_last_field(space, *storage, constant_field,
+                                  std::fabs(detail::potential_unit(kernel_, edge)) / edge, report);
+        }
         detail::charges_stage<Kernel>(space, *storage, charges, storage->bodies.view(n), report);
         detail::lists_stage<Traversal>(space, *storage, options_, far_field(), report);
       }

@@ -15,6 +15,7 @@ PERF = os.path.join(ROOT, "perf")
 sys.path[:0] = [PERF, os.path.join(ROOT, "tests")]
 
 import compare  # noqa: E402
+import criteria  # noqa: E402
 import curves  # noqa: E402
 import runs  # noqa: E402
 import search  # noqa: E402
@@ -338,6 +339,26 @@ class Experiments(Case):
         self.assertEqual({len(found) for found in depths.values()}, {1})
 
 
+    def test_criteria(self):
+        name = self.path("criteria.json")
+        line = (os.path.join(BUILD, "fmm_forces"), "--report", name, "--models", "plummer", "--n", 2000,
+                "--precisions", "double", "--orders", 4, 4, "--repeat", 1, "--check", 500,
+                "--backend", host_backend())
+        done = self.script("criteria.py", *line)
+        self.assertEqual((done.returncode, done.stderr), (0, ""))
+        data = runs.load(name)
+        for criterion, (parameter, values) in criteria.SCANS.items():
+            rows = [row for row in data["results"] if row["criterion"] == criterion]
+            self.assertEqual([row["value"] for row in rows], values["double"])
+            self.assertLess(rows[-1]["force_l2"], 0.1 * rows[0]["force_l2"])
+            self.assertGreater(rows[-1]["p2p_per_body"] + rows[-1]["m2l_per_body"],
+                               rows[0]["p2p_per_body"] + rows[0]["m2l_per_body"])
+            self.assertIn(f"{parameter} {values['double'][0]:g}", done.stdout)
+        again = self.script("criteria.py", *line)
+        self.assertNotIn("--method", again.stdout)  # no line is run
+        self.assertEqual(runs.load(name), data)
+
+
 def flops_results(space, device, scale=1.0, peak=1e12):
     facts = {"device": device, "space": space, "threads": "4"}
     rates = {"P2P/all": ("pairs", 21, 0.5), "P2P/near": ("pairs", 21, 0.25),
@@ -371,6 +392,13 @@ def breakdown_results():
              "device": "machine", "depth": 3, "seconds": 2.0, "flops": 20e9 + 1e9,
              "memory_bytes": 10**8, "interactions": {"p2p_pairs": 10**9},
              "stages": {"sort": 0.5, "p2p": 1.5}} for method in ("treecode", "fmm")]
+
+
+def criteria_results():
+    return [{"device": "machine", "model": model, "n": 1000, "precision": precision, "order": 5,
+             "criterion": criterion, "seconds": 1 / error, "force_l2": error, "force_p99": 3 * error}
+            for model in ("cube", "plummer") for precision in ("float", "double")
+            for criterion in ("radius", "field", "power", "relative") for error in (1e-3, 1e-5)]
 
 
 class Figures(Case):
@@ -414,7 +442,8 @@ class Figures(Case):
         data = self.path("data")
         os.mkdir(data)
         for name, results in (("time", time_results()), ("breakdown", breakdown_results()),
-                              ("flops", flops_results("OpenMP", "machine"))):
+                              ("flops", flops_results("OpenMP", "machine")),
+                              ("criteria", criteria_results())):
             self.write(f"data/{name}-openmp.json",
                        {"experiment": name, "runs": {}, "results": results})
 
@@ -429,7 +458,7 @@ class Figures(Case):
 
         first = drawn(self.path("one"))
         self.assertEqual(set(first), {"time-best.svg", "stages.svg", "gflops.svg", "roofline.svg",
-                                      "portability.svg"})
+                                      "portability.svg", "criteria.svg"})
         for picture in first.values():
             self.assertIn(b"</svg>", picture)
         self.assertEqual(first, drawn(self.path("two")))  # the same bytes

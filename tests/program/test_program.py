@@ -174,7 +174,8 @@ class CommandLine(Case):
                 ("--model", "cube, plummer, shell, disk"), ("--kernel", "laplace, gravity"),
                 ("--method", "direct, treecode, fmm"), ("--tree", "uniform, adaptive"),
                 ("--traversal", "lists, barnes-hut, dual"), ("--charges", "equal, mixed"),
-                ("--translation", "direct, rotation"), ("--precision", "float, double"),
+                ("--translation", "direct, rotation"), ("--precision", "float, mixed, double"),
+                ("--criterion", "radius, field, power, relative"),
                 ("--backend", "auto or one of serial")):
             self.run_bad(flag, "wrong", says=(flag, "wrong", names))
             self.run_bad(flag, says=flag)
@@ -230,7 +231,7 @@ class CommandLine(Case):
         self.run_bad(*model, "--method", "fmm", "--criterion", "radius", "--pair-error", 1e-3,
                      says=("--pair-error", "--criterion field"))
         self.run_bad(*model, "--method", "treecode", "--traversal", "dual", "--criterion", "power",
-                     says=("--criterion = power", "radius or field"))
+                     says=("--criterion = power", "radius, field or relative"))
         self.run_bad(*model, "--tolerance", 1e-7, says=("--tolerance = ", "3e-6 to 1e-2 in float"))
         self.run_bad(*model, "--tolerance", 1e-13, "--precision", "double",
                      says=("--tolerance = ", "1e-12 to 1e-2 in double"))
@@ -598,6 +599,12 @@ class Report(Case):
         by_power, = self.report(*run, "--criterion", "power", "--pair-error", 1e-5)
         self.assertEqual((by_power["criterion"], by_power["pair_error"]), ("power", 1e-5))
         self.assertLess(by_power["error"]["force_l2"], 1e-4)
+        self.assertIsNone(by_power["last_field"])
+        relative, = self.report(*run, "--criterion", "relative", "--pair-error", 1e-4)
+        self.assertEqual((relative["criterion"], relative["pair_error"]), ("relative", 1e-4))
+        self.assertIn("not timed", relative["last_field"])
+        stricter, = self.report(*run, "--criterion", "relative", "--pair-error", 1e-6)
+        self.assertLess(stricter["error"]["force_l2"], 0.3 * relative["error"]["force_l2"])
         radius, = self.report(*run, "--criterion", "radius")
         self.assertEqual((radius["criterion"], radius["pair_error"]), ("radius", None))
         lists, = self.report(*run, "--traversal", "lists")
@@ -652,8 +659,8 @@ class Results(Case):
         ways = [("treecode", traversal, ()) for traversal in theta]
         ways += [("fmm", traversal, ("--translation", translation))
                  for traversal in ("lists", "dual") for translation in self.translations()]
-        ways += [(method, "dual", ("--criterion", "field", "--pair-error", 1e-3))
-                 for method in ("treecode", "fmm")]
+        ways += [(method, "dual", ("--criterion", criterion, "--pair-error", 1e-3))
+                 for method in ("treecode", "fmm") for criterion in ("field", "relative")]
         ways += [("fmm", "dual", ("--criterion", "power", "--pair-error", 1e-3))]
         for kernel in expected:
             for precision, bound in (("float", 2e-6), ("mixed", 3e-7), ("double", 1e-13)):

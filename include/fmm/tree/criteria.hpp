@@ -15,8 +15,9 @@
 //     static constexpr bool uses_field = true
 //     static constexpr double default_pair_error
 //
-// and one that wants to know the size of the sources' multipoles, degree by degree, has uses_powers = true
-// besides uses_charges.
+// One for which that is the smallest field of the last step among the target's bodies has uses_last_field =
+// true besides, and uses_charges (build then takes both). One that wants to know the size of the sources'
+// multipoles, degree by degree, has uses_powers = true besides uses_charges.
 //
 //     static constexpr bool only_m2l = true
 //
@@ -54,7 +55,8 @@ struct CellView {
   /// Sum of |q| in an arbitrary unit, if the criterion uses charges; else 0.
   float charge;
   /// Around the cell, roughly, if the criterion uses it; else 0. Of bodies that have a share of 1 in all;
-  /// if the criterion uses powers, of their charges.
+  /// if the criterion uses powers, of their charges. If it uses the last field, the smallest of that among
+  /// the cell's bodies, of charges in the unit of `charge`.
   float field;
   float share;   ///< of all bodies
   float bodies;  ///< how many
@@ -107,8 +109,9 @@ struct CriterionOptions {
 
 namespace detail {
 
-/// What criteria share that bound a pair's error: a source with a share w of all bodies, accepted at a ratio
-/// eta < 1 of radii to distance d, gives the target a field of w / d^2 in error by about eta^(p+1) of it.
+/// What criteria share that bound a pair's error: a source with a share w of all bodies (or of charge w),
+/// accepted at a ratio eta < 1 of radii to distance d, gives the target a field of w / d^2 in error by about
+/// eta^(p+1) of it.
 struct PairError {
   static constexpr bool uses_theta = true;
   static constexpr bool uses_radii = true;
@@ -122,10 +125,17 @@ struct PairError {
   explicit PairError(CriterionOptions const& options)
       : limit(float(options.pair_error)), order(options.order) {}
 
-  KOKKOS_FUNCTION bool is_small(float share, float eta, float d2, float field) const {
-    float error = share * eta;
+  KOKKOS_FUNCTION bool is_small(float w, float eta, float d2, float field) const {
+    float error = w * eta;
     for (int n = 0; n < order; ++n) error *= eta;
     return error < limit * field * d2;
+  }
+
+  /// With d between the centres: eta = (r_a + r_b) / R less than theta, and the error of w small.
+  KOKKOS_FUNCTION bool accepts(CellView const& target, CellView const& source, float w,
+                               float theta2) const {
+    const float r = target.radius + source.radius, R2 = distance2(target, source);
+    return r * r < theta2 * R2 && is_small(w, r / std::sqrt(R2), R2, target.field);
   }
 };
 
@@ -146,10 +156,29 @@ struct FieldCriterion : detail::PairError {
       : PairError(options), theta2(float(options.theta * options.theta)) {}
 
   KOKKOS_FUNCTION Acceptance operator()(CellView const& target, CellView const& source) const {
-    const float r = target.radius + source.radius, R2 = detail::distance2(target, source);
-    if (!(r * r < theta2 * R2)) return Acceptance::no;
-    return is_small(source.share, r / std::sqrt(R2), R2, target.field) ? Acceptance::m2l
-                                                                       : Acceptance::no;
+    return accepts(target, source, source.share, theta2) ? Acceptance::m2l : Acceptance::no;
+  }
+};
+
+/// FieldCriterion with the charges as they are, and the field that the bodies had in the step before, as in
+/// GADGET (Springel 2005, MNRAS 364:1105, eq. 18; Springel et al. 2021, MNRAS 506:2871, sec. 2): Q / R^2
+/// eta^(p+1) with Q = sum |q| of the source has to be less than `pair_error`, GADGET's alpha, times the
+/// smallest |field| of the last step among the target's bodies. That field cancels where it does in truth: a
+/// body with none has all sources opened, and so has a first step whose last field is zero, which is a
+/// direct sum. Start with an evaluation by FieldCriterion instead. As a treecode (NoTranslation) it is the
+/// same, since eta is never less than the r_b / D of SourceCriterion: somewhat stricter.
+struct RelativeCriterion : detail::PairError {
+  static constexpr bool uses_charges = true;
+  static constexpr bool uses_last_field = true;
+  static constexpr double default_theta = 0.87;
+  static constexpr double default_pair_error = 2.4e-4;
+
+  float theta2;
+  explicit RelativeCriterion(CriterionOptions const& options)
+      : PairError(options), theta2(float(options.theta * options.theta)) {}
+
+  KOKKOS_FUNCTION Acceptance operator()(CellView const& target, CellView const& source) const {
+    return accepts(target, source, source.charge, theta2) ? Acceptance::m2l : Acceptance::no;
   }
 };
 
@@ -307,6 +336,12 @@ inline constexpr bool uses_field_v = false;
 template <class C>
   requires requires { C::uses_field; }
 inline constexpr bool uses_field_v<C> = C::uses_field;
+
+template <class C>
+inline constexpr bool uses_last_field_v = false;
+template <class C>
+  requires requires { C::uses_last_field; }
+inline constexpr bool uses_last_field_v<C> = C::uses_last_field;
 
 template <class C>
 inline constexpr bool uses_powers_v = false;

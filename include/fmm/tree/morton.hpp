@@ -96,6 +96,17 @@ double component(Space const& space, View const& view, std::int64_t i, int d = 0
   return value;
 }
 
+/// Throws InvalidArgument for the first component of row i, one of which is not finite.
+template <class Space, class View>
+void refuse_row(Space const& space, std::string const& name, View const& view, std::int64_t i) {
+  for (int d = 0; d < 3; ++d) {
+    const double x = component(space, view, i, d);
+    if (!std::isfinite(x))
+      throw InvalidArgument(name + "(" + std::to_string(i) + ", " + std::to_string(d) + ")", x,
+                            "finite numbers");
+  }
+}
+
 /// The cube around (N,3) `positions`, N >= 1. Throws InvalidArgument for a position that is not finite
 /// or bodies that lie too far apart for double precision. Cost: one reduction.
 template <class Space, class Positions>
@@ -108,13 +119,7 @@ Cube bounding_cube(Space const& space, Positions const& positions) {
                           Kokkos::Max<double>(high[0]), Kokkos::Max<double>(high[1]),
                           Kokkos::Max<double>(high[2]), Kokkos::Min<std::int64_t>(bad));
   space.fence();
-  if (bad < std::int64_t(positions.extent(0)))
-    for (int d = 0; d < 3; ++d) {
-      const double x = component(space, positions, bad, d);
-      if (!std::isfinite(x))
-        throw InvalidArgument("positions(" + std::to_string(bad) + ", " + std::to_string(d) + ")",
-                              x, "finite numbers");
-    }
+  if (bad < std::int64_t(positions.extent(0))) refuse_row(space, "positions", positions, bad);
   Cube cube;
   double extent = 0;
   for (int d = 0; d < 3; ++d) extent = std::fmax(extent, high[d] - low[d]);

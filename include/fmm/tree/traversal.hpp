@@ -68,6 +68,12 @@ inline constexpr bool has_only_m2l_v = false;
 template <class C>
 inline constexpr bool has_only_m2l_v<DualTree<C>> = only_m2l_v<C>;
 
+/// Whether `build` takes the last step's field.
+template <class T>
+inline constexpr bool takes_last_field_v = false;
+template <class C>
+inline constexpr bool takes_last_field_v<DualTree<C>> = uses_last_field_v<C>;
+
 /// Whether there can be no lists before there are multipoles.
 template <class T>
 inline constexpr bool needs_multipoles_v = false;
