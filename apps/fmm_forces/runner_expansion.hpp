@@ -51,11 +51,14 @@ Measurement run_kernel(BodiesOn<Space, Data> const& bodies, ResultsOn<Space, Rea
   if (settings.method == Method::treecode)
     return settings.traversal == Traversal::barnes_hut ? run(fmm::NoTranslation{}, fmm::BarnesHut{})
                                                        : run_lists_or_dual(fmm::NoTranslation{});
+  if constexpr (!std::is_same_v<Precision,
+                                fmm::Mixed>) {  // which has one translation in the program
 #if FORCES_HAS_GEMM
-  if (settings.translation == Translation::gemm) return run_lists_or_dual(fmm::BatchedGemm{});
+    if (settings.translation == Translation::gemm) return run_lists_or_dual(fmm::BatchedGemm{});
 #endif
-  return settings.translation == Translation::direct ? run_lists_or_dual(fmm::Direct{})
-                                                     : run_lists_or_dual(fmm::Rotation{});
+    if (settings.translation == Translation::direct) return run_lists_or_dual(fmm::Direct{});
+  }
+  return run_lists_or_dual(fmm::Rotation{});
 }
 
 template <int Order, class Real, class Data, class Space>

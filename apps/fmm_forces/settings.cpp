@@ -276,7 +276,8 @@ void CommandLine::add_methods() {
       "--criterion", settings_.criterion,
       "When the dual traversal accepts two cells: by radii and distance alone (radius), or by "
       "what the pair errs by, too, compared with the field at the target (field), or by the powers "
-      "of the multipoles, choosing between M2L, M2P, P2L and P2P (power; fmm), or by what the pair errs "
+      "of the multipoles, choosing between M2L, M2P, P2L and P2P (power; fmm), or by what the pair "
+      "errs "
       "by compared with the smallest force of the step before in the target cell (relative; that "
       "step is one evaluation with --criterion field, which is not timed) [radius; in float on a "
       "GPU, --theta not given: field]");
@@ -304,7 +305,8 @@ void CommandLine::add_methods() {
 void CommandLine::add_machine() {
   group_ = "Machine";
   add_choice("--precision", settings_.precision,
-             "Working precision; mixed is float that loses neither close pairs nor long sums [" +
+             "Working precision; mixed is float that loses neither close pairs nor long sums, with "
+             "--translation rotation [" +
                  name_of(defaults::precision) + "]");
   add_choice("--data", settings_.data,
              "Precision in which positions and charges are handed to the backend; errors refer to "
@@ -403,6 +405,14 @@ void check_machine(Settings const& settings) {
   }
 }
 
+void check_translation(Settings const& settings) {
+  const bool mixed = settings.precision == Precision::mixed_precision ||
+                     (settings.tolerance && settings.precision == Precision::single_precision);
+  if (mixed && settings.translation != Translation::rotation)
+    throw fmm::InvalidArgument("--translation", name_of(settings.translation),
+                               "rotation in mixed precision");
+}
+
 void check_files(Settings const& settings) {
   if (settings.output) {
     if (settings.methods.size() != 1)
@@ -433,6 +443,7 @@ std::optional<Settings> parse_command_line(int argc, char const* const* argv, Bu
   check_source(settings, line);
   check_physics(settings);
   check_machine(settings);
+  check_translation(settings);
   check_files(settings);
   for (const Method method : settings.methods) resolve(settings, method, build);
   return settings;

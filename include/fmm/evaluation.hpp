@@ -59,13 +59,12 @@ inline constexpr bool has_only_m2l_scheme_v = false;
 template <class FarFieldScheme>
 inline constexpr bool has_only_m2l_scheme_v<OnlyM2L<FarFieldScheme>> = true;
 
-/// What is wanted (a Wanted<>) of all bodies, summed in units of the cube: P2M, M2M, then either M2L, P2L, L2L
-/// and L2P (an FMM) or M2P (a treecode; an FMM's W list too), then P2P. `relist`, if there is one, makes
-/// the lists once there are multipoles.
-template <class Expansion, class FarFieldScheme, class Want, class Space, class Precision,
-          class Kernel>
-void sum_tree(Space const& space, PlanStorage<Space, Precision>& s, Kernel const& kernel,
-              std::function<void()> const& relist, Report* report) {
+/// The far field's part of what is wanted (a Wanted<>) of all bodies, added to their sums, in units of the
+/// cube: P2M, M2M, then either M2L, P2L, L2L and L2P (an FMM) or M2P (a treecode; an FMM's W list too).
+/// `relist`, if there is one, makes the lists once there are multipoles.
+template <class Expansion, class FarFieldScheme, class Want, class Space, class Precision>
+void add_far_field(Space const& space, PlanStorage<Space, Precision>& s,
+                   std::function<void()> const& relist, Report* report) {
   constexpr bool has_locals = has_locals_v<FarFieldScheme>,
                  only_m2l = has_only_m2l_scheme_v<FarFieldScheme>;
   auto const& tree = s.tree;
@@ -103,9 +102,16 @@ void sum_tree(Space const& space, PlanStorage<Space, Precision>& s, Kernel const
         m2p<Expansion, Want>(space, tree.cells, tree.tiles, s.lists.m2p,
                              has_locals ? Csr<Space>{} : s.lists.m2l, bodies, staged, sums);
       });
+}
+
+/// The near field's part.
+template <class Want, class Space, class Precision, class Kernel>
+void add_near_field(Space const& space, PlanStorage<Space, Precision>& s, Kernel const& kernel,
+                    Report* report) {
   stage(space, report, "p2p", [&] {
-    p2p<Want, Precision>(space, kernel, tree.cells, tree.tiles, s.lists.p2p, bodies,
-                         s.low.view(two_part_v<Precision> ? s.size : 0), sums);
+    p2p<Want, Precision>(space, kernel, s.tree.cells, s.tree.tiles, s.lists.p2p,
+                         s.bodies.view(s.size), s.low.view(two_part_v<Precision> ? s.size : 0),
+                         s.sums.view(s.size));
   });
 }
 
@@ -139,7 +145,7 @@ void count_pairs(std::int64_t pairs, Report& report) {
   add_work(report, "p2p", pairs, Want::field ? (Want::potential ? 20 : 19) : 10);
 }
 
-/// Counts and flops of the stages of sum_tree.
+/// Counts and flops of both.
 template <class Expansion, class FarFieldScheme, class Want, class Space, class Precision>
 void count_tree_work(Space const& space, PlanStorage<Space, Precision> const& s, Report& report) {
   constexpr bool has_locals = has_locals_v<FarFieldScheme>;
@@ -219,7 +225,8 @@ void evaluate_tree(Space const& space, PlanStorage<Space, Precision>& s, Kernel 
   using Want = Wanted<!std::is_same_v<Potential, None>, !std::is_same_v<Field, None>>;
   charges_stage<Kernel>(space, s, charges, s.bodies.view(s.size), report);
   const double length = RescalableKernel<Kernel> ? s.cube.edge : 1;
-  sum_tree<Expansion, FarFieldScheme, Want>(space, s, in_units_of(length, kernel), relist, report);
+  add_far_field<Expansion, FarFieldScheme, Want>(space, s, relist, report);
+  add_near_field<Want>(space, s, in_units_of(length, kernel), report);
   results_stage(space, s, kernel, length, potential, field, report);
   if (report) count_tree_work<Expansion, FarFieldScheme, Want>(space, s, *report);
 }

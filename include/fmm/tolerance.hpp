@@ -43,6 +43,7 @@ class ToleranceSolver<Kernel, Orders<Order...>, Precision, ExecutionSpace> {
   using execution_space = ExecutionSpace;
   using plan_type = Plan<ExecutionSpace, UsedPrecision>;
   static constexpr bool uses_charges = true;
+  static constexpr bool uses_last_field = false;
 
   /// Options::tolerance is required; theta and pair_error must not be set. Throws InvalidArgument, for a
   /// tolerance that the precision does not reach, too.

@@ -30,12 +30,24 @@ struct LaneRows {
           if (4 * i + k < Size) to[4 * i + k] = quad.value[k];
       }
     } else {
-      const V used = select(LaneTraits<V>::iota() < V(Real(count)), V(Real(1)), V(Real(0)));
-      for (int k = 0; k < Size; ++k) {
-        Real lane[W];
-        for (int l = 0; l < W; ++l) lane[l] = row[l][k];
-        to[k] = LaneTraits<V>::load(lane) * used;
+      if constexpr (Size < W) {
+        for (int k = 0; k < Size; ++k) {
+          Real lane[W];
+          for (int l = 0; l < W; ++l) lane[l] = row[l][k];
+          to[k] = LaneTraits<V>::load(lane);
+        }
+      } else {
+        for (int k = 0; k < Size; k += W) {
+          const int first = k + W <= Size ? k : Size - W;
+          V square[W];
+          for (int l = 0; l < W; ++l) square[l] = LaneTraits<V>::load(row[l] + first);
+          transpose(square);
+          for (int i = 0; i < W; ++i) to[first + i] = square[i];
+        }
       }
+      if (count == W) return;
+      const V used = select(LaneTraits<V>::iota() < V(Real(count)), V(Real(1)), V(Real(0)));
+      for (int k = 0; k < Size; ++k) to[k] *= used;
     }
   }
 };
@@ -54,11 +66,23 @@ KOKKOS_FORCEINLINE_FUNCTION void add_to_rows(V const* from, int count, Real* row
         if (4 * i + k < Size) quad.value[k] += from[4 * i + k];
       quads[i] = quad;
     }
-  } else {
+  } else if constexpr (Size < W) {
     for (int k = 0; k < Size; ++k) {
       Real lane[W];
       LaneTraits<V>::store(from[k], lane);
       for (int l = 0; l < count; ++l) rows[l * RowLength + k] += lane[l];
+    }
+  } else {
+    using T = LaneTraits<V>;
+    for (int k = 0; k < Size; k += W) {
+      const int first = k + W <= Size ? k : Size - W;
+      V square[W];  // what was added before is not added again
+      for (int i = 0; i < W; ++i) square[i] = first + i < k ? V(Real(0)) : from[first + i];
+      transpose(square);
+      for (int l = 0; l < count; ++l) {
+        Real* const row = rows + l * RowLength + first;
+        T::store(T::load(row) + square[l], row);
+      }
     }
   }
 }

@@ -73,26 +73,27 @@ KOKKOS_INLINE_FUNCTION void swap_xz(V* a) {
   using Table = SwapTable<Order, Real>;
   static constexpr auto table = Table::make();
   V b[2 * Order + 1];
-  FMM_UNROLL
-  for (int n = 1; n <= last_degree<Order>(); ++n) {
-    FMM_UNROLL
+  const int last = last_degree<Order>();
+  FMM_UNROLL_TOO
+  for (int n = 1; n <= last; ++n) {
+    FMM_UNROLL_TOO
     for (int m = 0; m <= n; ++m) {  // e^c: non-zero where m + l + n is even
       V sum(Real(0));
-      FMM_UNROLL
+      FMM_UNROLL_TOO
       for (int l = (n + m) % 2; l <= n; l += 2)
         sum += V(table.cos[Table::index_cos(n, m, l)]) * a[index_re(n, l)];
       b[m] = sum;
     }
-    FMM_UNROLL
+    FMM_UNROLL_TOO
     for (int m = 1; m <= n; ++m) {  // e^s: non-zero where m + l + n is odd
       V sum(Real(0));
-      FMM_UNROLL
+      FMM_UNROLL_TOO
       for (int l = 1 + (n + m) % 2; l <= n; l += 2)
         sum += V(table.sin[Table::index_sin(n, m, l)]) * a[index_im(n, l)];
       b[n + m] = sum;
     }
     a[index_re(n, 0)] = b[0];
-    FMM_UNROLL
+    FMM_UNROLL_TOO
     for (int m = 1; m <= n; ++m) {
       a[index_re(n, m)] = b[m];
       a[index_im(n, m)] = b[n + m];
@@ -104,10 +105,11 @@ KOKKOS_INLINE_FUNCTION void swap_xz(V* a) {
 template <int Order, class V>
 KOKKOS_INLINE_FUNCTION void turn_about_z(V* a, V c, V s) {
   V cm = c, sm = s;
-  FMM_UNROLL
-  for (int m = 1; m <= last_degree<Order>(); ++m) {
-    FMM_UNROLL
-    for (int n = m; n <= last_degree<Order>(); ++n) {
+  const int last = last_degree<Order>();
+  FMM_UNROLL_TOO
+  for (int m = 1; m <= last; ++m) {
+    FMM_UNROLL_TOO
+    for (int n = m; n <= last; ++n) {
       const V re = a[index_re(n, m)], im = a[index_im(n, m)];
       a[index_re(n, m)] = re * cm - im * sm;
       a[index_im(n, m)] = re * sm + im * cm;
@@ -116,6 +118,20 @@ KOKKOS_INLINE_FUNCTION void turn_about_z(V* a, V c, V s) {
     sm = sm * c + cm * s;
     cm = next;
   }
+}
+
+/// Whether a CPU shall call the steps of a translation of that order instead of repeating their code, which
+/// would not fit into its instruction cache.
+template <int Order, class V>
+inline constexpr bool calls_steps_v = lane_count_v<V> > 1 && Order > 9;
+
+template <int Order, class V>
+FMM_SELDOM KOKKOS_INLINE_FUNCTION void call_swap_xz(V* a) {
+  swap_xz<Order>(a);
+}
+template <int Order, class V>
+FMM_SELDOM KOKKOS_INLINE_FUNCTION void call_turn_about_z(V* a, V c, V s) {
+  turn_about_z<Order>(a, c, s);
 }
 
 /// A direction as the two turns that take it to the z axis, and the length that goes with it.
@@ -140,21 +156,36 @@ struct Rotator {
   /// Coefficients of the same expansion in axes whose z points along the direction.
   template <int Order>
   KOKKOS_INLINE_FUNCTION void to_z(V* a) const {
-    turn_about_z<Order>(a, cos_azimuth, sin_azimuth);
-    swap_xz<Order>(a);
-    turn_about_z<Order>(a, cos_polar, -sin_polar);
-    swap_xz<Order>(a);
+    turn<Order>(a, cos_azimuth, sin_azimuth);
+    swap<Order>(a);
+    turn<Order>(a, cos_polar, -sin_polar);
+    swap<Order>(a);
   }
 
   template <int Order>
   KOKKOS_INLINE_FUNCTION void from_z(V* a) const {
-    swap_xz<Order>(a);
-    turn_about_z<Order>(a, cos_polar, sin_polar);
-    swap_xz<Order>(a);
-    turn_about_z<Order>(a, cos_azimuth, -sin_azimuth);
+    swap<Order>(a);
+    turn<Order>(a, cos_polar, sin_polar);
+    swap<Order>(a);
+    turn<Order>(a, cos_azimuth, -sin_azimuth);
   }
 
  private:
+  template <int Order>
+  KOKKOS_INLINE_FUNCTION static void swap(V* a) {
+    if constexpr (calls_steps_v<Order, V>)
+      call_swap_xz<Order>(a);
+    else
+      swap_xz<Order>(a);
+  }
+  template <int Order>
+  KOKKOS_INLINE_FUNCTION static void turn(V* a, V c, V s) {
+    if constexpr (calls_steps_v<Order, V>)
+      call_turn_about_z<Order>(a, c, s);
+    else
+      turn_about_z<Order>(a, c, s);
+  }
+
   // Directions between cell centres are either on the axis or far from it.
   template <class Real>
   static constexpr Real coincident_direction = sizeof(Real) == 4 ? Real(1e-13) : Real(1e-30);
@@ -198,14 +229,15 @@ KOKKOS_INLINE_FUNCTION void translate_along_z(V* a) {
   using Table = AxialTable<Order, Real>;
   static constexpr auto table = Table::make();
   V re[Order + 1], im[Order + 1];
-  FMM_UNROLL
-  for (int m = 0; m <= last_degree<Order>(); ++m) {
-    FMM_UNROLL
+  const int last = last_degree<Order>();
+  FMM_UNROLL_TOO
+  for (int m = 0; m <= last; ++m) {
+    FMM_UNROLL_TOO
     for (int j = m; j <= Order; ++j) {
       V sum_re(Real(0)), sum_im(Real(0));
-      const int first = Kind == Axial::l2l ? j : m, last = Kind == Axial::m2m ? j : Order;
-      FMM_UNROLL
-      for (int n = first; n <= last; ++n) {
+      const int first = Kind == Axial::l2l ? j : m, end = Kind == Axial::m2m ? j : Order;
+      FMM_UNROLL_TOO
+      for (int n = first; n <= end; ++n) {
         const V t(Kind == Axial::m2l   ? table.m2l[Table::index(j, n, m)]
                   : Kind == Axial::m2m ? table.shift[Table::index(j, n, m)]
                                        : table.shift[Table::index(n, j, m)]);
@@ -215,7 +247,7 @@ KOKKOS_INLINE_FUNCTION void translate_along_z(V* a) {
       re[j] = sum_re;
       im[j] = sum_im;
     }
-    FMM_UNROLL
+    FMM_UNROLL_TOO
     for (int j = m; j <= Order; ++j) {
       a[index_re(j, m)] = re[j];
       if (m > 0) a[index_im(j, m)] = im[j];
@@ -226,9 +258,10 @@ KOKKOS_INLINE_FUNCTION void translate_along_z(V* a) {
 /// a_n^m <- a_n^m f s^n.
 template <int Order, class V>
 KOKKOS_INLINE_FUNCTION void scale_degrees(V* a, V f, V s) {
-  FMM_UNROLL
-  for (int n = 0; n <= last_degree<Order>(); ++n) {
-    FMM_UNROLL
+  const int last = last_degree<Order>();
+  FMM_UNROLL_TOO
+  for (int n = 0; n <= last; ++n) {
+    FMM_UNROLL_TOO
     for (int k = 0; k < 2 * n + 1; ++k) a[n * n + k] *= f;
     f *= s;
   }
