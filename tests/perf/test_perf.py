@@ -6,6 +6,7 @@ Arguments: as of unittest (names of the classes below)."""
 import json
 import math
 import os
+import re
 import subprocess
 import sys
 import unittest
@@ -484,8 +485,8 @@ class Benchmarks(Case):
         for run in data["benchmarks"]:
             self.assertFalse(run.get("error_occurred"), run)
             self.assertGreater(run["real_time"], 0)
-            found.setdefault(run["name"].split("/order")[0].split("/float")[0].split("/double")[0],
-                             []).append(run)
+            kind = re.split("/(?:order|float|mixed|double)", run["name"])[0]
+            found.setdefault(kind, []).append(run)
         kinds = {"bounds", "keys", "sort", "tree", "P2P/near", "P2P/all", "direct", "P2M", "P2L",
                  "M2P", "L2P", "treecode", "fmm"}
         kinds |= {f"lists/{kind}" for kind in ("barnes-hut", "classic", "radius", "field", "source")}
@@ -493,9 +494,10 @@ class Benchmarks(Case):
                   for scheme in ("rotation", "direct")}
         self.assertEqual(set(found), kinds)
         for kind, runs_ in found.items():
-            precisions = {precision for run in runs_ for precision in ("float", "double")
+            precisions = {precision for run in runs_ for precision in ("float", "mixed", "double")
                           if f"/{precision}/" in run["name"]}
-            self.assertEqual(precisions, {"float", "double"}, kind)
+            mixed = {"mixed"} if kind in ("P2P/near", "P2P/all", "direct") else set()
+            self.assertEqual(precisions, {"float", "double"} | mixed, kind)
             self.assertTrue(any("/n:400/" in run["name"] for run in runs_), kind)
         for run in found["P2P/all"]:
             n = 600 if "/n:600/" in run["name"] else 400
