@@ -51,8 +51,8 @@ Measurement run_kernel(BodiesOn<Space, Data> const& bodies, ResultsOn<Space, Rea
   if (settings.method == Method::treecode)
     return settings.traversal == Traversal::barnes_hut ? run(fmm::NoTranslation{}, fmm::BarnesHut{})
                                                        : run_lists_or_dual(fmm::NoTranslation{});
-  if constexpr (!std::is_same_v<Precision,
-                                fmm::Mixed>) {  // which has one translation in the program
+  // mixed precision has one translation in the program
+  if constexpr (!std::is_same_v<Precision, fmm::Mixed>) {
 #if FORCES_HAS_GEMM
     if (settings.translation == Translation::gemm) return run_lists_or_dual(fmm::BatchedGemm{});
 #endif

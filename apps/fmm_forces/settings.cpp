@@ -405,14 +405,6 @@ void check_machine(Settings const& settings) {
   }
 }
 
-void check_translation(Settings const& settings) {
-  const bool mixed = settings.precision == Precision::mixed_precision ||
-                     (settings.tolerance && settings.precision == Precision::single_precision);
-  if (mixed && settings.translation != Translation::rotation)
-    throw fmm::InvalidArgument("--translation", name_of(settings.translation),
-                               "rotation in mixed precision");
-}
-
 void check_files(Settings const& settings) {
   if (settings.output) {
     if (settings.methods.size() != 1)
@@ -443,7 +435,6 @@ std::optional<Settings> parse_command_line(int argc, char const* const* argv, Bu
   check_source(settings, line);
   check_physics(settings);
   check_machine(settings);
-  check_translation(settings);
   check_files(settings);
   for (const Method method : settings.methods) resolve(settings, method, build);
   return settings;
@@ -474,6 +465,10 @@ Settings with_tolerance(Settings settings, Method method, std::vector<int> const
 
 MethodSettings resolve(Settings const& given, Method method, Build const& build) {
   const Settings settings = given.tolerance ? with_tolerance(given, method, build.orders) : given;
+  if (settings.precision == Precision::mixed_precision &&
+      settings.translation != Translation::rotation)
+    throw fmm::InvalidArgument("--translation", name_of(settings.translation),
+                               "rotation in mixed precision");
   const bool by_field =
       !settings.theta && defaults::has_field_criterion(settings.precision, settings.backend);
   MethodSettings result{

@@ -204,24 +204,24 @@ class Solver {
     const detail::Stopwatch watch;
     if constexpr (has_last_field)
       detail::check_finite(space, "last_field", typename LastField::const_type(last_field));
+    if constexpr (needs_multipoles)  // charges are only checked: the evaluation takes them
+      detail::charge_scale<detail::is_positive<Kernel>()>(space,
+                                                          typename Charges::const_type(charges));
     auto storage = free_storage();
     const typename Positions::const_type constant = positions;
     detail::build_plan<Traversal>(space, *storage, constant, options_, far_field(), report);
-    if constexpr (needs_multipoles) {
-      const typename Charges::const_type constant_charges = charges;
-      detail::charge_scale<detail::is_positive<Kernel>()>(space, constant_charges);  // checks them
-    } else if constexpr (has_charges) {
+    if constexpr (has_last_field)
       if (n > 0) {
-        if constexpr (has_last_field) {
-          const typename LastField::const_type constant_field = last_field;
-          const double edge = storage->cube.edge;
-          detail::take_last_field(space, *storage, constant_field,
-                                  std::fabs(detail::potential_unit(kernel_, edge)) / edge, report);
-        }
+        const typename LastField::const_type constant_field = last_field;
+        const double edge = storage->cube.edge;
+        detail::take_last_field(space, *storage, constant_field,
+                                std::fabs(detail::potential_unit(kernel_, edge)) / edge, report);
+      }
+    if constexpr (has_charges && !needs_multipoles)
+      if (n > 0) {
         detail::charges_stage<Kernel>(space, *storage, charges, storage->bodies.view(n), report);
         detail::lists_stage<Traversal>(space, *storage, options_, far_field(), report);
       }
-    }
     if (report) {
       space.fence();
       report->build_seconds += watch.seconds();

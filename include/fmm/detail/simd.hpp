@@ -45,7 +45,7 @@
 #endif
 #endif
 
-// Before a function that is seldom called: a CPU keeps it out of the code around the call.
+// Before a function that is seldom called, or large: a CPU keeps it out of the code around the call.
 #if defined(__GNUC__) && !defined(__CUDA_ARCH__)
 #define FMM_SELDOM __attribute__((noinline))
 #else
