@@ -213,9 +213,9 @@ struct Setup {
     fmm::detail::build_plan<Traversal>(space, s, positions, options, far_field(), nullptr);
     const auto sums = s.sums.resize(s.size);
     if constexpr (std::is_same_v<Traversal, fmm::AllPairs>)
-      fmm::detail::take_charges<true>(space, charges, s.order, s.positions.view(s.size), sums);
+      fmm::detail::take_charges(space, true, charges, s.order, s.positions.view(s.size), sums);
     else
-      fmm::detail::take_charges<true>(space, charges, s.order, s.bodies.view(s.size), sums);
+      fmm::detail::take_charges(space, true, charges, s.order, s.bodies.view(s.size), sums);
     space.fence();
   }
 

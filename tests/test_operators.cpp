@@ -34,7 +34,7 @@ class Operators : public testing::Test {
     const Kokkos::View<double const* [3], Space> positions = device.x;
     const Kokkos::View<double const*, Space> charges = device.q;
     build_plan<Traversal>(space, s, positions, options, {2, 0, true}, nullptr);
-    take_charges<false>(space, charges, s.order, s.bodies.view(s.size), s.sums.resize(s.size));
+    take_charges(space, false, charges, s.order, s.bodies.view(s.size), s.sums.resize(s.size));
     s.multipoles.resize(s.tree.cells.extent(0) * row);
     s.locals.resize(s.tree.cells.extent(0) * row);
     space.fence();
@@ -304,7 +304,7 @@ TYPED_TEST(Operators, NearFieldAgreesInEveryShape) {
     const Kokkos::View<double const*, typename F::Space> charges = this->device.q;
     const auto placed = this->s.bodies.view(this->s.size);
     const auto sums = this->s.sums.view(this->s.size);
-    take_charges<false>(this->space, charges, this->s.order, placed, sums);
+    take_charges(this->space, false, charges, this->s.order, placed, sums);
     launch_p2p<Wanted<true, true>>(
         this->space, std::int64_t(this->s.tree.tiles.extent(0)),
         NearField<typename F::Space, Laplace, typename F::Real, shape>{this->s.tree.cells,

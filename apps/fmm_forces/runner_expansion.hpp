@@ -8,42 +8,45 @@
 
 namespace forces {
 
-/// The field that one evaluation by `solver` gives, as that of the step before; in double, which has room for
-/// every unit. The potential is overwritten.
-template <class Solver, class Space, class Data, class Real>
-Table3<Space, double> last_step(Solver solver, BodiesOn<Space, Data> const& bodies,
-                                ResultsOn<Space, Real> const& results) {
-  const auto field = allocate<Table3<Space, double>>("the last step's field",
-                                                     static_cast<std::size_t>(bodies.size()));
+/// The field that one evaluation by `solver` gives, as that of the step before.
+template <class Real, class Solver, class Space, class Data>
+Table3<Space, Real> last_step(Solver solver, BodiesOn<Space, Data> const& bodies) {
+  const ResultsOn<Space, Real> results(bodies.size());
   const auto plan = solver.build(bodies.space, bodies.positions);
-  solver.evaluate(bodies.space, plan, bodies.charges, results.potential, field);
+  solver.evaluate(bodies.space, plan, bodies.charges, results.potential, results.field);
   bodies.space.fence();
-  return field;
+  return results.field;
 }
 
+/// The solver of a kernel, order and precision that the settings ask for. Those that `resolve` refuses are
+/// not compiled: mixed precision and the translations that are there for comparison have fewer criteria.
 template <class Precision, class Kernel, int Order, class Real, class Data, class Space>
 Measurement run_kernel(BodiesOn<Space, Data> const& bodies, ResultsOn<Space, Real> const& results,
                        MethodSettings const& settings, int repeats, Progress& progress) {
+  constexpr bool mixed = std::is_same_v<Precision, fmm::Mixed>;
   const auto run = [&]<class Translation, class Traversal>(Translation, Traversal,
                                                            auto const&... last_field) {
     fmm::Solver<Kernel, Order, Translation, Traversal, Precision, Space> solver(settings.options);
     return measure(solver, bodies, results, settings, repeats, progress, last_field...);
   };
-  const auto run_lists_or_dual = [&](auto translation) {
-    if (settings.traversal == Traversal::lists) return run(translation, fmm::FmmList{});
-    constexpr bool treecode = std::is_same_v<decltype(translation), fmm::NoTranslation>;
+  const auto run_lists_or_dual = [&]<class Translation>(Translation translation) {
+    constexpr bool treecode = std::is_same_v<Translation, fmm::NoTranslation>,
+                   rotation = std::is_same_v<Translation, fmm::Rotation>;
     using Field = std::conditional_t<treecode, fmm::SourceCriterion, fmm::FieldCriterion>;
-    if constexpr (!treecode)
+    if constexpr (!mixed)
+      if (settings.traversal == Traversal::lists) return run(translation, fmm::FmmList{});
+    if constexpr (rotation)
       if (settings.criterion == Criterion::power)
         return run(translation, fmm::DualTree<fmm::PowerCriterion>{});
-    if (settings.criterion == Criterion::relative) {
-      auto options = settings.options;
-      options.theta = options.pair_error = std::nullopt;
-      using First =
-          fmm::Solver<Kernel, Order, decltype(translation), fmm::DualTree<Field>, Precision, Space>;
-      return run(translation, fmm::DualTree<fmm::RelativeCriterion>{},
-                 last_step(First(options), bodies, results));
-    }
+    if constexpr (!mixed && (rotation || treecode))
+      if (settings.criterion == Criterion::relative) {
+        auto options = settings.options;
+        options.theta = options.pair_error = std::nullopt;
+        using First =
+            fmm::Solver<Kernel, Order, Translation, fmm::DualTree<Field>, Precision, Space>;
+        return run(translation, fmm::DualTree<fmm::RelativeCriterion>{},
+                   last_step<Real>(First(options), bodies));
+      }
     return settings.criterion == Criterion::field
                ? run(translation, fmm::DualTree<Field>{})
                : run(translation, fmm::DualTree<fmm::RadiusCriterion>{});
@@ -51,8 +54,7 @@ Measurement run_kernel(BodiesOn<Space, Data> const& bodies, ResultsOn<Space, Rea
   if (settings.method == Method::treecode)
     return settings.traversal == Traversal::barnes_hut ? run(fmm::NoTranslation{}, fmm::BarnesHut{})
                                                        : run_lists_or_dual(fmm::NoTranslation{});
-  // mixed precision has one translation in the program
-  if constexpr (!std::is_same_v<Precision, fmm::Mixed>) {
+  if constexpr (!mixed) {
 #if FORCES_HAS_GEMM
     if (settings.translation == Translation::gemm) return run_lists_or_dual(fmm::BatchedGemm{});
 #endif

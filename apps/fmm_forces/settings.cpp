@@ -279,8 +279,9 @@ void CommandLine::add_methods() {
       "of the multipoles, choosing between M2L, M2P, P2L and P2P (power; fmm), or by what the pair "
       "errs "
       "by compared with the smallest force of the step before in the target cell (relative; that "
-      "step is one evaluation with --criterion field, which is not timed) [radius; in float on a "
-      "GPU, --theta not given: field]");
+      "step is one evaluation with --criterion field, which is not timed; not in mixed precision); "
+      "power and relative with --translation rotation [radius; in float on a GPU, --theta not "
+      "given: field]");
   add_real(
       "--pair-error", "E", settings_.pair_error, [](double x) { return x > 0; },
       "a finite number > 0",
@@ -306,7 +307,7 @@ void CommandLine::add_machine() {
   group_ = "Machine";
   add_choice("--precision", settings_.precision,
              "Working precision; mixed is float that loses neither close pairs nor long sums, with "
-             "--translation rotation [" +
+             "--translation rotation and without --traversal lists [" +
                  name_of(defaults::precision) + "]");
   add_choice("--data", settings_.data,
              "Precision in which positions and charges are handed to the backend; errors refer to "
@@ -465,8 +466,8 @@ Settings with_tolerance(Settings settings, Method method, std::vector<int> const
 
 MethodSettings resolve(Settings const& given, Method method, Build const& build) {
   const Settings settings = given.tolerance ? with_tolerance(given, method, build.orders) : given;
-  if (settings.precision == Precision::mixed_precision &&
-      settings.translation != Translation::rotation)
+  const bool mixed = settings.precision == Precision::mixed_precision;
+  if (mixed && settings.translation != Translation::rotation)
     throw fmm::InvalidArgument("--translation", name_of(settings.translation),
                                "rotation in mixed precision");
   const bool by_field =
@@ -499,6 +500,9 @@ MethodSettings resolve(Settings const& given, Method method, Build const& build)
   if (method == Method::fmm && result.traversal == Traversal::barnes_hut)
     throw fmm::InvalidArgument("--traversal", name_of(result.traversal),
                                "lists or dual with --method fmm");
+  if (mixed && result.traversal == Traversal::lists)
+    throw fmm::InvalidArgument("--traversal", name_of(result.traversal),
+                               "barnes-hut or dual in mixed precision");
   result.order = settings.order.value_or(0);
   const auto expansion = defaults::expansion(method, settings.precision, settings.backend);
   if (!settings.order) {  // the default, or the next lower one that is there
@@ -516,6 +520,14 @@ MethodSettings resolve(Settings const& given, Method method, Build const& build)
   if (method == Method::treecode && result.criterion == Criterion::power)
     throw fmm::InvalidArgument("--criterion", "power",
                                "radius, field or relative with --method treecode");
+  if (mixed && result.criterion == Criterion::relative)
+    throw fmm::InvalidArgument("--criterion", "relative",
+                               "radius, field or power in mixed precision");
+  if (method == Method::fmm && settings.translation != Translation::rotation &&
+      (result.criterion == Criterion::power || result.criterion == Criterion::relative))
+    throw fmm::InvalidArgument(
+        "--criterion", name_of(*result.criterion),
+        "radius or field with --translation " + name_of(settings.translation));
   // the classic lists have no choice of theta, and criteria of errors have defaults of their own
   const bool by_error = result.criterion && *result.criterion != Criterion::radius;
   result.options.theta = settings.theta;

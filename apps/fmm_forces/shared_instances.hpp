@@ -24,22 +24,27 @@
 #endif
 
 // FORCES_SHARED(prefix, Space): declares (prefix = extern) or defines (empty) the instances.
-#define FORCES_SHARED_BUILD(prefix, Space, Precision, Data, Traversal)                            \
-  prefix template void fmm::detail::build_plan<Traversal>(                                        \
-      Space const&, fmm::detail::PlanStorage<Space, Precision>&,                                  \
-      decltype(forces::BodiesOn<Space, Data>::positions)::const_type const&, fmm::Options const&, \
-      fmm::detail::FarFieldRule, fmm::Report*);
+#define FORCES_SHARED_BUILD_WITH(prefix, Space, Precision, Data, Traversal, Charges, LastField) \
+  prefix template std::shared_ptr<fmm::detail::PlanStorage<Space, Precision>>                   \
+  fmm::detail::make_plan<Traversal>(Space const&, fmm::detail::PlanPool<Space, Precision>&,     \
+                                    fmm::Options const&, fmm::detail::FarFieldRule,             \
+                                    fmm::detail::KernelProfile const&,                          \
+                                    decltype(forces::BodiesOn<Space, Data>::positions) const&,  \
+                                    Charges const&, LastField const&, fmm::Report*);
+
+#define FORCES_SHARED_BUILD(prefix, Space, Precision, Data, Traversal) \
+  FORCES_SHARED_BUILD_WITH(prefix, Space, Precision, Data, Traversal, fmm::None, fmm::None)
 
 #define FORCES_SHARED_RELIST(prefix, Space, Precision, Traversal)                     \
   prefix template void fmm::detail::lists_stage<Traversal>(                           \
       Space const&, fmm::detail::PlanStorage<Space, Precision>&, fmm::Options const&, \
       fmm::detail::FarFieldRule, fmm::Report*);
 
-#define FORCES_SHARED_CHARGES(prefix, Space, Precision, Data, Positive)                  \
-  prefix template double fmm::detail::take_charges<Positive>(                            \
-      Space const&, decltype(forces::BodiesOn<Space, Data>::charges)::const_type const&, \
-      fmm::detail::Array<fmm::detail::BodyIndex, Space>,                                 \
-      fmm::detail::Array<fmm::detail::Body<fmm::detail::real_t<Precision>>, Space>,      \
+#define FORCES_SHARED_CHARGES(prefix, Space, Precision, Data)                                  \
+  prefix template double fmm::detail::take_charges(                                            \
+      Space const&, bool, decltype(forces::BodiesOn<Space, Data>::charges)::const_type const&, \
+      fmm::detail::Array<fmm::detail::BodyIndex, Space>,                                       \
+      fmm::detail::Array<fmm::detail::Body<fmm::detail::real_t<Precision>>, Space>,            \
       fmm::detail::Array<fmm::detail::Sums<fmm::detail::sum_t<Precision>>, Space>);
 
 #define FORCES_SHARED_NEAR_FIELD(prefix, Space, Precision, Kernel)                   \
@@ -50,18 +55,23 @@
       fmm::detail::Array<fmm::detail::Body<fmm::detail::real_t<Precision>>, Space>,  \
       fmm::detail::Array<fmm::detail::Sums<fmm::detail::sum_t<Precision>>, Space>);
 
-#define FORCES_SHARED_DATA(prefix, Space, Precision, Data)                                   \
-  FORCES_SHARED_BUILD(prefix, Space, Precision, Data, fmm::BarnesHut)                        \
-  FORCES_SHARED_BUILD(prefix, Space, Precision, Data, fmm::FmmList)                          \
-  FORCES_SHARED_BUILD(prefix, Space, Precision, Data, fmm::DualTree<fmm::RadiusCriterion>)   \
-  FORCES_SHARED_BUILD(prefix, Space, Precision, Data, fmm::DualTree<fmm::FieldCriterion>)    \
-  FORCES_SHARED_BUILD(prefix, Space, Precision, Data, fmm::DualTree<fmm::SourceCriterion>)   \
-  FORCES_SHARED_BUILD(prefix, Space, Precision, Data, fmm::DualTree<fmm::PowerCriterion>)    \
-  FORCES_SHARED_BUILD(prefix, Space, Precision, Data, fmm::DualTree<fmm::RelativeCriterion>) \
-  FORCES_SHARED_CHARGES(prefix, Space, Precision, Data, true)                                \
-  FORCES_SHARED_CHARGES(prefix, Space, Precision, Data, false)
+#define FORCES_SHARED_DATA(prefix, Space, Precision, Data)                                     \
+  FORCES_SHARED_BUILD(prefix, Space, Precision, Data, fmm::AllPairs)                           \
+  FORCES_SHARED_BUILD(prefix, Space, Precision, Data, fmm::BarnesHut)                          \
+  FORCES_SHARED_BUILD(prefix, Space, Precision, Data, fmm::FmmList)                            \
+  FORCES_SHARED_BUILD(prefix, Space, Precision, Data, fmm::DualTree<fmm::RadiusCriterion>)     \
+  FORCES_SHARED_BUILD(prefix, Space, Precision, Data, fmm::DualTree<fmm::FieldCriterion>)      \
+  FORCES_SHARED_BUILD(prefix, Space, Precision, Data, fmm::DualTree<fmm::SourceCriterion>)     \
+  FORCES_SHARED_BUILD_WITH(prefix, Space, Precision, Data, fmm::DualTree<fmm::PowerCriterion>, \
+                           decltype(forces::BodiesOn<Space, Data>::charges), fmm::None)        \
+  FORCES_SHARED_BUILD_WITH(                                                                    \
+      prefix, Space, Precision, Data, fmm::DualTree<fmm::RelativeCriterion>,                   \
+      decltype(forces::BodiesOn<Space, Data>::charges),                                        \
+      decltype(forces::ResultsOn<Space, fmm::detail::real_t<Precision>>::field))               \
+  FORCES_SHARED_CHARGES(prefix, Space, Precision, Data)
 
 #define FORCES_SHARED_PRECISION(prefix, Space, Precision)                                        \
+  prefix template class fmm::detail::PlanPool<Space, Precision>;                                 \
   FORCES_SHARED_DATA(prefix, Space, Precision, double)                                           \
   FORCES_SHARED_RELIST(prefix, Space, Precision, fmm::DualTree<fmm::PowerCriterion>)             \
   FORCES_SHARED_RELIST(prefix, Space, Precision, fmm::DualTree<fmm::RelativeCriterion>)          \

@@ -110,7 +110,7 @@ void direct_sum(ExecutionSpace const& space, Kernel const& kernel, Positions con
   detail::check_extents("potential", potential, m);
   detail::check_extents("field", field, m);
   if (n == 0 || m == 0) return;
-  detail::Region region("fmm::direct_sum");
+  detail::Region region("direct_sum");
   using Want = detail::Wanted<!std::is_same_v<Potential, None>, !std::is_same_v<Field, None>>;
   detail::Buffer<detail::Body<double>, ExecutionSpace> body_buffer("direct sum's bodies");
   detail::Buffer<detail::Sums<double>, ExecutionSpace> sum_buffer("direct sum");

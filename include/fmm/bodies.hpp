@@ -8,36 +8,39 @@
 
 #include "concepts.hpp"
 #include "detail/cell.hpp"
+#include "detail/stage.hpp"
+#include "plan.hpp"
 #include "tree/octree.hpp"
 
 namespace fmm::detail {
 
 /// Largest |q|, and the smallest index of a charge that is not allowed.
-template <class Charges, bool Positive>
+template <class Charges>
 struct InspectCharges {
   Charges charges;
+  bool positive;
 
   KOKKOS_FUNCTION void operator()(std::int64_t i, double& largest, std::int64_t& bad) const {
     const double q = charges(i);
-    if ((!(q - q == 0) || (Positive && q < 0)) && i < bad) bad = i;
+    if ((!(q - q == 0) || (positive && q < 0)) && i < bad) bad = i;
     const double size = q < 0 ? -q : q;
     if (size > largest) largest = size;
   }
 };
 
 /// A power of two near the largest |q|, by which charges are divided so that any unit works in float; 1 if
-/// all are 0. Throws InvalidArgument for a charge that is not finite or, with Positive, negative.
-template <bool Positive, class Space, class Charges>
-double charge_scale(Space const& space, Charges const& charges) {
+/// all are 0. Throws InvalidArgument for a charge that is not finite or, with `positive`, below 0.
+template <class Space, class Charges>
+double charge_scale(Space const& space, bool positive, Charges const& charges) {
   double largest = 0;
   std::int64_t bad;
   Kokkos::parallel_reduce("fmm::charges::inspect", range(space, std::int64_t(charges.extent(0))),
-                          InspectCharges<Charges, Positive>{charges}, Kokkos::Max<double>(largest),
+                          InspectCharges<Charges>{charges, positive}, Kokkos::Max<double>(largest),
                           Kokkos::Min<std::int64_t>(bad));
   space.fence();
   if (bad < std::int64_t(charges.extent(0)))
     throw InvalidArgument("charges(" + std::to_string(bad) + ")", component(space, charges, bad),
-                          Positive ? "finite and >= 0" : "finite");
+                          positive ? "finite and >= 0" : "finite");
   if (!(largest > 0)) return 1;
   return std::ldexp(1.0, std::ilogb(largest));
 }
@@ -81,10 +84,11 @@ struct TakeCharges {
 
 /// Charges into tree order, divided by their unit, which is returned; sums are set to zero. Throws
 /// InvalidArgument for a charge that is not allowed.
-template <bool Positive, class Space, class Charges, class Real, class StoredReal>
-double take_charges(Space const& space, Charges const& charges, Array<BodyIndex, Space> order,
-                    Array<Body<StoredReal>, Space> bodies, Array<Sums<Real>, Space> sums) {
-  const double unit = charge_scale<Positive>(space, charges);
+template <class Space, class Charges, class Real, class StoredReal>
+double take_charges(Space const& space, bool positive, Charges const& charges,
+                    Array<BodyIndex, Space> order, Array<Body<StoredReal>, Space> bodies,
+                    Array<Sums<Real>, Space> sums) {
+  const double unit = charge_scale(space, positive, charges);
   Kokkos::parallel_for(
       "fmm::charges", range(space, std::int64_t(order.extent(0))),
       TakeCharges<Space, Charges, Real, StoredReal>{charges, 1 / unit, order, bodies, sums});
@@ -143,5 +147,29 @@ struct CopyPositions {
     bodies(i).z = positions(from, 2);
   }
 };
+
+/// Charges into tree order, their `bodies` in PlanStorage::bodies or ::positions.
+template <class Space, class Precision, class Charges, class Bodies>
+void charges_stage(Space const& space, PlanStorage<Space, Precision>& s, bool positive,
+                   Charges const& charges, Bodies const& bodies, Report* report) {
+  const typename Charges::const_type constant = charges;
+  stage(space, report, "charges", [&] {
+    s.charge_unit = take_charges(space, positive, constant, s.order, bodies, s.sums.resize(s.size));
+  });
+  if (report) add_work(*report, "charges", s.size);
+}
+
+/// Sums of the plan's bodies, made with a length as unit, into the caller's order.
+template <class Space, class Precision, class Potential, class Field>
+void results_stage(Space const& space, PlanStorage<Space, Precision>& s,
+                   KernelProfile const& kernel, double length, Potential const& potential,
+                   Field const& field, Report* report) {
+  const double unit = kernel.potential_unit(length) * s.charge_unit;
+  stage(space, report, "results", [&] {
+    give_results(space, s.sums.view(s.size), gathers_results_v<Space> ? s.place : s.order, unit,
+                 unit / length, potential, field);
+  });
+  if (report) add_work(*report, "results", s.size);
+}
 
 }  // namespace fmm::detail

@@ -93,14 +93,18 @@ constexpr bool check_result() {
   return true;
 }
 
+FMM_SELDOM inline void refuse_extent(char const* name, int dimension, std::size_t extent,
+                                     std::string const& allowed) {
+  throw InvalidArgument(std::string(name) + ".extent(" + std::to_string(dimension) + ")", extent,
+                        allowed);
+}
+
 /// Throws unless `view` is (N, 3) with N that 32 bits can count; returns N.
 template <class View>
 std::int64_t checked_size(char const* name, View const& view) {
-  if (view.extent(1) != 3)
-    throw InvalidArgument(std::string(name) + ".extent(1)", view.extent(1), "3");
+  if (view.extent(1) != 3) refuse_extent(name, 1, view.extent(1), "3");
   if (view.extent(0) > std::size_t(std::numeric_limits<BodyIndex>::max()))
-    throw InvalidArgument(std::string(name) + ".extent(0)", view.extent(0),
-                          "at most 2147483647 bodies");
+    refuse_extent(name, 0, view.extent(0), "at most 2147483647 bodies");
   return std::int64_t(view.extent(0));
 }
 
@@ -109,11 +113,9 @@ template <class View>
 void check_extents(char const* name, View const& view, std::int64_t n) {
   if constexpr (!std::is_same_v<View, None>) {
     if (std::int64_t(view.extent(0)) != n)
-      throw InvalidArgument(std::string(name) + ".extent(0)", view.extent(0),
-                            "the number of bodies, " + std::to_string(n));
+      refuse_extent(name, 0, view.extent(0), "the number of bodies, " + std::to_string(n));
     if constexpr (View::rank == 2)
-      if (view.extent(1) != 3)
-        throw InvalidArgument(std::string(name) + ".extent(1)", view.extent(1), "3");
+      if (view.extent(1) != 3) refuse_extent(name, 1, view.extent(1), "3");
   }
 }
 

@@ -23,12 +23,6 @@
 
 namespace fmm::detail {
 
-inline void add_work(Report& report, char const* name, std::int64_t count,
-                     std::int64_t flops_each) {
-  report.stage(name).count += count;
-  report.stage(name).flops += double(count) * double(flops_each);
-}
-
 /// A far field through local expansions, whose M2L is that of a translation scheme: one translation a list
 /// entry, unless the scheme has a way of its own (batched_gemm.hpp).
 template <class Translation>
@@ -172,80 +166,37 @@ void count_tree_work(Space const& space, PlanStorage<Space, Precision> const& s,
   count_pairs<Want>(pairs, report);
 }
 
-/// Charges into tree order, their `bodies` in PlanStorage::bodies or ::positions.
-template <class Kernel, class Space, class Precision, class Charges, class Bodies>
-void charges_stage(Space const& space, PlanStorage<Space, Precision>& s, Charges const& charges,
-                   Bodies const& bodies, Report* report) {
-  const typename Charges::const_type constant = charges;
-  stage(space, report, "charges", [&] {
-    s.charge_unit = take_charges<is_positive<Kernel>()>(space, constant, s.order, bodies,
-                                                        s.sums.resize(s.size));
-  });
-  if (report) report->stage("charges").count += s.size;
-}
-
-/// The kernel in units of a `length`.
-template <class Kernel>
-Kernel in_units_of(double length, Kernel const& kernel) {
-  if constexpr (RescalableKernel<Kernel>)
-    return kernel.rescaled(length);
-  else
-    return kernel;
-}
-
-/// The potential of a charge of 1 at the distance `length`, which sums in units of both are multiplied by; the
-/// field's is less by a factor of `length`.
-template <class Kernel>
-double potential_unit(Kernel const& kernel, double length) {
-  if constexpr (RescalableKernel<Kernel>)
-    return prefactor(kernel) * kernel.potential_unit(length);
-  else
-    return prefactor(kernel);
-}
-
-/// Sums of the plan's bodies, made with a length as unit, into the caller's order.
-template <class Space, class Precision, class Kernel, class Potential, class Field>
-void results_stage(Space const& space, PlanStorage<Space, Precision>& s, Kernel const& kernel,
-                   double length, Potential const& potential, Field const& field, Report* report) {
-  const double unit = potential_unit(kernel, length) * s.charge_unit;
-  stage(space, report, "results", [&] {
-    give_results(space, s.sums.view(s.size), gathers_results_v<Space> ? s.place : s.order, unit,
-                 unit / length, potential, field);
-  });
-  if (report) report->stage("results").count += s.size;
-}
-
-/// Potential and field from charges, on a tree. `relist` is there for traversals whose lists depend on
-/// the charges.
-template <class Expansion, class FarFieldScheme, class Space, class Precision, class Kernel,
+/// Potential and field from charges, on a tree; the code is shared by all pair kernels, whose part is
+/// `near_field`, in a unit of length. `relist` is there for traversals whose lists depend on the charges.
+template <class Expansion, class FarFieldScheme, class Want, class Space, class Precision,
           class Charges, class Potential, class Field>
-void evaluate_tree(Space const& space, PlanStorage<Space, Precision>& s, Kernel const& kernel,
+void evaluate_tree(Space const& space, PlanStorage<Space, Precision>& s,
+                   KernelProfile const& kernel, std::function<void(double)> const& near_field,
                    Charges const& charges, Potential const& potential, Field const& field,
                    std::function<void()> const& relist, Report* report) {
-  using Want = Wanted<!std::is_same_v<Potential, None>, !std::is_same_v<Field, None>>;
-  charges_stage<Kernel>(space, s, charges, s.bodies.view(s.size), report);
-  const double length = RescalableKernel<Kernel> ? s.cube.edge : 1;
+  charges_stage(space, s, kernel.positive, charges, s.bodies.view(s.size), report);
+  const double length = kernel.rescalable ? s.cube.edge : 1;
   add_far_field<Expansion, FarFieldScheme, Want>(space, s, relist, report);
-  add_near_field<Want>(space, s, in_units_of(length, kernel), report);
+  near_field(length);
   results_stage(space, s, kernel, length, potential, field, report);
   if (report) count_tree_work<Expansion, FarFieldScheme, Want>(space, s, *report);
 }
 
 /// The same by all pairs; the sums of all bodies, or of a sample.
-template <class Space, class Precision, class Kernel, class Charges, class Potential, class Field>
+template <class Want, class Space, class Precision, class Kernel, class Charges, class Potential,
+          class Field>
 void evaluate_all_pairs(Space const& space, PlanStorage<Space, Precision>& s, Kernel const& kernel,
                         Charges const& charges, Potential const& potential, Field const& field,
                         TileSample<Space> const* sample, Report* report) {
-  using Want = Wanted<!std::is_same_v<Potential, None>, !std::is_same_v<Field, None>>;
   const auto bodies = s.positions.view(s.size);
-  charges_stage<Kernel>(space, s, charges, bodies, report);
+  charges_stage(space, s, is_positive<Kernel>(), charges, bodies, report);
   const double length = RescalableKernel<Kernel> ? s.cube.exact_unit() : 1;
   stage(space, report, "p2p", [&] {
     p2p_all<Want, Precision>(space, in_units_of(length, kernel), 1 / length, bodies,
                              sample ? sample->tiles : s.tree.tiles, s.all_pairs_shape,
                              s.sums.view(s.size));
   });
-  results_stage(space, s, kernel, length, potential, field, report);
+  results_stage(space, s, profile_of(kernel), length, potential, field, report);
   const auto targets = sample ? std::int64_t(sample->bodies.size()) : s.size;
   if (report) count_pairs<Want>(targets * (s.size - 1), *report);
 }

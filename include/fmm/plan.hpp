@@ -3,6 +3,7 @@
 #pragma once
 
 #include <memory>
+#include <vector>
 
 #include "kernels/dense_m2l.hpp"
 #include "kernels/p2p.hpp"
@@ -60,6 +61,34 @@ struct PlanStorage {
            bodies.bytes() + low.bytes() + positions.bytes() + multipoles.bytes() + locals.bytes() +
            staged.bytes() + buckets.bytes() + dense.bytes() + sums.bytes();
   }
+};
+
+/// Throws if there are any in a list that a solver has no use for.
+FMM_SELDOM inline void refuse_entries(char const* list, std::int64_t entries) {
+  if (entries > 0)
+    throw InvalidArgument("plan." + std::string(list) + "_entries()", entries,
+                          "0 with this solver: the plan is of another one");
+}
+
+/// The memory of a solver's plans; that of plans which nobody holds any more is used again.
+template <class Space, class Precision>
+class PlanPool {
+ public:
+  using Storage = PlanStorage<Space, Precision>;
+
+  FMM_SELDOM std::shared_ptr<Storage> free_storage() {
+    for (auto const& storage : all_)
+      if (storage.use_count() == 1) return storage;
+    return all_.emplace_back(std::make_shared<Storage>());
+  }
+  FMM_SELDOM std::size_t bytes() const {
+    std::size_t bytes = 0;
+    for (auto const& storage : all_) bytes += storage->bytes();
+    return bytes;
+  }
+
+ private:
+  std::vector<std::shared_ptr<Storage>> all_;
 };
 
 }  // namespace detail

@@ -101,7 +101,7 @@ void lists_stage(Space const& space, PlanStorage<Space, Precision>& s, Options c
   stage(space, report, "lists", [&] { build_lists<Traversal>(space, s, options, far); });
   if (report)
     for (auto const* list : {&s.lists.m2l, &s.lists.p2l, &s.lists.m2p, &s.lists.p2p})
-      report->stage("lists").count += std::int64_t(list->entries.extent(0));
+      add_work(*report, "lists", std::int64_t(list->entries.extent(0)));
 }
 
 /// Levels of the keys that are sorted first: nearly all adaptive trees are shallower, and a radix sort
@@ -222,9 +222,49 @@ void build_plan(Space const& space, PlanStorage<Space, Precision>& s, Positions 
       lists_stage<Traversal>(space, s, options, far, report);
   }
   if (report) {
-    for (char const* name : {"bounds", "keys", "sort"}) report->stage(name).count += n;
-    report->stage("tree").count += std::int64_t(s.tree.cells.extent(0));
+    for (char const* name : {"bounds", "keys", "sort"}) add_work(*report, name, n);
+    add_work(*report, "tree", std::int64_t(s.tree.cells.extent(0)));
   }
+}
+
+/// Solver::build; Charges and LastField are None where the traversal has no use for them.
+template <class Traversal, class Space, class Precision, class Positions, class Charges,
+          class LastField>
+std::shared_ptr<PlanStorage<Space, Precision>> make_plan(
+    Space const& space, PlanPool<Space, Precision>& pool, Options const& options, FarFieldRule far,
+    KernelProfile const& kernel, Positions const& positions, Charges const& charges,
+    LastField const& last_field, Report* report) {
+  constexpr bool needs_multipoles = needs_multipoles_v<Traversal>;
+  const std::int64_t n = checked_size("positions", positions);
+  check_extents("charges", charges, n);
+  check_extents("last_field", last_field, n);
+  const Region region("build");
+  const Stopwatch watch;
+  if constexpr (takes_last_field_v<Traversal>)
+    check_finite(space, "last_field", typename LastField::const_type(last_field));
+  if constexpr (needs_multipoles)  // charges are only checked: the evaluation takes them
+    charge_scale(space, kernel.positive, typename Charges::const_type(charges));
+  auto storage = pool.free_storage();
+  const typename Positions::const_type constant = positions;
+  build_plan<Traversal>(space, *storage, constant, options, far, report);
+  if (n > 0) {
+    if constexpr (takes_last_field_v<Traversal>) {
+      const typename LastField::const_type constant_field = last_field;
+      const double edge = storage->cube.edge;
+      take_last_field(space, *storage, constant_field,
+                      std::fabs(kernel.potential_unit(edge)) / edge, report);
+    }
+    if constexpr (uses_charges_v<Traversal> && !needs_multipoles) {
+      charges_stage(space, *storage, kernel.positive, charges, storage->bodies.view(n), report);
+      lists_stage<Traversal>(space, *storage, options, far, report);
+    }
+  }
+  if (report) {
+    space.fence();
+    report->build_seconds += watch.seconds();
+    report->memory_bytes = pool.bytes();
+  }
+  return storage;
 }
 
 }  // namespace fmm::detail

@@ -163,20 +163,14 @@ class Solver {
   static constexpr bool only_m2l = detail::has_only_m2l_v<Traversal>;
   /// A treecode evaluates multipoles at the bodies; an FMM goes through local expansions.
   using FarField = detail::FarFieldBy<std::conditional_t<dual, Translation, NoTranslation>>;
-  using FarFieldScheme = std::conditional_t<only_m2l, detail::OnlyM2L<FarField>, FarField>;
+  using FarFieldScheme = std::conditional_t<only_m2l && detail::has_locals_v<FarField>,
+                                            detail::OnlyM2L<FarField>, FarField>;
   static constexpr bool has_p2l =
       detail::has_locals_v<FarField> && !only_m2l && detail::has_p2l<detail::basis_t<Expansion>>();
 
   /// What lists are to know of the expansions.
   detail::FarFieldRule far_field() const {
     return {Order, detail::far_from(kernel_, options_), has_p2l};
-  }
-
-  /// Memory of a plan that nobody holds any more, or new.
-  std::shared_ptr<Storage> free_storage() {
-    for (auto const& storage : pool_)
-      if (storage.use_count() == 1) return storage;
-    return pool_.emplace_back(std::make_shared<Storage>());
   }
 
   template <class Positions, class Charges, class LastField>
@@ -191,43 +185,11 @@ class Solver {
     static_assert(has_last_field == uses_last_field,
                   "fmm: build takes the last step's field, after the charges, if, and only if, the "
                   "acceptance criterion declares uses_last_field");
-    const std::int64_t n = detail::checked_size("positions", positions);
-    if constexpr (has_charges) {
-      detail::check_view<ExecutionSpace, Charges, 1>();
-      detail::check_extents("charges", charges, n);
-    }
-    if constexpr (has_last_field) {
-      detail::check_view<ExecutionSpace, LastField, 2>();
-      detail::check_extents("last_field", last_field, n);
-    }
-    detail::Region region("fmm::build");
-    const detail::Stopwatch watch;
-    if constexpr (has_last_field)
-      detail::check_finite(space, "last_field", typename LastField::const_type(last_field));
-    if constexpr (needs_multipoles)  // charges are only checked: the evaluation takes them
-      detail::charge_scale<detail::is_positive<Kernel>()>(space,
-                                                          typename Charges::const_type(charges));
-    auto storage = free_storage();
-    const typename Positions::const_type constant = positions;
-    detail::build_plan<Traversal>(space, *storage, constant, options_, far_field(), report);
-    if constexpr (has_last_field)
-      if (n > 0) {
-        const typename LastField::const_type constant_field = last_field;
-        const double edge = storage->cube.edge;
-        detail::take_last_field(space, *storage, constant_field,
-                                std::fabs(detail::potential_unit(kernel_, edge)) / edge, report);
-      }
-    if constexpr (has_charges && !needs_multipoles)
-      if (n > 0) {
-        detail::charges_stage<Kernel>(space, *storage, charges, storage->bodies.view(n), report);
-        detail::lists_stage<Traversal>(space, *storage, options_, far_field(), report);
-      }
-    if (report) {
-      space.fence();
-      report->build_seconds += watch.seconds();
-      report->memory_bytes = memory_bytes();
-    }
-    return plan_type(storage);
+    if constexpr (has_charges) detail::check_view<ExecutionSpace, Charges, 1>();
+    if constexpr (has_last_field) detail::check_view<ExecutionSpace, LastField, 2>();
+    return plan_type(detail::make_plan<Traversal>(space, pool_, options_, far_field(),
+                                                  detail::profile_of(kernel_), positions, charges,
+                                                  last_field, report));
   }
 
   /// The sums of all bodies or, with AllPairs, of a sample.
@@ -244,18 +206,19 @@ class Solver {
     detail::check_extents("charges", charges, s.size);
     detail::check_extents("potential", potential, s.size);
     detail::check_extents("field", field, s.size);
-    if (!has_p2l && !uses_charges && plan.p2l_entries() > 0)
-      throw InvalidArgument("plan.p2l_entries()", double(plan.p2l_entries()),
-                            "0, where there is no P2L: the plan is of another solver");
-    if (only_m2l && plan.m2p_entries() > 0)
-      throw InvalidArgument("plan.m2p_entries()", double(plan.m2p_entries()),
-                            "0, where the criterion has none: the plan is of another solver");
+    if (!uses_charges) detail::refuse_entries("p2l", has_p2l ? 0 : plan.p2l_entries());
+    detail::refuse_entries("m2p", only_m2l ? plan.m2p_entries() : 0);
     if (s.size == 0) return;
-    detail::Region region("fmm::evaluate");
+    detail::Region region("evaluate");
     const detail::Stopwatch watch;
+    using Want = detail::Wanted<!std::is_same_v<Potential, None>, !std::is_same_v<Field, None>>;
     if constexpr (all_pairs) {
-      detail::evaluate_all_pairs(space, s, kernel_, charges, potential, field, sample, report);
+      detail::evaluate_all_pairs<Want>(space, s, kernel_, charges, potential, field, sample,
+                                       report);
     } else {
+      const auto near_field = [&](double length) {
+        detail::add_near_field<Want>(space, s, detail::in_units_of(length, kernel_), report);
+      };
       std::function<void()> relist;
       if constexpr (uses_charges)
         relist = [&] {
@@ -265,25 +228,20 @@ class Solver {
                 s.traversal.powers.resize(s.tree.cells.extent(0) * (Order + 1)));
           detail::lists_stage<Traversal>(space, s, options_, far_field(), report);
         };
-      detail::evaluate_tree<Expansion, FarFieldScheme>(space, s, kernel_, charges, potential, field,
-                                                       relist, report);
+      detail::evaluate_tree<Expansion, FarFieldScheme, Want>(space, s, detail::profile_of(kernel_),
+                                                             near_field, charges, potential, field,
+                                                             relist, report);
     }
     if (report) {
       space.fence();
       report->evaluate_seconds += watch.seconds();
-      report->memory_bytes = memory_bytes();
+      report->memory_bytes = pool_.bytes();
     }
-  }
-
-  std::size_t memory_bytes() const {
-    std::size_t bytes = 0;
-    for (auto const& storage : pool_) bytes += storage->bytes();
-    return bytes;
   }
 
   Options options_;
   Kernel kernel_;
-  std::vector<std::shared_ptr<Storage>> pool_;
+  detail::PlanPool<ExecutionSpace, Precision> pool_;
 };
 
 }  // namespace fmm

@@ -241,6 +241,13 @@ class CommandLine(Case):
                      says=("--data = float", "double with --precision double"))
         self.run_bad(*model, "--translation", "direct", "--precision", "mixed",
                      says=("--translation = direct", "rotation in mixed precision"))
+        self.run_bad(*model, "--traversal", "lists", "--precision", "mixed",
+                     says=("--traversal = lists", "barnes-hut or dual in mixed precision"))
+        self.run_bad(*model, "--method", "fmm", "--criterion", "relative", "--precision", "mixed",
+                     says=("--criterion = relative", "radius, field or power in mixed"))
+        for criterion in ("power", "relative"):
+            self.run_bad(*model, "--method", "fmm", "--criterion", criterion, "--translation",
+                         "direct", says=(f"--criterion = {criterion}", "radius or field with"))
         self.run_bad(*model, "--data", "float", "--precision", "mixed",
                      says=("--data = float", "double with --precision mixed"))
         self.run_bad(*model, "--data", "float", "--tolerance", 1e-4,
@@ -671,7 +678,8 @@ class Results(Case):
                 self.assert_sums(rows, expected[kernel], bound)
                 for tree, (method, traversal, extra) in itertools.product(("uniform", "adaptive"),
                                                                           ways):
-                    if precision == "mixed" and {"direct", "gemm"} & set(extra):
+                    if precision == "mixed" and (traversal == "lists" or
+                                                 {"direct", "gemm", "relative"} & set(extra)):
                         continue
                     with self.subTest((kernel, precision, tree, method, traversal, extra)):
                         rows = self.sums("--input", file, "--method", method, "--kernel", kernel,

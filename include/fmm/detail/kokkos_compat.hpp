@@ -8,6 +8,14 @@
 #include <string>
 #include <type_traits>
 
+// Before a function that is seldom called, or large: a CPU keeps it out of the code around the call, and the
+// compiler works on it once.
+#if defined(__GNUC__) && !defined(__CUDA_ARCH__)
+#define FMM_SELDOM __attribute__((noinline))
+#else
+#define FMM_SELDOM
+#endif
+
 namespace fmm::detail {
 
 /// Kernels of `Space` run on the host, where a thread works on several lanes with vector instructions.
@@ -80,11 +88,13 @@ auto uneven_range(Space const& space, std::int64_t count, int chunk) {
   return Policy(space, 0, count, Kokkos::ChunkSize(chunk));
 }
 
-/// A profiling region that ends with its scope; Kokkos tools show it under this name.
+/// A profiling region that ends with its scope; Kokkos tools show it as fmm::name.
 class Region {
  public:
-  explicit Region(std::string const& name) { Kokkos::Profiling::pushRegion(name); }
-  ~Region() { Kokkos::Profiling::popRegion(); }
+  FMM_SELDOM explicit Region(char const* name) {
+    Kokkos::Profiling::pushRegion(std::string("fmm::") + name);
+  }
+  FMM_SELDOM ~Region() { Kokkos::Profiling::popRegion(); }
   Region(Region const&) = delete;
   Region& operator=(Region const&) = delete;
 };

@@ -45,13 +45,6 @@
 #endif
 #endif
 
-// Before a function that is seldom called, or large: a CPU keeps it out of the code around the call.
-#if defined(__GNUC__) && !defined(__CUDA_ARCH__)
-#define FMM_SELDOM __attribute__((noinline))
-#else
-#define FMM_SELDOM
-#endif
-
 namespace fmm::detail {
 
 /// Expansions of up to this many numbers are held in a device thread's registers, which takes loops that

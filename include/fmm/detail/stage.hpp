@@ -20,16 +20,25 @@ class Stopwatch {
   std::chrono::steady_clock::time_point start_ = std::chrono::steady_clock::now();
 };
 
+FMM_SELDOM inline void add_seconds(Report& report, char const* name, double seconds) {
+  report.stage(name).seconds += seconds;
+}
+FMM_SELDOM inline void add_work(Report& report, char const* name, std::int64_t count,
+                                std::int64_t flops_each = 0) {
+  report.stage(name).count += count;
+  report.stage(name).flops += double(count) * double(flops_each);
+}
+
 /// Runs f() in a profiling region `fmm::name`; with a report, between fences and on the clock.
 template <class Space, class F>
 void stage(Space const& space, Report* report, char const* name, F const& f) {
-  Region region(std::string("fmm::") + name);
+  const Region region(name);
   if (report) space.fence();
   const Stopwatch watch;
   f();
   if (!report) return;
   space.fence();
-  report->stage(name).seconds += watch.seconds();
+  add_seconds(*report, name, watch.seconds());
 }
 
 }  // namespace fmm::detail

@@ -35,6 +35,7 @@
 
 #include <cmath>
 #include <concepts>
+#include <functional>
 #include <limits>
 #include <type_traits>
 
@@ -245,6 +246,38 @@ concept RescalableKernel = requires(Kernel const kernel) {
   { kernel.rescaled(1.0) } -> std::convertible_to<Kernel>;
   { kernel.potential_unit(1.0) } -> std::convertible_to<double>;
 };
+
+/// The kernel in units of a `length`.
+template <class Kernel>
+Kernel in_units_of(double length, Kernel const& kernel) {
+  if constexpr (RescalableKernel<Kernel>)
+    return kernel.rescaled(length);
+  else
+    return kernel;
+}
+
+/// The potential of a charge of 1 at the distance `length`, which sums in units of both are multiplied by; the
+/// field's is less by a factor of `length`.
+template <class Kernel>
+double potential_unit(Kernel const& kernel, double length) {
+  if constexpr (RescalableKernel<Kernel>)
+    return prefactor(kernel) * kernel.potential_unit(length);
+  else
+    return prefactor(kernel);
+}
+
+/// What code that is shared by all kernels is to know of one.
+struct KernelProfile {
+  bool positive;    ///< takes no charge below 0
+  bool rescalable;  ///< counts lengths in any unit
+  std::function<double(double)> potential_unit;
+};
+
+template <class Kernel>
+KernelProfile profile_of(Kernel const& kernel) {
+  return {is_positive<Kernel>(), RescalableKernel<Kernel>,
+          [kernel](double length) { return potential_unit(kernel, length); }};
+}
 
 /// A kernel with the faster form for bodies that are apart.
 template <class Kernel>
