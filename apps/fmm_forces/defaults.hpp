@@ -42,9 +42,9 @@ struct Expansion {
 constexpr Expansion expansion(Method method, Precision precision, Backend backend) {
   const bool in_double = precision == Precision::double_precision;
   if (method == Method::treecode) return {in_double ? 6 : 4, 0.6};
-  if (in_double) return {8, 0.6};
   // a GPU, whose direct sums are the cheaper part, is fastest with fewer and larger expansions
-  return backend == Backend::cuda ? Expansion{6, 0.75} : Expansion{5, 0.6};
+  if (backend == Backend::cuda) return in_double ? Expansion{8, 0.6} : Expansion{6, 0.75};
+  return in_double ? Expansion{10, 0.7} : Expansion{6, 0.7};
 }
 
 /// Bodies in a leaf.

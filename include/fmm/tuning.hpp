@@ -110,10 +110,11 @@ struct Tuning {
   /// is what P2M costs on an H200: nearly the same work.
   static constexpr double pairs_per_m2l(int order) {
     const double cube = double(order + 1) * (order + 1) * (order + 1);
-    return host ? 20 + 0.7 * cube : (12 + 0.17 * cube) * (single ? 1 : 2);
+    return host ? 20 + 0.24 * cube : (12 + 0.17 * cube) * (single ? 1 : 2);
   }
   static constexpr double pairs_per_m2p(int order) {
-    return 2 + 0.05 * double(order + 1) * (order + 2) * (order + 3) * (order <= 7 ? 1 : 4);
+    const double cube = double(order + 1) * (order + 2) * (order + 3);
+    return host ? 2 + 0.034 * cube * (order <= 7 ? 1 : 3) : 2 + 0.05 * cube * (order <= 7 ? 1 : 4);
   }
   static constexpr double pairs_per_p2l(int order) {
     const int size = (order + 1) * (order + 1);
