@@ -166,7 +166,7 @@ TEST(PowerCriterion, LargeLeavesWithFewBodiesGoToLocals) {
     return report;
   };
   const fmm::Report with = report_of(fmm::Laplace()), without = report_of(LaplaceWithoutP2L());
-  EXPECT_GT(with.p2l, std::int64_t(bodies.size()));
+  EXPECT_GT(with.p2l, std::int64_t(bodies.size()) / 4);  // how many depends on the space's costs
   EXPECT_EQ(without.p2l, 0);
   EXPECT_LT(with.m2l, without.m2l);
   EXPECT_LE(with.p2p_pairs, without.p2p_pairs);

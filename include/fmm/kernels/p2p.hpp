@@ -418,7 +418,7 @@ struct NearField {
     int run, run_count;
     BodyIndex body;
   };
-  static constexpr bool long_sums = false;
+  static constexpr bool long_sums = two_part;  // mixed precision loses no digits of those either
   static constexpr int runs = shape.team;
 
   Array<Cell, Space> cells;
