@@ -43,7 +43,7 @@ def row_of(entry, parameter, value):
             "value": value, "seconds": entry["seconds"]["total"],
             "force_l2": entry["error"]["force_l2"], "force_p99": entry["error"]["force_p99"],
             **{f"{name}_per_body": pairs[key] / entry["n"]
-               for name, key in (("m2l", "m2l"), ("m2p", "m2p"), ("p2p", "p2p_pairs"))},
+               for name, key in (("m2l", "m2l"), ("m2p", "m2p"), ("p2l", "p2l"), ("p2p", "p2p_pairs"))},
             "device": entry["device"], "backend": entry["backend"], "threads": entry["threads"],
             "commit": entry["commit"]}
 
@@ -67,10 +67,12 @@ def print_rows(rows):
     first = rows[0]
     print(f"\n{first['device']}: {first['model']}, N = {first['n']:,}, {first['precision']}, "
           f"order {first['order']}")
-    print_table(["criterion", "parameter", "seconds", "force L2", "force p99", "M2L", "M2P", "P2P"],
+    print_table(["criterion", "parameter", "seconds", "force L2", "force p99", "M2L", "M2P", "P2L",
+                 "P2P"],
                 [[r["criterion"], f"{r['parameter']} {r['value']:g}", f"{r['seconds']:.3g}",
                   f"{r['force_l2']:.1e}", f"{r['force_p99']:.1e}", f"{r['m2l_per_body']:.3g}",
-                  f"{r['m2p_per_body']:.3g}", f"{r['p2p_per_body']:.4g}"] for r in rows])
+                  f"{r['m2p_per_body']:.3g}", f"{r['p2l_per_body']:.3g}",
+                  f"{r['p2p_per_body']:.4g}"] for r in rows])
 
 
 def main():

@@ -5,8 +5,8 @@
     perf/plot.py --all [--data FILE_OR_FOLDER...] [--out FOLDER]    the documents' figures, as SVG
     perf/plot.py --demo FOLDER report.json...                       scripts/demo's figures, as PNG
 
---all takes the files that perf/experiments.py and perf/criteria.py wrote, from perf/results unless told, to docs/figures. Each
-report of --demo is a JSON array with an entry for each method, as `fmm_forces --report` writes it; one
+--all takes the files that perf/experiments.py, perf/criteria.py and perf/accuracy.py wrote, from perf/results
+unless told, to docs/figures. Each report of --demo is a JSON array with an entry for each method, as `fmm_forces --report` writes it; one
 report makes one group of bars or one panel.
 """
 import argparse
@@ -41,6 +41,7 @@ OPERATOR_COLOURS = {"P2P/all": "#D55E00", "P2P/near": "#E69F00", "M2P": "#56B4E9
                     "M2L/rotation": "#0072B2", "M2L/direct": "#009E73", "whole FMM": "#000000"}
 CRITERION_COLOURS = {"radius": "#999999", "field": "#0072B2", "power": "#009E73",
                      "relative": "#D55E00"}
+PRECISION_COLOURS = {"float": "#E69F00", "mixed": "#009E73", "double": "#0072B2"}
 ROOT = os.path.dirname(os.path.dirname(os.path.abspath(__file__)))
 
 
@@ -359,6 +360,63 @@ def plot_criteria(results, path):
     save(fig, path)
 
 
+def plot_accuracy(results, path):
+    """Errors against the order, a curve for each theta; a row of panels for each precision."""
+    def values(key):
+        return list(dict.fromkeys(row[key] for row in results))
+
+    models, precisions, thetas = values("model"), values("precision"), sorted(values("theta"))
+    fig, panels = plt.subplots(len(precisions), len(models), sharex=True, sharey=True, squeeze=False,
+                               figsize=(1.5 + 3 * len(models), 0.8 + 2.6 * len(precisions)))
+    for row_of_panels, precision in zip(panels, precisions):
+        for axes, model in zip(row_of_panels, models):
+            for theta, colour in zip(thetas, plt.cm.viridis([0.9 * k / len(thetas)
+                                                             for k in range(len(thetas))])):
+                curve = [(row["order"], row["force_l2"]) for row in results if row["model"] == model and
+                         row["precision"] == precision and row["theta"] == theta]
+                if curve:
+                    axes.plot(*zip(*sorted(curve)), "o-", color=colour, markersize=3,
+                              label=rf"$\theta$ = {theta:g}")
+            axes.set_yscale("log")
+            axes.set_title(f"{model}, {precision}", loc="left", fontsize=9)
+    for axes in panels[-1]:
+        axes.set_xlabel("order")
+    for axes in panels[:, 0]:
+        axes.set_ylabel("force error, relative L2")
+    panels[0, -1].legend(loc="upper left", bbox_to_anchor=(1, 1), fontsize=8)
+    fig.suptitle(f"N = {results[0]['n']:,}; {results[0]['device']}", x=0.01, ha="left", fontsize=9)
+    fig.tight_layout()
+    save(fig, path)
+
+
+def plot_fastest(results, path):
+    """The fastest setting for each error: seconds against the error, a curve for each precision."""
+    models = list(dict.fromkeys(row["model"] for row in results))
+    fig, panels = plt.subplots(1, len(models), sharex=True, sharey=True, squeeze=False,
+                               figsize=(1.5 + 3 * len(models), 3.2))
+    for axes, model in zip(panels[0], models):
+        for precision, colour in PRECISION_COLOURS.items():
+            rows = [row for row in results if row["model"] == model and row["precision"] == precision]
+            points = sorted((row["force_l2"], row["seconds"], row["order"], row["theta"]) for row in rows)
+            front = [p for p in points if p[1] <= min(q[1] for q in points if q[0] <= p[0])]
+            if front:
+                axes.plot([p[0] for p in front], [p[1] for p in front], "o-", color=colour, markersize=3,
+                          label=precision)
+            for k, (error, seconds, order, theta) in enumerate(front):
+                if k % 3 == 0 and precision != "mixed":
+                    axes.annotate(f"{order}, {theta:g}", (error, seconds), (2, 4), fontsize=6,
+                                  textcoords="offset points", color=colour)
+        axes.set_xscale("log")
+        axes.set_yscale("log")
+        axes.invert_xaxis()
+        axes.set_title(f"{model} (order, theta)", loc="left", fontsize=9)
+        axes.set_xlabel("force error, relative L2")
+    panels[0, 0].set_ylabel("seconds")
+    panels[0, -1].legend(loc="upper left", bbox_to_anchor=(1, 1), fontsize=8)
+    fig.tight_layout()
+    save(fig, path)
+
+
 def experiments_in(places):
     """{experiment: the results of each of its files}, in the order of their names."""
     names = []
@@ -368,7 +426,7 @@ def experiments_in(places):
                             if name.endswith(".json"))
         else:
             names.append(place)
-    found = {"time": [], "breakdown": [], "flops": [], "criteria": []}
+    found = {"time": [], "breakdown": [], "flops": [], "criteria": [], "accuracy": []}
     for name in names:
         with open(name, encoding="utf-8") as file:
             data = json.load(file)
@@ -404,10 +462,13 @@ def plot_all(places, out):
     if found["criteria"]:
         plot_criteria([row for results in found["criteria"] for row in results],
                       os.path.join(out, "criteria.svg"))
+    for results in found["accuracy"][:1]:  # errors are the same everywhere, to rounding
+        plot_accuracy(results, os.path.join(out, "accuracy.svg"))
+        plot_fastest(results, os.path.join(out, "fastest.svg"))
     missing = [name for name, results in found.items() if not results]
     if missing:
         print(f"No results of {', '.join(missing)} in {', '.join(places)}: "
-              "perf/experiments.py and perf/criteria.py make them")
+              "perf/experiments.py, perf/criteria.py and perf/accuracy.py make them")
     if len(missing) == len(found):
         sys.exit(1)
 

@@ -1,17 +1,21 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: BSD-3-Clause
-"""Times of one force evaluation on a GPU against the project's goals, row by row.
+"""Times of one force evaluation against the project's goals, row by row, on a GPU or a CPU.
 
     perf/rows.py build-cuda/fmm_forces --report rows.json [--seeds 1 2 3 4 5] [--rows 10^7]
+    perf/rows.py build/fmm_forces --backend openmp --report rows.json
 
 Each row is one line of fmm_forces, which is printed beside it: potential and force of every body from
-unsorted bodies in device memory to results in their order, the median of the repeats after a warm-up,
-and the largest error over the seeds against direct sums in double at 4096 bodies. Bodies are handed over in
-the precision of the sums. One setting serves every row of the same method and error, whatever its N,
-distribution and seed: most are the program's own choice. Bytes are those on the device, of the caller's
-positions, charges and results, too.
+unsorted bodies in the backend's memory to results in their order, the median of the repeats after a
+warm-up, and the largest error over the seeds against direct sums in double at 4096 bodies.
 
-A second table has the rates of P2P and M2L, from the stages of such runs.
+On a GPU bodies are handed over in the precision of the sums, and one setting serves every row of the same
+method and error, whatever its N, distribution and seed: most are the program's own choice. Bytes are those on
+the device, of the caller's positions, charges and results, too. A second table has the rates of P2P and M2L,
+from the stages of such runs.
+
+On a CPU every row has a setting of its own, and beside it the rate of all pairs, measured right before: the
+machines that there are differ, and have neighbours. Time x rate / N is what a body costs in pairs.
 """
 import argparse
 import json
@@ -45,6 +49,17 @@ ROWS = [
     ("10^7 Plummer, treecode", 10**7, "plummer", "1e-4", 80, "treecode"),
 ]
 
+# on a CPU: name, N, model, error at most, seconds, settings
+CPU_ROWS = [
+    ("10^6 cube", 10**6, "cube", "1e-4", 0.45, ["--order", "6", "--theta", "0.8"]),
+    ("10^6 Plummer", 10**6, "plummer", "1e-4", 0.55, ["--order", "6", "--theta", "0.75"]),
+    ("10^7 cube", 10**7, "cube", "1e-4", 6, ["--order", "6", "--theta", "0.8"]),
+    ("10^6 cube, double", 10**6, "cube", "5e-7", 1.2, ["--order", "10", "--theta", "0.69"]),
+    ("10^6 Plummer, double", 10**6, "plummer", "6e-7", 1.5, ["--order", "12", "--theta", "0.74"]),
+    ("10^6 cube, double", 10**6, "cube", "2e-10", 2.2, ["--order", "16", "--theta", "0.55"]),
+    ("10^6 Plummer, double", 10**6, "plummer", "2e-10", 3.0, ["--order", "16", "--theta", "0.55"]),
+]
+
 # name, N, settings, stage, its count, a second at least
 RATES = [
     ("all pairs, float", 2 * 10**6, ["--method", "direct", "--direct-limit", "60"], "p2p", "p2p_pairs",
@@ -71,6 +86,48 @@ def command(program, row, seed):
             "3" if n > 10**8 else "10", "--check", "4096"]
 
 
+def cpu_command(program, row, seed, backend):
+    _, n, model, _, _, settings = row
+    return [program, "--backend", backend, "--model", model, "--n", str(n), "--seed", str(seed),
+            "--method", "fmm", *settings, "--precision", "double" if in_double(row) else "float",
+            "--repeat", "5", "--check", "4096"]
+
+
+def all_pairs_rate(program, row, backend, entries):
+    """Pairs a second of the machine as it is now."""
+    n = min(row[1], 60000)
+    entry = report_of([program, "--backend", backend, "--model", "cube", "--n", str(n), "--method",
+                       "direct", "--precision", "double" if in_double(row) else "float",
+                       "--repeat", "1", "--check", "0"])
+    entries.append(entry)
+    return entry["interactions"]["p2p_pairs"] / entry["seconds"]["stages"]["p2p"]
+
+
+def print_cpu_rows(options, entries):
+    print("| row | force L2 at most | goal | measured | force L2 | p99 / L2 | bytes a body | all pairs | "
+          "pairs a body | line |")
+    print("| --- | --- | --- | --- | --- | --- | --- | --- | --- | --- |")
+    for row in CPU_ROWS:
+        if options.rows not in row[0]:
+            continue
+        if options.n:
+            row = (row[0], options.n, *row[2:])
+        rate = all_pairs_rate(options.program, row, options.backend, entries)
+        results = [report_of(cpu_command(options.program, row, seed, options.backend))
+                   for seed in options.seeds]
+        entries += results
+        times = sorted(entry["seconds"]["total"] for entry in results)
+        errors = [entry["error"]["force_l2"] for entry in results]
+        tails = [entry["error"]["force_p99"] / entry["error"]["force_l2"] for entry in results]
+        seconds = times[len(times) // 2]
+        # with the caller's positions and charges in double, and results
+        memory = results[0]["memory_bytes"] / row[1] + (64 if in_double(row) else 48)
+        print(f"| {row[0]} | {row[3]} | {row[4]:g} s | {seconds:.3f} s | {max(errors):.1e} "
+              f"| {max(tails):.1f} | {memory:.0f} | {rate:.3g}/s | {seconds * rate / row[1]:.0f} "
+              f"| `{' '.join(['fmm_forces', *cpu_command('', row, options.seeds[0], options.backend)[1:]])}` |",
+              flush=True)
+
+
 def print_rates(program, entries):
     """Of potential and force in the uniform cube; the stage is timed alone, between two fences."""
     print("| rate | goal | measured | line |")
@@ -91,13 +148,18 @@ def main():
     parser.add_argument("--report", required=True, help="JSON file for all that was measured")
     parser.add_argument("--seeds", type=int, nargs="+", default=[1])
     parser.add_argument("--rows", default="", help="only rows whose name contains this")
-    parser.add_argument("--rates", action="store_true", help="only the table of rates")
+    parser.add_argument("--rates", action="store_true", help="only the table of rates (GPU)")
+    parser.add_argument("--backend", choices=["cuda", "openmp", "serial"], default="cuda")
+    parser.add_argument("--n", type=int, help="bodies in the place of each row's, to try this (CPU)")
     options = parser.parse_args()
 
     entries = []
-    if not options.rates:
-        print_rows(options, entries)
-    print_rates(options.program, entries)
+    if options.backend != "cuda":
+        print_cpu_rows(options, entries)
+    else:
+        if not options.rates:
+            print_rows(options, entries)
+        print_rates(options.program, entries)
     with open(options.report, "w", encoding="utf-8") as file:
         json.dump(entries, file, indent=1)
 

@@ -15,6 +15,7 @@ ROOT = os.path.dirname(os.path.dirname(os.path.dirname(os.path.abspath(__file__)
 PERF = os.path.join(ROOT, "perf")
 sys.path[:0] = [PERF, os.path.join(ROOT, "tests")]
 
+import accuracy  # noqa: E402
 import compare  # noqa: E402
 import criteria  # noqa: E402
 import curves  # noqa: E402
@@ -340,6 +341,46 @@ class Experiments(Case):
         self.assertEqual({len(found) for found in depths.values()}, {1})
 
 
+    def test_rows_of_a_cpu(self):
+        name = self.path("rows.json")
+        done = self.script("rows.py", os.path.join(BUILD, "fmm_forces"), "--report", name, "--n", 3000,
+                           "--rows", "10^6 cube", "--backend", host_backend())
+        self.assertEqual((done.returncode, done.stderr), (0, ""))
+        rows = [[cell.strip() for cell in line.strip("| ").split("|")]
+                for line in done.stdout.splitlines()[2:]]
+        self.assertEqual([row[0] for row in rows],
+                         ["10^6 cube", "10^6 cube, double", "10^6 cube, double"])
+        for row in rows:
+            self.assertLess(float(row[4]), 10 * float(row[1]))
+        with open(name, encoding="utf-8") as file:
+            self.assertEqual([entry["method"] for entry in json.load(file)], ["direct", "fmm"] * 3)
+
+    def test_accuracy(self):
+        name = self.path("accuracy.json")
+        line = (os.path.join(BUILD, "fmm_forces"), "--report", name, "--models", "cube", "--n", 3000,
+                "--precisions", "float", "double", "--orders", 2, 4, 8, "--thetas", 0.5, 0.7, "--repeat", 1,
+                "--check", 500, "--backend", host_backend())
+        done = self.script("accuracy.py", *line)
+        self.assertEqual((done.returncode, done.stderr), (0, ""))
+        data = runs.load(name)
+        errors = {(row["precision"], row["order"], row["theta"]): row["force_l2"]
+                  for row in data["results"]}
+        self.assertEqual(len(errors), 12)
+        for theta in (0.5, 0.7):
+            self.assertLess(errors["double", 8, theta], 0.1 * errors["double", 4, theta])
+            self.assertLess(errors["double", 4, theta], 0.3 * errors["double", 2, theta])
+        for order in (2, 4, 8):
+            self.assertLess(errors["double", order, 0.5], errors["double", order, 0.7])
+        rows = data["results"]
+        best = accuracy.fastest(rows, 1e-3)
+        self.assertLessEqual(best["force_l2"], 1e-3)
+        self.assertEqual(best["seconds"],
+                         min(row["seconds"] for row in rows if row["force_l2"] <= 1e-3))
+        self.assertIsNone(accuracy.fastest(rows, 0))
+        again = self.script("accuracy.py", *line)
+        self.assertNotIn("--method", again.stdout)  # no line is run
+        self.assertEqual(runs.load(name), data)
+
     def test_criteria(self):
         name = self.path("criteria.json")
         line = (os.path.join(BUILD, "fmm_forces"), "--report", name, "--models", "plummer", "--n", 2000,
@@ -402,6 +443,13 @@ def criteria_results():
             for criterion in ("radius", "field", "power", "relative") for error in (1e-3, 1e-5)]
 
 
+def accuracy_results():
+    return [{"device": "machine", "model": model, "n": 1000, "precision": precision, "order": order,
+             "theta": theta, "force_l2": theta**order, "seconds": order / theta}
+            for model in ("cube", "plummer") for precision in ("float", "mixed", "double")
+            for order in (2, 4, 8) for theta in (0.5, 0.7)]
+
+
 class Figures(Case):
     def test_fractions_of_bounds(self):
         platform = Platform(flops_results("OpenMP", "machine"), breakdown_results())
@@ -444,7 +492,8 @@ class Figures(Case):
         os.mkdir(data)
         for name, results in (("time", time_results()), ("breakdown", breakdown_results()),
                               ("flops", flops_results("OpenMP", "machine")),
-                              ("criteria", criteria_results())):
+                              ("criteria", criteria_results()),
+                              ("accuracy", accuracy_results())):
             self.write(f"data/{name}-openmp.json",
                        {"experiment": name, "runs": {}, "results": results})
 
@@ -459,7 +508,8 @@ class Figures(Case):
 
         first = drawn(self.path("one"))
         self.assertEqual(set(first), {"time-best.svg", "stages.svg", "gflops.svg", "roofline.svg",
-                                      "portability.svg", "criteria.svg"})
+                                      "portability.svg", "criteria.svg", "accuracy.svg",
+                                      "fastest.svg"})
         for picture in first.values():
             self.assertIn(b"</svg>", picture)
         self.assertEqual(first, drawn(self.path("two")))  # the same bytes
