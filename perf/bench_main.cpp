@@ -90,8 +90,10 @@ void print_flops() {
                                    chapter::m2p(row.order),
                                    chapter::m2p_of_their_program(row.order),
                                    row.m2p};
-    std::string line = "| " + std::to_string(row.order) + " |";
-    for (const std::int64_t value : values) line += " " + std::to_string(value) + " |";
+    std::string line = "|";
+    line.append(" ").append(std::to_string(row.order)).append(" |");
+    for (const std::int64_t value : values)
+      line.append(" ").append(std::to_string(value)).append(" |");
     std::puts(line.c_str());
   }
 }

@@ -408,7 +408,6 @@ def plot_fastest(results, path):
                                   textcoords="offset points", color=colour)
         axes.set_xscale("log")
         axes.set_yscale("log")
-        axes.invert_xaxis()
         axes.set_title(f"{model} (order, theta)", loc="left", fontsize=9)
         axes.set_xlabel("force error, relative L2")
     panels[0, 0].set_ylabel("seconds")

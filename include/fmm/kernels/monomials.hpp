@@ -122,7 +122,7 @@ struct Jet {
 /// variable less, and both by the same rule. Without Gradient only the value is computed.
 template <int Variables, int Degree, bool Gradient, class V, class Real>
 KOKKOS_FORCEINLINE_FUNCTION Jet<V, Variables> horner(V const (&x)[3], Real const* coefficients) {
-  Jet<V, Variables> p;
+  Jet<V, Variables> p{};
   if constexpr (Variables == 0 || Degree == 0) {
     p.value = V(coefficients[0]);
     for (V& d : p.d) d = V(Real(0));
