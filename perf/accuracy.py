@@ -10,10 +10,8 @@ are against direct sums in double; seconds are the median of the repeats. Prints
 precision, the fastest setting that keeps each error. Runs are kept in the file, and those that are there are
 not measured again. perf/plot.py --all draws it.
 """
-import argparse
-
 from experiments import print_table
-from runs import Failed, Runs
+from scans import parser_of, scan
 
 ORDERS = [1, 2, 3, 4, 5, 6, 7, 8, 10, 12, 16]
 THETAS = [0.4, 0.5, 0.6, 0.7, 0.8]
@@ -22,18 +20,9 @@ PRECISIONS = ["float", "mixed", "double"]
 ERRORS = [10.0**-k for k in range(2, 13)]
 
 
-def words_of(options, model, precision, order, theta):
-    return ["--backend", options.backend, "--model", model, "--n", str(options.n), "--method", "fmm",
-            "--traversal", "dual", "--criterion", "radius", "--precision", precision, "--order", str(order),
-            "--theta", f"{theta:g}", "--repeat", str(options.repeat), "--check", str(options.check)]
-
-
-def row_of(entry):
-    """A run in the words of the table and the figure."""
-    errors = {key: entry["error"][key] for key in ("force_l2", "force_p99", "force_max", "potential_l2")}
-    return {"model": entry["input"], **errors, "seconds": entry["seconds"]["total"],
-            **{key: entry[key] for key in ("n", "precision", "order", "theta", "device", "backend",
-                                           "threads", "commit")}}
+def row_of_setting(entry, _):
+    return {"theta": entry["theta"],
+            **{key: entry["error"][key] for key in ("force_max", "potential_l2")}}
 
 
 def fastest(rows, error):
@@ -43,53 +32,22 @@ def fastest(rows, error):
 
 
 def print_rows(rows):
-    if not rows:
-        return
     first = rows[0]
     print(f"\n{first['device']}: {first['model']}, N = {first['n']:,}, {first['precision']}")
-    cells = []
-    for error in ERRORS:
-        row = fastest(rows, error)
-        if row:
-            cells.append([f"{error:.0e}", str(row["order"]), f"{row['theta']:g}", f"{row['seconds']:.3g}",
-                          f"{row['force_l2']:.1e}", f"{row['force_p99']:.1e}", f"{row['force_max']:.1e}",
-                          f"{row['potential_l2']:.1e}"])
+    best = [(error, fastest(rows, error)) for error in ERRORS]
     print_table(["force L2 <=", "order", "theta", "seconds", "force L2", "p99", "max", "potential L2"],
-                cells)
+                [[f"{error:.0e}", str(row["order"]), f"{row['theta']:g}", f"{row['seconds']:.3g}",
+                  f"{row['force_l2']:.1e}", f"{row['force_p99']:.1e}", f"{row['force_max']:.1e}",
+                  f"{row['potential_l2']:.1e}"] for error, row in best if row])
 
 
 def main():
-    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
-    parser.add_argument("program")
-    parser.add_argument("--report", required=True, help="JSON file for all that was measured")
-    parser.add_argument("--n", type=lambda text: int(float(text)), default=10**5)
-    parser.add_argument("--models", nargs="+", default=MODELS)
-    parser.add_argument("--precisions", nargs="+", choices=PRECISIONS, default=PRECISIONS)
+    parser = parser_of(__doc__.splitlines()[0], 10**5, MODELS, PRECISIONS, 3)
     parser.add_argument("--orders", type=int, nargs="+", default=ORDERS)
     parser.add_argument("--thetas", type=float, nargs="+", default=THETAS)
-    parser.add_argument("--backend", default="auto")
-    parser.add_argument("--repeat", type=int, default=3)
-    parser.add_argument("--check", type=int, default=4096, help="targets of the direct sum")
-    parser.add_argument("--again", action="store_true", help="measure what is in the file anew")
     options = parser.parse_args()
-
-    runs = Runs(options.report, "accuracy", options.again)
-    results = []
-    for model in options.models:
-        for precision in options.precisions:
-            rows = []
-            for order in options.orders:
-                for theta in options.thetas:
-                    try:
-                        entry, = runs.run(options.program,
-                                          words_of(options, model, precision, order, theta), "--report")
-                        rows.append(row_of(entry))
-                    except Failed:
-                        continue  # said when it was run, and kept in the file
-            print_rows(rows)
-            results += rows
-    runs.data["results"] = results
-    runs.save()
+    settings = [(order, "radius", "theta", theta) for order in options.orders for theta in options.thetas]
+    scan(options, "accuracy", lambda _: settings, row_of_setting, print_rows)
 
 
 if __name__ == "__main__":

@@ -9,10 +9,8 @@ at one order each. A line of fmm_forces a value: seconds are the median of the r
 without the step before; errors are against direct sums in double; pairs are those of a body. Runs are kept
 in the file, and those that are there are not measured again. perf/plot.py --all draws it.
 """
-import argparse
-
 from experiments import print_table
-from runs import Failed, Runs
+from scans import parser_of, scan
 
 ORDERS = {"float": 5, "double": 8}
 THETAS = [0.85, 0.75, 0.65, 0.55, 0.45, 0.35]
@@ -28,42 +26,15 @@ SCANS = {
 }
 
 
-def words_of(options, model, precision, criterion, value):
-    return ["--backend", options.backend, "--model", model, "--n", str(options.n), "--method", "fmm",
-            "--traversal", "dual", "--precision", precision, "--order", str(options.orders[precision]),
-            "--criterion", criterion, f"--{SCANS[criterion][0]}", f"{value:g}",
-            "--repeat", str(options.repeat), "--check", str(options.check)]
-
-
-def row_of(entry, parameter, value):
-    """A run in the words of the table and the figure."""
+def row_of_setting(entry, setting):
+    _, criterion, parameter, value = setting
     pairs = entry["interactions"]
-    return {"model": entry["input"], "n": entry["n"], "precision": entry["precision"],
-            "order": entry["order"], "criterion": entry["criterion"], "parameter": parameter,
-            "value": value, "seconds": entry["seconds"]["total"],
-            "force_l2": entry["error"]["force_l2"], "force_p99": entry["error"]["force_p99"],
+    return {"criterion": criterion, "parameter": parameter, "value": value,
             **{f"{name}_per_body": pairs[key] / entry["n"]
-               for name, key in (("m2l", "m2l"), ("m2p", "m2p"), ("p2l", "p2l"), ("p2p", "p2p_pairs"))},
-            "device": entry["device"], "backend": entry["backend"], "threads": entry["threads"],
-            "commit": entry["commit"]}
-
-
-def scan(runs, options, model, precision):
-    rows = []
-    for criterion, (parameter, values) in SCANS.items():
-        for value in values[precision]:
-            try:
-                entry, = runs.run(options.program,
-                                  words_of(options, model, precision, criterion, value), "--report")
-                rows.append(row_of(entry, parameter, value))
-            except Failed:
-                continue  # said when it was run, and kept in the file
-    return rows
+               for name, key in (("m2l", "m2l"), ("m2p", "m2p"), ("p2l", "p2l"), ("p2p", "p2p_pairs"))}}
 
 
 def print_rows(rows):
-    if not rows:
-        return
     first = rows[0]
     print(f"\n{first['device']}: {first['model']}, N = {first['n']:,}, {first['precision']}, "
           f"order {first['order']}")
@@ -76,30 +47,17 @@ def print_rows(rows):
 
 
 def main():
-    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
-    parser.add_argument("program")
-    parser.add_argument("--report", required=True, help="JSON file for all that was measured")
-    parser.add_argument("--n", type=lambda text: int(float(text)), default=10**6)
-    parser.add_argument("--models", nargs="+", default=["cube", "plummer"])
-    parser.add_argument("--precisions", nargs="+", choices=list(ORDERS), default=list(ORDERS))
+    parser = parser_of(__doc__.splitlines()[0], 10**6, ["cube", "plummer"], list(ORDERS), 5)
     parser.add_argument("--orders", type=int, nargs=2, metavar=("FLOAT", "DOUBLE"),
                         default=list(ORDERS.values()))
-    parser.add_argument("--backend", default="auto")
-    parser.add_argument("--repeat", type=int, default=5)
-    parser.add_argument("--check", type=int, default=4096, help="targets of the direct sum")
-    parser.add_argument("--again", action="store_true", help="measure what is in the file anew")
     options = parser.parse_args()
-    options.orders = dict(zip(ORDERS, options.orders))
+    orders = dict(zip(ORDERS, options.orders))
 
-    runs = Runs(options.report, "criteria", options.again)
-    results = []
-    for model in options.models:
-        for precision in options.precisions:
-            rows = scan(runs, options, model, precision)
-            print_rows(rows)
-            results += rows
-    runs.data["results"] = results
-    runs.save()
+    def settings_of(precision):
+        return [(orders[precision], criterion, parameter, value)
+                for criterion, (parameter, values) in SCANS.items() for value in values[precision]]
+
+    scan(options, "criteria", settings_of, row_of_setting, print_rows)
 
 
 if __name__ == "__main__":

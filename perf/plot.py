@@ -6,8 +6,8 @@
     perf/plot.py --demo FOLDER report.json...                       scripts/demo's figures, as PNG
 
 --all takes the files that perf/experiments.py, perf/criteria.py and perf/accuracy.py wrote, from perf/results
-unless told, to docs/figures. Each report of --demo is a JSON array with an entry for each method, as `fmm_forces --report` writes it; one
-report makes one group of bars or one panel.
+unless told, to docs/figures. Each report of --demo is a JSON array with an entry for each method, as `fmm_forces
+--report` writes it; one report makes one group of bars or one panel.
 """
 import argparse
 import json

@@ -78,6 +78,10 @@ def in_double(row):
     return "double" in row[0]
 
 
+def precision_of(row):
+    return ["--precision", "double" if in_double(row) else "float"]
+
+
 def command(program, row, seed):
     _, n, model, error, _, method = row
     precision = ["--precision", "double"] if in_double(row) else ["--data", "float"]
@@ -89,16 +93,14 @@ def command(program, row, seed):
 def cpu_command(program, row, seed, backend):
     _, n, model, _, _, settings = row
     return [program, "--backend", backend, "--model", model, "--n", str(n), "--seed", str(seed),
-            "--method", "fmm", *settings, "--precision", "double" if in_double(row) else "float",
-            "--repeat", "5", "--check", "4096"]
+            "--method", "fmm", *settings, *precision_of(row), "--repeat", "5", "--check", "4096"]
 
 
 def all_pairs_rate(program, row, backend, entries):
     """Pairs a second of the machine as it is now."""
     n = min(row[1], 60000)
     entry = report_of([program, "--backend", backend, "--model", "cube", "--n", str(n), "--method",
-                       "direct", "--precision", "double" if in_double(row) else "float",
-                       "--repeat", "1", "--check", "0"])
+                       "direct", *precision_of(row), "--repeat", "1", "--check", "0"])
     entries.append(entry)
     return entry["interactions"]["p2p_pairs"] / entry["seconds"]["stages"]["p2p"]
 
@@ -116,16 +118,21 @@ def print_cpu_rows(options, entries):
         results = [report_of(cpu_command(options.program, row, seed, options.backend))
                    for seed in options.seeds]
         entries += results
-        times = sorted(entry["seconds"]["total"] for entry in results)
-        errors = [entry["error"]["force_l2"] for entry in results]
-        tails = [entry["error"]["force_p99"] / entry["error"]["force_l2"] for entry in results]
-        seconds = times[len(times) // 2]
-        # with the caller's positions and charges in double, and results
-        memory = results[0]["memory_bytes"] / row[1] + (64 if in_double(row) else 48)
-        print(f"| {row[0]} | {row[3]} | {row[4]:g} s | {seconds:.3f} s | {max(errors):.1e} "
-              f"| {max(tails):.1f} | {memory:.0f} | {rate:.3g}/s | {seconds * rate / row[1]:.0f} "
+        # positions and charges in double, and results
+        seconds, error, tail, memory = summary_of(results, row, 64 if in_double(row) else 48)
+        print(f"| {row[0]} | {row[3]} | {row[4]:g} s | {seconds:.3f} s | {error:.1e} "
+              f"| {tail:.1f} | {memory:.0f} | {rate:.3g}/s | {seconds * rate / row[1]:.0f} "
               f"| `{' '.join(['fmm_forces', *cpu_command('', row, options.seeds[0], options.backend)[1:]])}` |",
               flush=True)
+
+
+def summary_of(results, row, caller_bytes):
+    """Median seconds, largest error and tail over the seeds, and bytes a body with the caller's own."""
+    times = sorted(entry["seconds"]["total"] for entry in results)
+    errors = [entry["error"]["force_l2"] for entry in results]
+    tails = [entry["error"]["force_p99"] / entry["error"]["force_l2"] for entry in results]
+    return (times[len(times) // 2], max(errors), max(tails),
+            results[0]["memory_bytes"] / row[1] + caller_bytes)
 
 
 def print_rates(program, entries):
@@ -172,13 +179,10 @@ def print_rows(options, entries):
             continue
         results = [report_of(command(options.program, row, seed)) for seed in options.seeds]
         entries += results
-        times = sorted(1e3 * entry["seconds"]["total"] for entry in results)
-        errors = [entry["error"]["force_l2"] for entry in results]
-        tails = [entry["error"]["force_p99"] / entry["error"]["force_l2"] for entry in results]
-        # with the caller's positions and field (N,3), charges and potential (N)
-        memory = results[0]["memory_bytes"] / row[1] + (64 if in_double(row) else 32)
-        print(f"| {row[0]} | {row[3]} | {row[4]:g} ms | {times[len(times) // 2]:.2f} ms "
-              f"| {max(errors):.1e} | {max(tails):.1f} | {memory:.0f} "
+        # positions and field (N,3), charges and potential (N)
+        seconds, error, tail, memory = summary_of(results, row, 64 if in_double(row) else 32)
+        print(f"| {row[0]} | {row[3]} | {row[4]:g} ms | {1e3 * seconds:.2f} ms "
+              f"| {error:.1e} | {tail:.1f} | {memory:.0f} "
               f"| `{' '.join(['fmm_forces', *command('', row, options.seeds[0])[1:]])}` |",
               flush=True)
 

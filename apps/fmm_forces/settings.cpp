@@ -277,8 +277,8 @@ void CommandLine::add_methods() {
       "When the dual traversal accepts two cells: by radii and distance alone (radius), or by "
       "what the pair errs by, too, compared with the field at the target (field), or by the powers "
       "of the multipoles, choosing between M2L, M2P, P2L and P2P (power; fmm), or by what the pair "
-      "errs "
-      "by compared with the smallest force of the step before in the target cell (relative; that "
+      "errs by compared with the smallest force of the step before in the target cell (relative; "
+      "that "
       "step is one evaluation with --criterion field, which is not timed; not in mixed precision); "
       "power and relative with --translation rotation [radius; in float on a GPU, --theta not "
       "given: field]");

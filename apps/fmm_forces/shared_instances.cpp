@@ -11,4 +11,5 @@ FORCES_SHARED(, Kokkos::OpenMP)
 #ifdef KOKKOS_ENABLE_CUDA
 FORCES_SHARED(, Kokkos::Cuda)
 FORCES_SHARED_DATA(, Kokkos::Cuda, float, float)
+FORCES_SHARED_UNMIXED_DATA(, Kokkos::Cuda, float, float)
 #endif

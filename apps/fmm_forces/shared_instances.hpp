@@ -58,23 +58,27 @@
 #define FORCES_SHARED_DATA(prefix, Space, Precision, Data)                                     \
   FORCES_SHARED_BUILD(prefix, Space, Precision, Data, fmm::AllPairs)                           \
   FORCES_SHARED_BUILD(prefix, Space, Precision, Data, fmm::BarnesHut)                          \
-  FORCES_SHARED_BUILD(prefix, Space, Precision, Data, fmm::FmmList)                            \
   FORCES_SHARED_BUILD(prefix, Space, Precision, Data, fmm::DualTree<fmm::RadiusCriterion>)     \
   FORCES_SHARED_BUILD(prefix, Space, Precision, Data, fmm::DualTree<fmm::FieldCriterion>)      \
   FORCES_SHARED_BUILD(prefix, Space, Precision, Data, fmm::DualTree<fmm::SourceCriterion>)     \
   FORCES_SHARED_BUILD_WITH(prefix, Space, Precision, Data, fmm::DualTree<fmm::PowerCriterion>, \
                            decltype(forces::BodiesOn<Space, Data>::charges), fmm::None)        \
-  FORCES_SHARED_BUILD_WITH(                                                                    \
-      prefix, Space, Precision, Data, fmm::DualTree<fmm::RelativeCriterion>,                   \
-      decltype(forces::BodiesOn<Space, Data>::charges),                                        \
-      decltype(forces::ResultsOn<Space, fmm::detail::real_t<Precision>>::field))               \
   FORCES_SHARED_CHARGES(prefix, Space, Precision, Data)
+
+// What there is not in mixed precision.
+#define FORCES_SHARED_UNMIXED_DATA(prefix, Space, Real, Data)                                \
+  FORCES_SHARED_BUILD(prefix, Space, Real, Data, fmm::FmmList)                               \
+  FORCES_SHARED_BUILD_WITH(prefix, Space, Real, Data, fmm::DualTree<fmm::RelativeCriterion>, \
+                           decltype(forces::BodiesOn<Space, Data>::charges),                 \
+                           decltype(forces::ResultsOn<Space, Real>::field))
+#define FORCES_SHARED_UNMIXED(prefix, Space, Real)        \
+  FORCES_SHARED_UNMIXED_DATA(prefix, Space, Real, double) \
+  FORCES_SHARED_RELIST(prefix, Space, Real, fmm::DualTree<fmm::RelativeCriterion>)
 
 #define FORCES_SHARED_PRECISION(prefix, Space, Precision)                                        \
   prefix template class fmm::detail::PlanPool<Space, Precision>;                                 \
   FORCES_SHARED_DATA(prefix, Space, Precision, double)                                           \
   FORCES_SHARED_RELIST(prefix, Space, Precision, fmm::DualTree<fmm::PowerCriterion>)             \
-  FORCES_SHARED_RELIST(prefix, Space, Precision, fmm::DualTree<fmm::RelativeCriterion>)          \
   FORCES_SHARED_NEAR_FIELD(prefix, Space, Precision, fmm::Laplace)                               \
   FORCES_SHARED_NEAR_FIELD(prefix, Space, Precision, fmm::SoftenedGravity)                       \
   FORCES_SHARED_NEAR_FIELD(prefix, Space, Precision, fmm::SplineGravity)                         \
@@ -89,6 +93,8 @@
   FORCES_SHARED_PRECISION(prefix, Space, float)      \
   FORCES_SHARED_PRECISION(prefix, Space, fmm::Mixed) \
   FORCES_SHARED_PRECISION(prefix, Space, double)     \
+  FORCES_SHARED_UNMIXED(prefix, Space, float)        \
+  FORCES_SHARED_UNMIXED(prefix, Space, double)       \
   FORCES_SHARED_PRODUCT(prefix, Space, float)        \
   FORCES_SHARED_PRODUCT(prefix, Space, double)
 
@@ -101,4 +107,5 @@ FORCES_SHARED(extern, Kokkos::OpenMP)
 #ifdef KOKKOS_ENABLE_CUDA
 FORCES_SHARED(extern, Kokkos::Cuda)
 FORCES_SHARED_DATA(extern, Kokkos::Cuda, float, float)
+FORCES_SHARED_UNMIXED_DATA(extern, Kokkos::Cuda, float, float)
 #endif
