@@ -61,6 +61,16 @@ KOKKOS_FORCEINLINE_FUNCTION int loop_end(int end) {
   return end;
 }
 
+template <class F, int... i>
+KOKKOS_FORCEINLINE_FUNCTION void for_constants(F const& f, std::integer_sequence<int, i...>) {
+  (f(std::integral_constant<int, i>()), ...);
+}
+/// f(integral_constant 0) .. f(integral_constant Count - 1)
+template <int Count, class F>
+KOKKOS_FORCEINLINE_FUNCTION void for_constants(F const& f) {
+  for_constants(f, std::make_integer_sequence<int, Count>());
+}
+
 // ---- one lane ------------------------------------------------------------------------------------
 
 KOKKOS_INLINE_FUNCTION float rsqrt(float x) {
@@ -168,7 +178,7 @@ struct Pack {
   Register value;
 
   Pack() = default;
-  Pack(T x) : value(Register{} + x) {}
+  Pack(T x) : value(x - Register{}) {}  // no instruction; x + 0 would be one, for -0
   explicit Pack(Register r) : value(r) {}
 
   friend Pack operator+(Pack a, Pack b) { return Pack(a.value + b.value); }

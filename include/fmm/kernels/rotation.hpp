@@ -120,20 +120,6 @@ KOKKOS_INLINE_FUNCTION void turn_about_z(V* a, V c, V s) {
   }
 }
 
-/// Whether a CPU shall call the steps of a translation of that order instead of repeating their code, which
-/// would not fit into its instruction cache.
-template <int Order, class V>
-inline constexpr bool calls_steps_v = lane_count_v<V> > 1 && Order > 9;
-
-template <int Order, class V>
-FMM_SELDOM KOKKOS_INLINE_FUNCTION void call_swap_xz(V* a) {
-  swap_xz<Order>(a);
-}
-template <int Order, class V>
-FMM_SELDOM KOKKOS_INLINE_FUNCTION void call_turn_about_z(V* a, V c, V s) {
-  turn_about_z<Order>(a, c, s);
-}
-
 /// A direction as the two turns that take it to the z axis, and the length that goes with it.
 template <class V>
 struct Rotator {
@@ -156,36 +142,21 @@ struct Rotator {
   /// Coefficients of the same expansion in axes whose z points along the direction.
   template <int Order>
   KOKKOS_INLINE_FUNCTION void to_z(V* a) const {
-    turn<Order>(a, cos_azimuth, sin_azimuth);
-    swap<Order>(a);
-    turn<Order>(a, cos_polar, -sin_polar);
-    swap<Order>(a);
+    turn_about_z<Order>(a, cos_azimuth, sin_azimuth);
+    swap_xz<Order>(a);
+    turn_about_z<Order>(a, cos_polar, -sin_polar);
+    swap_xz<Order>(a);
   }
 
   template <int Order>
   KOKKOS_INLINE_FUNCTION void from_z(V* a) const {
-    swap<Order>(a);
-    turn<Order>(a, cos_polar, sin_polar);
-    swap<Order>(a);
-    turn<Order>(a, cos_azimuth, -sin_azimuth);
+    swap_xz<Order>(a);
+    turn_about_z<Order>(a, cos_polar, sin_polar);
+    swap_xz<Order>(a);
+    turn_about_z<Order>(a, cos_azimuth, -sin_azimuth);
   }
 
  private:
-  template <int Order>
-  KOKKOS_INLINE_FUNCTION static void swap(V* a) {
-    if constexpr (calls_steps_v<Order, V>)
-      call_swap_xz<Order>(a);
-    else
-      swap_xz<Order>(a);
-  }
-  template <int Order>
-  KOKKOS_INLINE_FUNCTION static void turn(V* a, V c, V s) {
-    if constexpr (calls_steps_v<Order, V>)
-      call_turn_about_z<Order>(a, c, s);
-    else
-      turn_about_z<Order>(a, c, s);
-  }
-
   // Directions between cell centres are either on the axis or far from it.
   template <class Real>
   static constexpr Real coincident_direction = sizeof(Real) == 4 ? Real(1e-13) : Real(1e-30);
@@ -265,6 +236,18 @@ KOKKOS_INLINE_FUNCTION void scale_degrees(V* a, V f, V s) {
     for (int k = 0; k < 2 * n + 1; ++k) a[n * n + k] *= f;
     f *= s;
   }
+}
+
+/// The whole translation in place: degree n times in^n, the direction rotated to z, a shift along it, rotated
+/// back, degree n times front out^n.
+template <int Order, Axial Kind, class V>
+KOKKOS_INLINE_FUNCTION void translate_by_rotation(Rotator<V> const& rotator, V in, V front, V out,
+                                                  V* a) {
+  scale_degrees<Order>(a, V(lane_scalar_t<V>(1)), in);
+  rotator.template to_z<Order>(a);
+  translate_along_z<Order, Kind>(a);
+  rotator.template from_z<Order>(a);
+  scale_degrees<Order>(a, front, out);
 }
 
 }  // namespace fmm::detail

@@ -11,21 +11,9 @@
 // are passes through the same instructions, and so are the two halves of an order.
 #pragma once
 
-#include <utility>
-
 #include "rotation.hpp"
 
 namespace fmm::detail {
-
-template <class F, int... i>
-KOKKOS_FORCEINLINE_FUNCTION void for_constants(F const& f, std::integer_sequence<int, i...>) {
-  (f(std::integral_constant<int, i>()), ...);
-}
-/// f(integral_constant 0) .. f(integral_constant Count - 1)
-template <int Count, class F>
-KOKKOS_FORCEINLINE_FUNCTION void for_constants(F const& f) {
-  for_constants(f, std::make_integer_sequence<int, Count>());
-}
 
 /// The degrees and the orders of an expansion, dealt out so that each part has about as many
 /// multiply-adds: the costliest first, each to the part that has least.

@@ -3,7 +3,7 @@
 // another. In place, in the lanes of `V`; lengths and scaling as kernels/expansion.hpp says.
 #pragma once
 
-#include "rotation.hpp"
+#include "rotation_packs.hpp"
 
 namespace fmm {
 
@@ -21,30 +21,31 @@ struct Rotation {
 
   template <int Order, class V>
   KOKKOS_INLINE_FUNCTION static void m2l(V x, V y, V z, V s, V t, V* a) {
-    using Real = detail::lane_scalar_t<V>;
     const detail::Rotator<V> rotator(x, y, z);
-    detail::scale_degrees<Order>(a, V(Real(1)), s * rotator.inverse_length);
-    rotator.template to_z<Order>(a);
-    detail::translate_along_z<Order, detail::Axial::m2l>(a);
-    rotator.template from_z<Order>(a);
-    detail::scale_degrees<Order>(a, rotator.inverse_length, t * rotator.inverse_length);
+    const V inverse = rotator.inverse_length;
+    translate<Order, detail::Axial::m2l>(rotator, s * inverse, inverse, t * inverse, a);
   }
 
  private:
   template <int Order, detail::Axial Kind, class V>
   KOKKOS_INLINE_FUNCTION static void shift(V x, V y, V z, V* a) {
-    using Real = detail::lane_scalar_t<V>;
-    const V one(Real(1));
     const detail::Rotator<V> rotator(x, y, z);
-    const V length = (x * x + y * y + z * z) * rotator.inverse_length;
+    const V one(detail::lane_scalar_t<V>(1)), inverse = rotator.inverse_length,
+                                              length = (x * x + y * y + z * z) * inverse;
     // r^(j-n) of an upward shift is r^j r^-n; a downward shift has the transpose
-    detail::scale_degrees<Order>(a, one,
-                                 Kind == detail::Axial::m2m ? rotator.inverse_length : length);
-    rotator.template to_z<Order>(a);
-    detail::translate_along_z<Order, Kind>(a);
-    rotator.template from_z<Order>(a);
-    detail::scale_degrees<Order>(a, one,
-                                 Kind == detail::Axial::m2m ? length : rotator.inverse_length);
+    if constexpr (Kind == detail::Axial::m2m)
+      translate<Order, Kind>(rotator, inverse, one, length, a);
+    else
+      translate<Order, Kind>(rotator, length, one, inverse, a);
+  }
+
+  template <int Order, detail::Axial Kind, class V>
+  KOKKOS_INLINE_FUNCTION static void translate(detail::Rotator<V> const& rotator, V in, V front,
+                                               V out, V* a) {
+    if constexpr (detail::translates_in_packs_v<Order, V>)
+      detail::translate_in_packs<Order, Kind>(rotator, in, front, out, a);
+    else
+      detail::translate_by_rotation<Order, Kind>(rotator, in, front, out, a);
   }
 };
 
