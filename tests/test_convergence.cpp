@@ -1,62 +1,12 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // Errors fall with the order as they should, order by order, with bounds that break when the terms of
 // the highest degree are lost.
-#include "support.hpp"
+#include "truncated.hpp"
 
 namespace fmm_test {
 namespace {
 
 using Space = Kokkos::DefaultExecutionSpace;
-
-/// The spherical expansion without the terms of its highest degree.
-template <class Full>
-struct WithoutHighest : Full {
-  using basis = WithoutHighest;
-
-  template <class V>
-  KOKKOS_FUNCTION static void cut(V* a) {
-    for (int k = Full::order * Full::order; k < Full::size; ++k)
-      a[k] = V(fmm::detail::lane_scalar_t<V>(0));
-  }
-  template <class V>
-  KOKKOS_FUNCTION static void p2m(V x, V y, V z, V q, V* M) {
-    Full::p2m(x, y, z, q, M);
-    cut(M);
-  }
-  template <class V>
-  KOKKOS_FUNCTION static void m2m(V x, V y, V z, V* M) {
-    Full::m2m(x, y, z, M);
-    cut(M);
-  }
-  template <class V>
-  KOKKOS_FUNCTION static void m2l(V x, V y, V z, V s, V t, V* M) {
-    Full::m2l(x, y, z, s, t, M);
-    cut(M);
-  }
-  template <class V>
-  KOKKOS_FUNCTION static void p2l(V x, V y, V z, V q, fmm::detail::lane_scalar_t<V> f, V* L) {
-    Full::p2l(x, y, z, q, f, L);
-    cut(L);
-  }
-};
-
-template <int Sign>
-struct TruncatedKernel {
-  static constexpr bool vectorised = true;
-  template <int Order, class Real, class Translation>
-  using Expansion = WithoutHighest<fmm::SphericalExpansion<Order, Real, Translation>>;
-
-  template <class V>
-  KOKKOS_FUNCTION fmm::PairTerm<V> operator()(V r2) const {
-    return fmm::Laplace()(r2);
-  }
-  double prefactor() const { return Sign; }
-  KOKKOS_FUNCTION TruncatedKernel rescaled(double) const { return *this; }
-  KOKKOS_FUNCTION double potential_unit(double length) const { return 1 / length; }
-};
-
-using TruncatedGravity = TruncatedKernel<-1>;
-using TruncatedLaplace = TruncatedKernel<1>;
 
 Bodies const& uniform_cube() {
   static const Bodies bodies = make_bodies(Model::cube, 100000, false, 7);
@@ -103,103 +53,6 @@ TEST(ClassicListsDirect, AgreeWithRotationToRounding) {
   const double direct = classic_list_error<fmm::SoftenedGravity, 6, fmm::Direct>();
   EXPECT_NEAR(rotation, direct, 1e-9 * rotation);
 }
-
-// ---- other distributions --------------------------------------------------------------------------
-
-/// One model, and the largest errors allowed at orders 4, 6 and 8 of the dual traversal, the classic lists
-/// and the treecode: a quarter above what was measured with g++ 12 on a Zen 5.
-struct Ladder {
-  Model model;
-  bool mixed;
-  double dual[3], lists[3], treecode[3];
-};
-
-template <int Order, class Traversal, class Translation, class Kernel>
-double error(Bodies const& bodies, Results const& reference, fmm::Options const& options) {
-  fmm::Solver<Kernel, Order, Translation, Traversal, double> solver(options);
-  return relative_l2(run(solver, bodies).field, reference.field);
-}
-
-class Models : public testing::TestWithParam<Ladder> {
- protected:
-  /// Errors keep to the bounds, and break them without the terms of the highest degree.
-  template <class Traversal, class Translation>
-  void check(double const (&bound)[3], fmm::Options const& options) const {
-    const Bodies bodies = make_bodies(GetParam().model, 20000, GetParam().mixed, 11);
-    const Results reference = direct_sum<fmm::Laplace>(bodies);
-    const auto compare = [&]<int Order>(std::integral_constant<int, Order>) {
-      const double allowed = bound[(Order - 4) / 2];
-      const double full =
-          error<Order, Traversal, Translation, fmm::Laplace>(bodies, reference, options);
-      const double truncated =
-          error<Order, Traversal, Translation, TruncatedLaplace>(bodies, reference, options);
-      EXPECT_LE(full, allowed) << "order " << Order;
-      EXPECT_GT(truncated, allowed) << "order " << Order;
-    };
-    compare(std::integral_constant<int, 4>());
-    compare(std::integral_constant<int, 6>());
-    compare(std::integral_constant<int, 8>());
-  }
-};
-
-TEST_P(Models, ConvergeUnderTheDualTraversal) {
-  check<fmm::DualTree<>, fmm::Rotation>(GetParam().dual, {.theta = 0.5, .leaf_capacity = 32});
-}
-
-TEST_P(Models, ConvergeWithClassicLists) {
-  check<fmm::FmmList, fmm::Rotation>(GetParam().lists, {.leaf_capacity = 32});
-}
-
-TEST_P(Models, ConvergeInTheTreecode) {
-  check<fmm::BarnesHut, fmm::NoTranslation>(GetParam().treecode,
-                                            {.theta = 0.7, .leaf_capacity = 32});
-}
-
-INSTANTIATE_TEST_SUITE_P(All, Models,
-                         testing::Values(Ladder{Model::cube,
-                                                false,
-                                                {1.52e-04, 1.14e-05, 1.17e-06},
-                                                {1.04e-03, 9.23e-05, 1.61e-05},
-                                                {2.24e-04, 4.49e-05, 9.00e-06}},
-                                         Ladder{Model::cube,
-                                                true,
-                                                {2.60e-04, 2.45e-05, 2.76e-06},
-                                                {1.38e-03, 2.36e-04, 4.48e-05},
-                                                {5.90e-04, 1.10e-04, 2.34e-05}},
-                                         Ladder{Model::plummer,
-                                                false,
-                                                {4.51e-04, 4.31e-05, 5.44e-06},
-                                                {1.62e-03, 1.39e-04, 1.76e-05},
-                                                {2.85e-04, 5.10e-05, 1.06e-05}},
-                                         Ladder{Model::plummer,
-                                                true,
-                                                {1.89e-04, 1.89e-05, 2.24e-06},
-                                                {1.02e-03, 1.71e-04, 3.26e-05},
-                                                {4.25e-04, 7.80e-05, 1.68e-05}},
-                                         Ladder{Model::shell,
-                                                false,
-                                                {4.19e-06, 3.06e-07, 4.24e-08},
-                                                {1.72e-05, 2.30e-06, 3.11e-07},
-                                                {4.48e-06, 1.00e-06, 2.35e-07}},
-                                         Ladder{Model::shell,
-                                                true,
-                                                {5.71e-08, 6.59e-09, 8.37e-10},
-                                                {2.99e-07, 5.45e-08, 1.05e-08},
-                                                {1.33e-07, 2.50e-08, 5.32e-09}},
-                                         Ladder{Model::disk,
-                                                false,
-                                                {4.18e-04, 2.91e-05, 3.51e-06},
-                                                {5.44e-03, 5.67e-04, 5.84e-05},
-                                                {1.01e-03, 1.52e-04, 2.24e-05}},
-                                         Ladder{Model::disk,
-                                                true,
-                                                {1.04e-04, 1.05e-05, 1.22e-06},
-                                                {7.25e-04, 1.31e-04, 2.50e-05},
-                                                {3.08e-04, 5.91e-05, 1.30e-05}}),
-                         [](auto const& info) {
-                           return std::string(name_of(info.param.model)) +
-                                  (info.param.mixed ? "_mixed" : "_equal");
-                         });
 
 // ---- orders ---------------------------------------------------------------------------------------
 
@@ -281,35 +134,6 @@ TEST(HighOrder, ReachesTheFloorOfDouble) {
   EXPECT_LE((error<24, fmm::DualTree<>, fmm::Rotation, fmm::Laplace>(
                 bodies, reference, {.theta = 0.5, .leaf_capacity = 40})),
             1e-13);
-}
-
-// ---- theta ----------------------------------------------------------------------------------------
-
-TEST(Treecode, ErrorFallsWithTheta) {
-  const Bodies bodies = make_bodies(Model::plummer, 20000, false, 5);
-  const Results reference = direct_sum<fmm::SoftenedGravity>(bodies);
-  double previous = 1;
-  for (const double theta : {1.0, 0.8, 0.6, 0.4}) {
-    const double e = error<4, fmm::BarnesHut, fmm::NoTranslation, fmm::SoftenedGravity>(
-        bodies, reference, {.theta = theta, .leaf_capacity = 16});
-    EXPECT_LT(e, 0.5 * previous) << "theta = " << theta;
-    previous = e;
-  }
-  EXPECT_LT(previous, 1e-5);
-}
-
-/// The chapter's treecode: multipoles at the bodies, over the classic lists. No local expansion, so its
-/// error is below the FMM's on the same lists, and of its order.
-TEST(Treecode, OnClassicListsIsAFewTimesBetterThanTheFmm) {
-  const Bodies bodies = make_bodies(Model::cube, 20000, false, 5);
-  const Results reference = direct_sum<fmm::SoftenedGravity>(bodies);
-  const fmm::Options options{.depth = 3, .tree = fmm::TreeKind::uniform};
-  const double tree =
-      error<5, fmm::FmmList, fmm::NoTranslation, fmm::SoftenedGravity>(bodies, reference, options);
-  const double fmm =
-      error<5, fmm::FmmList, fmm::Rotation, fmm::SoftenedGravity>(bodies, reference, options);
-  EXPECT_LT(tree, fmm);
-  EXPECT_GT(tree, 0.02 * fmm);
 }
 
 }  // namespace
