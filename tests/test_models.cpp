@@ -123,5 +123,20 @@ TEST(Treecode, OnClassicListsIsAFewTimesBetterThanTheFmm) {
   EXPECT_GT(tree, 0.02 * fmm);
 }
 
+// ---- stencils ---------------------------------------------------------------------------------------
+
+/// Fewer translations at nearly the same error.
+TEST(Stencil, ErrsAtMostAThirdMoreThanTheClassicListsAtOrder6) {
+  const Bodies bodies = make_bodies(Model::cube, 20000, false, 5);
+  const Results reference = direct_sum<fmm::SoftenedGravity>(bodies);
+  const fmm::Options options{.depth = 3, .tree = fmm::TreeKind::uniform};
+  const double stencil =
+      error<6, fmm::FmmStencil, fmm::Rotation, fmm::SoftenedGravity>(bodies, reference, options);
+  const double classic =
+      error<6, fmm::FmmList, fmm::Rotation, fmm::SoftenedGravity>(bodies, reference, options);
+  EXPECT_LT(stencil, 4.0 / 3 * classic);
+  EXPECT_GT(stencil, 0.5 * classic);
+}
+
 }  // namespace
 }  // namespace fmm_test

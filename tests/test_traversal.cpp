@@ -91,6 +91,8 @@ void count_in_trees(std::string const& name, fmm::Options const& options, Bodies
   count("lists", std::type_identity<Counter<FmmList>>());
   count("lists, M2P", std::type_identity<Counter<FmmList, NoTranslation>>());
   count("lists without P2L", std::type_identity<Counter<FmmList, fmm::Rotation, false>>());
+  count("stencil", std::type_identity<Counter<fmm::FmmStencil>>());
+  count("stencil, M2P", std::type_identity<Counter<fmm::FmmStencil, NoTranslation>>());
   count("leaves", std::type_identity<Counter<DualTree<AllLeaves>>>());
   count("leaves without P2L",
         std::type_identity<Counter<DualTree<AllLeaves>, fmm::Rotation, false>>());
@@ -237,6 +239,53 @@ TEST(ClassicLists, Have27NeighboursAnd189Cells) {
   EXPECT_EQ(largest, 189u);
   EXPECT_EQ(neighbours, 27u);
   EXPECT_TRUE(equality);
+}
+
+/// (r_a + r_b) / R of the cells' spheres: at most sqrt(3) / 2 for any two cells that are translated.
+double spheres(Cell const& a, Cell const& b) {
+  double R2 = 0;
+  for (int d = 0; d < 3; ++d) R2 += std::pow(double(a.centre[d]) - b.centre[d], 2);
+  return std::sqrt(0.75) * (a.edge() + b.edge()) / std::sqrt(R2);
+}
+
+TEST(Stencil, Has119CellsThatConvergeAsThe189Do) {
+  const Bodies bodies = make_bodies(Model::cube, 40000);
+  const fmm::Options options{.depth = 3, .tree = fmm::TreeKind::uniform};
+  const HostLists lists = make_lists<fmm::FmmStencil>(bodies, options),
+                  classic = make_lists<fmm::FmmList>(bodies, options);
+  std::size_t largest = 0;
+  double slowest = 0;
+  for (std::size_t i = 0; i < lists.cells.size(); ++i) {
+    largest = std::max(largest, lists.m2l[i].size());
+    std::set<CellIndex> sources;  // with the children of parents in their place
+    for (const CellIndex j : lists.m2l[i]) {
+      Cell const &target = lists.cells[i], &source = lists.cells[j];
+      slowest = std::max(slowest, spheres(target, source));
+      if (source.level == target.level) {
+        sources.insert(j);
+      } else {
+        EXPECT_EQ(source.level + 1, target.level);
+        for (int child = 0; child < source.child_count; ++child)
+          sources.insert(source.child_begin + child);
+      }
+    }
+    EXPECT_EQ(sources, std::set<CellIndex>(classic.m2l[i].begin(), classic.m2l[i].end()));
+    EXPECT_EQ(lists.p2p[i], classic.p2p[i]);
+  }
+  EXPECT_EQ(largest, 119u);
+  EXPECT_NEAR(slowest, std::sqrt(0.75), 1e-12);
+}
+
+TEST(Stencil, ConvergesOnAdaptiveTreesToo) {
+  const HostLists lists =
+      make_lists<fmm::FmmStencil>(make_bodies(Model::plummer, 5000), {.leaf_capacity = 16});
+  std::size_t parents = 0;
+  for (std::size_t i = 0; i < lists.cells.size(); ++i)
+    for (const CellIndex j : lists.m2l[i]) {
+      EXPECT_LT(spheres(lists.cells[i], lists.cells[j]), 0.867);
+      parents += lists.cells[j].level < lists.cells[i].level;
+    }
+  EXPECT_GT(parents, 0u);
 }
 
 TEST(ClassicLists, OfAdaptiveTreesAreUVWAndX) {
@@ -542,6 +591,7 @@ void check_far_field(char const* name) {
 
 TEST(FarField, HasNoBodiesThatAreNearer) {
   check_far_field<fmm::FmmList>("lists");
+  check_far_field<fmm::FmmStencil>("stencil");
   check_far_field<fmm::DualTree<>>("dual");
   check_far_field<fmm::DualTree<fmm::FieldCriterion>>("field");
   check_far_field<fmm::DualTree<fmm::SourceCriterion>>("sources");

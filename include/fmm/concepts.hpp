@@ -53,8 +53,8 @@ constexpr bool check_policies() {
                   "target, CellView source) -> fmm::Acceptance");
   else
     static_assert(TraversalPolicy<Traversal>,
-                  "fmm: the traversal must be fmm::AllPairs, fmm::BarnesHut, fmm::FmmList or "
-                  "fmm::DualTree<criterion>");
+                  "fmm: the traversal must be fmm::AllPairs, fmm::BarnesHut, fmm::FmmList, "
+                  "fmm::FmmStencil or fmm::DualTree<criterion>");
   static_assert(PrecisionPolicy<Precision>,
                 "fmm: the precision must be float, double or fmm::Mixed");
   static_assert(Kokkos::is_execution_space<Space>::value,

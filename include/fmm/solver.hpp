@@ -29,7 +29,7 @@ namespace fmm {
 /// Order           highest degree of the expansions, 0 or more; ignored by AllPairs
 /// Translation     Rotation (O(p^3)), Direct (O(p^4)), BatchedGemm (matrix products; batched_gemm.hpp), or
 ///                 NoTranslation (a treecode)
-/// Traversal       AllPairs, BarnesHut (a treecode), FmmList or DualTree<criterion>
+/// Traversal       AllPairs, BarnesHut (a treecode), FmmList, FmmStencil or DualTree<criterion>
 /// Precision       of the computation: float, double or Mixed; positions, charges and results have types
 ///                 of their own
 /// ExecutionSpace  where everything runs; Views must be accessible from there

@@ -34,6 +34,14 @@ struct FmmList {
   using criterion = CubeCriterion;
 };
 
+/// The same with fewer translations, from parents where these are far enough: 119 cells instead of 189. The
+/// error is about that of the classic lists at orders up to 6, twice as large at order 10.
+struct FmmStencil {
+  static constexpr const char* name = "stencil";
+  static constexpr double default_theta = StencilCriterion::default_theta;
+  using criterion = StencilCriterion;
+};
+
 namespace detail {
 
 template <class T>
@@ -82,7 +90,7 @@ inline constexpr bool needs_multipoles_v<DualTree<C>> = uses_powers_v<C>;
 
 }  // namespace detail
 
-/// One of the four above.
+/// One of the above.
 template <class T>
 concept TraversalPolicy = std::same_as<T, AllPairs> || std::same_as<T, BarnesHut> ||
     (requires { typename T::criterion; } && AcceptanceCriterion<typename T::criterion>);
