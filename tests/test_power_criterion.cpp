@@ -42,6 +42,58 @@ TYPED_TEST(Powers, OfARingHaveNoOddDegrees) {
   EXPECT_NEAR(Basis::power(M, 3), 0, rounding);
 }
 
+/// docs/math.md's T and S, in double, of pairs whose sources are a cube's worth of charges, against what is
+/// decided in float: for non-leaves, whose pairs are accepted or split by these two alone.
+TEST(PowerCriterion, DecidesByTheFormula) {
+  std::mt19937_64 random(5);
+  const auto uniform = [&](double a, double b) {
+    return a + (b - a) * double(random() >> 11) * 0x1p-53;
+  };
+  for (const int p : {0, 1, 2, 6, 12, 16, 28, Criterion::largest_order}) {
+    int decided[2][2] = {};
+    for (int i = 0; i < 4000; ++i) {
+      const double edge_a = 0.05, edge_b = 0.05 * std::pow(2.0, std::floor(uniform(-1, 2)));
+      const double R = uniform(0.05, 0.4), r_a = edge_a * uniform(0.3, 0.86),
+                   r_b = edge_b * uniform(0.3, 0.86), bodies = 4096, field = 1;
+      std::vector<float> powers(std::size_t(p) + 1);
+      for (int n = 0; n <= p; ++n)  // of odd degrees less
+        powers[std::size_t(n)] = float(std::pow(r_b / edge_b, n) / (1 + n % 2 * uniform(0, 3)));
+      const fmm::CellView target{{0, 0, 0}, float(edge_a), float(r_a), 1,     float(field),
+                                 0,         float(bodies), 4,          false, nullptr};
+      const fmm::CellView source{
+          {float(R), 0, 0}, float(edge_b), float(r_b), 1, 0, 0, float(bodies), 4, false,
+          powers.data()};
+      const double a = r_a / R, b = r_b / R, t = edge_b / R, D = 1 - 0.6 * a;
+      if (a + b > 0.919) continue;
+      double T = 0, binomial = 1;
+      for (int n = 0; n <= p; ++n) {
+        T += binomial * powers[std::size_t(n)] * std::pow(t, n);
+        binomial *= double(n + p + 2) / (n + 1);
+      }
+      T *= std::pow(a, p) / (1 - a - b) / (R * R);
+      const double S =
+          powers[std::size_t(p)] * std::pow(t, p) * b / (1 - a - b) / std::pow(D, p + 2) / (R * R);
+      const double allowed = T * std::pow(10.0, uniform(-1, 1)),
+                   pair_error = allowed / (field * std::sqrt(Criterion::refinement / bodies));
+      const Criterion criterion({.theta = 0.92, .pair_error = pair_error, .order = p});
+      const auto near = [&](double x) { return std::fabs(x / allowed - 1) < 1e-4; };
+      if (near(T) || near(S) || allowed < 1e-30)
+        continue;  // nobody asks for what float cannot hold
+      const bool target_good = T < allowed, source_good = S < allowed;
+      ++decided[target_good][source_good];
+      const auto expected = target_good && source_good ? fmm::Acceptance::m2l
+                            : target_good              ? fmm::Acceptance::split_source
+                            : source_good              ? fmm::Acceptance::split_target
+                                                       : fmm::Acceptance::no;
+      ASSERT_EQ(criterion(target, source), expected)
+          << "order " << p << ": " << T / allowed << ' ' << S / allowed;
+    }
+    EXPECT_GT(decided[true][true], 100) << p;
+    EXPECT_GT(decided[false][true], 100) << p;
+    EXPECT_GT(decided[true][false] + decided[false][false], 100) << p;
+  }
+}
+
 template <int Order, class Real = double>
 Errors errors_at(Bodies const& bodies, Results const& reference, double pair_error) {
   fmm::Solver<fmm::Laplace, Order, fmm::Rotation, fmm::DualTree<Criterion>, Real> solver(

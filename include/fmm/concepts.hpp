@@ -46,12 +46,14 @@ constexpr bool check_policies() {
         !requires { typename Kernel::template Expansion<Order, real_t<Precision>, Translation>; },
         "fmm: fmm::BatchedGemm translates the library's spherical harmonics, not a "
         "kernel's own Expansion");
-  if constexpr (requires { typename Traversal::criterion; })
+  if constexpr (requires { typename Traversal::criterion; }) {
     static_assert(AcceptanceCriterion<typename Traversal::criterion>,
                   "fmm: the acceptance criterion must be constructible from theta and provide "
                   "uses_theta, uses_radii, uses_charges, default_theta and operator()(CellView "
                   "target, CellView source) -> fmm::Acceptance");
-  else
+    static_assert(allows_order<typename Traversal::criterion, Order>(),
+                  "fmm: the expansion order is higher than the criterion's largest_order");
+  } else
     static_assert(TraversalPolicy<Traversal>,
                   "fmm: the traversal must be fmm::AllPairs, fmm::BarnesHut, fmm::FmmList, "
                   "fmm::FmmStencil or fmm::DualTree<criterion>");

@@ -23,6 +23,10 @@
 //
 // says that it accepts by M2L or not at all: lists and operators of other ways are then left out.
 //
+//     static constexpr int largest_order = 40
+//
+// says that there are no solvers of higher orders with it.
+//
 // `Acceptance::m2l` must only be given to pairs whose expansions converge: the sum of both radii less than
 // the distance of the centres; `Acceptance::p2l` to those whose source's bodies are all farther from the
 // target's centre than the target's radius. In a treecode, and with expansions that have no P2L, p2l is no.
@@ -211,9 +215,11 @@ struct PowerCriterion {
   static constexpr double default_pair_error = 2e-5;
   /// M2Ls that take the place of one between cells that are not both leaves, roughly.
   static constexpr float refinement = 8;
+  static constexpr int largest_order = 40;  ///< whose binomials there is room for
 
   float theta2, limit, m2ls_per_pair, m2ls_per_m2p, m2ls_per_p2l;
   int order;
+  float binomials[largest_order + 1];  ///< binomial(n + order + 1, n)
 
   explicit PowerCriterion(CriterionOptions const& options)
       : theta2(float(options.theta * options.theta)),
@@ -221,7 +227,14 @@ struct PowerCriterion {
         m2ls_per_pair(float(1 / options.pairs_per_m2l)),
         m2ls_per_m2p(float(options.pairs_per_m2p / options.pairs_per_m2l)),
         m2ls_per_p2l(float(options.pairs_per_p2l / options.pairs_per_m2l)),
-        order(options.order) {}
+        order(options.order),
+        binomials{} {
+    double binomial = 1;
+    for (int n = 0; n <= order; ++n) {
+      binomials[n] = float(binomial);
+      binomial *= double(n + order + 2) / (n + 1);
+    }
+  }
 
   KOKKOS_FUNCTION Acceptance operator()(CellView const& target, CellView const& source) const {
     const float r = target.radius + source.radius, R2 = detail::distance2(target, source);
@@ -231,18 +244,20 @@ struct PowerCriterion {
     if (leaves && direct < 1) return Acceptance::p2p;
 
     const float per_R = 1 / std::sqrt(R2), a = target.radius * per_R, b = source.radius * per_R,
-                t = source.edge * per_R, tail = 1 / (1 - r * per_R);
-    float T = source.powers[0], binomial = 1, a_p = 1;
-    for (int n = 1; n <= order; ++n) {
-      binomial *= t * float(n + order + 1) / float(n);
-      T += binomial * source.powers[n];
+                t = source.edge * per_R, D = 1 - 0.6f * a, t_D = t / D;
+    // T and S without 1 / (1 - a - b), and S without 1 / D^2
+    float T = binomials[order] * source.powers[order], S = source.powers[order] * b, a_p = 1;
+    for (int n = order - 1; n >= 0; --n) {
+      T = T * t + binomials[n] * source.powers[n];
+      S *= t_D;
       a_p *= a;
     }
-    T *= a_p * tail;
+    T *= a_p;
     const float worth = leaves ? direct : refinement;  // in M2Ls
-    const float allowed = limit * target.field * R2 * std::sqrt(worth / target.bodies);
+    const float allowed =
+        limit * target.field * R2 * std::sqrt(worth / target.bodies) * (1 - r * per_R);
     const bool target_good = T <= allowed;  // a source without charge is good in no field, too
-    const bool source_good = S(source.powers[order], t, b, 1 - 0.6f * a) * tail <= allowed;
+    const bool source_good = S <= allowed * D * D;
     // a leaf's bodies have no S; where that of the leaf is too large, the other way is all pairs
     const float from_bodies = source.bodies * m2ls_per_p2l;
     if (target_good && source.leaf && from_bodies < (source_good ? 1 : direct))
@@ -254,16 +269,17 @@ struct PowerCriterion {
     // if their errors did not add up
     const float at_bodies = target.bodies * m2ls_per_m2p;
     const bool cheap = at_bodies < direct && (at_bodies < refinement || at_bodies * allowed < T);
-    return cheap && S(source.powers[order], t, b, 1 - a) * tail < allowed
+    return cheap && is_small_at_bodies(source.powers[order] * b, t, 1 - a, allowed)
                ? Acceptance::m2p
                : Acceptance::split_source;
   }
 
  private:
-  KOKKOS_FUNCTION float S(float power, float t, float b, float D) const {
-    float s = power * b / D, t_D = t / D;
-    for (int n = 0; n < order; ++n) s *= t_D;
-    return s / D;
+  /// Whether S is, with the D of M2P.
+  KOKKOS_FUNCTION bool is_small_at_bodies(float S, float t, float D, float allowed) const {
+    const float t_D = t / D;
+    for (int n = 0; n < order; ++n) S *= t_D;
+    return S < allowed * D * D;
   }
 };
 
@@ -370,6 +386,14 @@ inline constexpr bool only_m2l_v = false;
 template <class C>
   requires requires { C::only_m2l; }
 inline constexpr bool only_m2l_v<C> = C::only_m2l;
+
+template <class C, int Order>
+constexpr bool allows_order() {
+  if constexpr (requires { C::largest_order; })
+    return Order <= C::largest_order;
+  else
+    return true;
+}
 
 template <class C>
 C make_criterion(CriterionOptions const& options) {

@@ -1,0 +1,8 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// An order for which the criterion has no binomials.
+// expect: the expansion order is higher than the criterion's largest_order
+#include <fmm/fmm.hpp>
+
+fmm::Solver<fmm::Laplace, fmm::PowerCriterion::largest_order + 1, fmm::Rotation,
+            fmm::DualTree<fmm::PowerCriterion>>
+    solver;
