@@ -353,7 +353,8 @@ struct StencilCriterion : CubeCriterion {
   using CubeCriterion::CubeCriterion;
 
   KOKKOS_FUNCTION Acceptance operator()(CellView const& target, CellView const& source) const {
-    const float reach2 = 8.99f * target.edge * target.edge;  // no R2 is between 8.75 and 9.75 edges^2
+    const float reach2 =
+        8.99f * target.edge * target.edge;  // no R2 is between 8.75 and 9.75 edges^2
     if (source.level + 1 == target.level && !source.leaf &&
         detail::distance2(target, source) > reach2)
       return Acceptance::m2l;
