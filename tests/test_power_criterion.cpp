@@ -103,8 +103,7 @@ Errors errors_at(Bodies const& bodies, Results const& reference, double pair_err
 
 class ModelsAndSigns : public testing::TestWithParam<std::tuple<Model, bool, std::size_t>> {};
 
-/// Within a factor of ten above, for every order; and not far below where no close pair of bodies is most
-/// of the norm.
+/// Not more than a few times above, for every order; and not far below, where there are enough bodies.
 TEST_P(ModelsAndSigns, ErrIsNearPairError) {
   const Model model = std::get<0>(GetParam());  // clang 14 captures no structured bindings
   const bool mixed = std::get<1>(GetParam());
@@ -113,9 +112,9 @@ TEST_P(ModelsAndSigns, ErrIsNearPairError) {
   const Results reference = direct_sum<fmm::Laplace>(bodies);
   const bool many = n > 1000 && !mixed;
   const auto expect = [&](Errors const& errors, double pair_error) {
-    EXPECT_LT(errors.l2, 10 * pair_error);
-    if (many && model == Model::cube) {
-      EXPECT_GT(errors.l2, 0.1 * pair_error);
+    EXPECT_LT(errors.l2, 4 * pair_error);
+    if (n > 1000) {
+      EXPECT_GT(errors.l2, 0.05 * pair_error);
     }
     if (many && (model == Model::cube || model == Model::plummer)) {
       EXPECT_LT(errors.p99, 12 * errors.l2);

@@ -459,8 +459,8 @@ Settings with_tolerance(Settings settings, Method method, std::vector<int> const
   if (single) settings.precision = Precision::mixed_precision;
   settings.traversal = Traversal::dual;
   settings.criterion = Criterion::power;
-  settings.pair_error = fmm::detail::pair_error_for(tolerance);
-  settings.order = orders[fmm::detail::nearest_order(*settings.pair_error, orders)];
+  settings.order = orders[fmm::detail::nearest_order(tolerance, orders)];
+  settings.pair_error = fmm::detail::pair_error_for(tolerance, *settings.order);
   return settings;
 }
 

@@ -98,15 +98,12 @@ void add_far_field(Space const& space, PlanStorage<Space, Precision>& s,
       });
 }
 
-/// The near field's part.
+/// The near field's part, of the bodies in `tiles`; a leaf itself is implied in its row of `list`.
 template <class Want, class Space, class Precision, class Kernel>
 void add_near_field(Space const& space, PlanStorage<Space, Precision>& s, Kernel const& kernel,
-                    Report* report) {
-  stage(space, report, "p2p", [&] {
-    p2p<Want, Precision>(space, kernel, s.tree.cells, s.tree.tiles, s.lists.p2p,
-                         s.bodies.view(s.size), s.low.view(two_part_v<Precision> ? s.size : 0),
-                         s.sums.view(s.size));
-  });
+                    Array<Tile, Space> tiles, Csr<Space> list) {
+  p2p<Want, Precision>(space, kernel, s.tree.cells, tiles, list, s.bodies.view(s.size),
+                       s.low.view(two_part_v<Precision> ? s.size : 0), s.sums.view(s.size));
 }
 
 /// Pairs of bodies, of a body with a cell's multipole, and of a body with a cell's local expansion, in the

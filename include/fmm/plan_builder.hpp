@@ -7,6 +7,7 @@
 
 #include "bodies.hpp"
 #include "detail/stage.hpp"
+#include "field_strength.hpp"
 #include "plan.hpp"
 #include "tree/blocks.hpp"
 #include "tree/cell_measures.hpp"
@@ -50,17 +51,17 @@ inline SplitRule split_rule(Options const& options, std::int64_t n, int deepest)
   return {depth, 0};
 }
 
-/// Interaction lists of the storage's tree. A criterion's charges are those of the storage's bodies.
+/// Interaction lists of the storage's tree. A criterion's charges are those of the storage's bodies; one that
+/// uses powers and the field wants `leaf_sums`.
 template <class Traversal, class Space, class Precision>
 void build_lists(Space const& space, PlanStorage<Space, Precision>& s, Options const& options,
-                 FarFieldRule far) {
+                 FarFieldRule far, LeafSums<Space> const& leaf_sums) {
   using Shape = Tuning<Space, real_t<Precision>>;
   const float far_from = float(in_edges(far, s.cube)) * 1.000001f;  // rounded up
   if constexpr (is_dual_v<Traversal>) {
     using Criterion = typename Traversal::criterion;
     const std::int64_t cells = s.tree.cells.extent(0);
     CellMeasures<Space> measures{{}, {}, {}, {}, float(s.size), far.order + 1};
-    CellWeights<Space> weights;
     if constexpr (Criterion::uses_radii) measures.radii = s.traversal.radii.view(cells);
     if constexpr (Criterion::uses_charges) {
       measures.charges = s.traversal.charges.resize(cells);
@@ -68,18 +69,18 @@ void build_lists(Space const& space, PlanStorage<Space, Precision>& s, Options c
                     SumOfCharges<Space, real_t<Precision>>(s.bodies.view(s.size)), measures.charges,
                     Shape::gather_team);
     }
-    if constexpr (uses_powers_v<Criterion>) {
+    if constexpr (uses_powers_v<Criterion>)
       measures.powers = s.traversal.powers.view(cells * measures.power_row);
-      weights = {measures.powers, measures.power_row};
-    }
     if constexpr (uses_field_v<Criterion>) {
       measures.fields = s.traversal.fields.resize(cells);
       if constexpr (uses_last_field_v<Criterion>)
         Kokkos::parallel_for(
             "fmm::lists::last_field", range(space, cells),
             FieldsInUnit<Space>{s.last_fields.view(cells), s.charge_unit, measures.fields});
+      else if constexpr (uses_powers_v<Criterion>)
+        field_strength(space, s, measures, leaf_sums);
       else
-        coarse_field(space, s.tree, s.size, s.traversal.coarse, s.traversal.ends, weights,
+        coarse_field(space, s.tree, s.size, s.traversal.coarse, s.traversal.ends, {},
                      measures.fields, Shape::gather_team);
     }
     const auto criterion = make_criterion<Criterion>(CriterionOptions{
@@ -97,8 +98,8 @@ void build_lists(Space const& space, PlanStorage<Space, Precision>& s, Options c
 /// The same as a stage of its own, counted in list entries.
 template <class Traversal, class Space, class Precision>
 void lists_stage(Space const& space, PlanStorage<Space, Precision>& s, Options const& options,
-                 FarFieldRule far, Report* report) {
-  stage(space, report, "lists", [&] { build_lists<Traversal>(space, s, options, far); });
+                 FarFieldRule far, LeafSums<Space> const& leaf_sums, Report* report) {
+  stage(space, report, "lists", [&] { build_lists<Traversal>(space, s, options, far, leaf_sums); });
   if (report)
     for (auto const* list : {&s.lists.m2l, &s.lists.p2l, &s.lists.m2p, &s.lists.p2p})
       add_work(*report, "lists", std::int64_t(list->entries.extent(0)));
@@ -219,7 +220,7 @@ void build_plan(Space const& space, PlanStorage<Space, Precision>& s, Positions 
     const auto rule = split_rule(options, n, deepest_level(in_edges(far, s.cube)));
     build_tree<Traversal>(space, s, positions, rule, report);
     if constexpr (!uses_charges_v<Traversal>)
-      lists_stage<Traversal>(space, s, options, far, report);
+      lists_stage<Traversal>(space, s, options, far, {}, report);
   }
   if (report) {
     for (char const* name : {"bounds", "keys", "sort"}) add_work(*report, name, n);
@@ -256,7 +257,7 @@ std::shared_ptr<PlanStorage<Space, Precision>> make_plan(
     }
     if constexpr (uses_charges_v<Traversal> && !needs_multipoles) {
       charges_stage(space, *storage, kernel.positive, charges, storage->bodies.view(n), report);
-      lists_stage<Traversal>(space, *storage, options, far, report);
+      lists_stage<Traversal>(space, *storage, options, far, {}, report);
     }
   }
   if (report) {

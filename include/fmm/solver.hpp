@@ -216,16 +216,27 @@ class Solver {
                                        report);
     } else {
       const auto near_field = [&](double length) {
-        detail::add_near_field<Want>(space, s, detail::in_units_of(length, kernel_), report);
+        detail::stage(space, report, "p2p", [&] {
+          detail::add_near_field<Want>(space, s, detail::in_units_of(length, kernel_), s.tree.tiles,
+                                       s.lists.p2p);
+        });
       };
       std::function<void()> relist;
       if constexpr (uses_charges)
         relist = [&] {
-          if constexpr (needs_multipoles)
-            detail::multipole_powers<Expansion>(
-                space, s.tree.cells.extent(0), s.multipoles.view(),
-                s.traversal.powers.resize(s.tree.cells.extent(0) * (Order + 1)));
-          detail::lists_stage<Traversal>(space, s, options_, far_field(), report);
+          detail::LeafSums<ExecutionSpace> leaf_sums;
+          if constexpr (needs_multipoles) {
+            detail::stage(space, report, "lists", [&] {
+              detail::multipole_powers<Expansion>(
+                  space, s.tree.cells.extent(0), s.multipoles.view(),
+                  s.traversal.powers.resize(s.tree.cells.extent(0) * (Order + 1)));
+            });
+            leaf_sums = [&](auto tiles, auto list) {
+              detail::add_near_field<detail::Wanted<true, true>>(
+                  space, s, detail::in_units_of(s.cube.edge, kernel_), tiles, list);
+            };
+          }
+          detail::lists_stage<Traversal>(space, s, options_, far_field(), leaf_sums, report);
         };
       detail::evaluate_tree<Expansion, FarFieldScheme, Want>(space, s, detail::profile_of(kernel_),
                                                              near_field, charges, potential, field,

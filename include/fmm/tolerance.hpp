@@ -95,9 +95,9 @@ class ToleranceSolver<Kernel, Orders<Order...>, Precision, ExecutionSpace> {
          {std::pair("theta", options.theta), std::pair("pair_error", options.pair_error)})
       if (value) throw InvalidArgument(name, *value, "not set, with a tolerance");
     options.tolerance = std::nullopt;
-    options.pair_error = detail::pair_error_for(tolerance);
     constexpr int orders[] = {Order...};
-    const std::size_t chosen = detail::nearest_order(*options.pair_error, orders);
+    const std::size_t chosen = detail::nearest_order(tolerance, orders);
+    options.pair_error = detail::pair_error_for(tolerance, orders[chosen]);
     std::optional<AnySolver> solver;
     ((Index == chosen ? void(solver.emplace(std::in_place_index<Index>, options, kernel)) : void()),
      ...);

@@ -18,12 +18,12 @@ struct MultipolePowers {
   KOKKOS_FUNCTION void operator()(std::int64_t cell) const {
     Real const* const M = multipoles.data() + cell * row_length(Basis::size);
     for (int n = 0; n <= Basis::order; ++n)
-      powers(cell * (Basis::order + 1) + n) = std::fabs(float(Basis::power(M, n)));
+      powers(cell * (Basis::order + 1) + n) = float(Basis::power(M, n));
   }
 };
 
-/// powers(cell, n) of the degrees n = 0 .. order, (cells, order + 1), in units of edge^n, none negative (that
-/// of degree 0 is |charge|). Cost: 2 (p+1)^2 flops a cell.
+/// powers(cell, n) of the degrees n = 0 .. order, (cells, order + 1), in units of edge^n; that of degree 0 is
+/// the charge, with its sign. Cost: 2 (p+1)^2 flops a cell.
 template <class Expansion, class Space, class Real>
 void multipole_powers(Space const& space, std::int64_t cells, Array<Real, Space> multipoles,
                       Array<float, Space> powers) {

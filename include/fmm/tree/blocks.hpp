@@ -110,12 +110,12 @@ Array<Tile, Space> block_tiles(Space const& space, Array<std::uint64_t, Space> k
 template <class Space>
 struct SampleTiles {
   Array<Tile, Space> tiles, sample;
-  Array<int, Space> counts;
+  Array<int, Space> counts = {};  ///< of their bodies; may be empty
 
   KOKKOS_FUNCTION void operator()(std::int64_t i) const {
     const auto all = std::int64_t(tiles.extent(0)), some = std::int64_t(sample.extent(0));
     sample(i) = tiles(i * all / some);
-    counts(i) = sample(i).count;
+    if (counts.extent(0) > 0) counts(i) = sample(i).count;
   }
 };
 

@@ -5,8 +5,8 @@
 // bodies. At the centre of each of them, and of the cells above them, the field is the sum of the
 // magnitudes w / (R^2 + h^2 / 4) over all of them, itself included: w is the source's share of the bodies,
 // or its charge, and h its edge. Cells below take the value of the coarse cell that they are in.
-// Magnitudes, since these neither cancel nor vanish, but for the sign of charges: the sum is near the force
-// in the halo of a clump, and several times as large inside it.
+// Magnitudes, since these neither cancel nor vanish: the sum is near the force in the halo of a clump, and
+// several times as large inside it. The field as a vector is summed in the same way.
 #pragma once
 
 #include <algorithm>
@@ -29,6 +29,15 @@ struct CoarseCells {
   /// Whether the field is summed at this cell, and not taken from an ancestor.
   KOKKOS_FUNCTION bool has_own(Cell const& cell) const {
     return cell.parent < 0 || cells(cell.parent).body_count > capacity;
+  }
+  /// That cell, or the ancestor that it is taken from.
+  KOKKOS_FUNCTION CellIndex nearest(CellIndex index) const {
+    Cell cell = cells(index);
+    while (!has_own(cell)) {
+      index = cell.parent;
+      cell = cells(index);
+    }
+    return index;
   }
   /// Bodies for which the cell stands: none if its children do.
   KOKKOS_FUNCTION BodyIndex bodies(Cell const& cell) const {
@@ -61,38 +70,93 @@ struct CellWeights {
   }
 };
 
-/// A team sums at every so many of the selected cells.
+/// The coarse cells and all cells above them.
 template <class Space>
-struct SumCoarse {
+struct SelectedCells {
   CoarseCells<Space> coarse;
-  CellWeights<Space> weights;
   Array<CellIndex, Space> selected;
   Array<Offset, Space> count;
+};
+
+template <class Space>
+SelectedCells<Space> select_coarse(Space const& space, Octree<Space> const& tree,
+                                   std::int64_t bodies, Buffer<CellIndex, Space>& selected_buffer,
+                                   Buffer<Offset, Space>& count_buffer) {
+  const std::int64_t cells = tree.cells.extent(0);
+  const CoarseCells<Space> coarse{tree.cells, BodyIndex(bodies / coarse_share)};
+  const SelectedCells<Space> all{coarse, selected_buffer.resize(cells), count_buffer.resize(1)};
+  Kokkos::parallel_scan("fmm::field::select", range(space, cells),
+                        SelectCoarse<Space>{coarse, all.selected, all.count});
+  return all;
+}
+
+/// What sums at the selected cells have in common: a team has every so many of them.
+template <class Space>
+struct AtSelected {
+  SelectedCells<Space> all;
+  CellWeights<Space> weights;
+
+  /// f(the cell's index, sum_over) for each of the team's; sum_over(g) is the sum of g(weight, r2, x) over all
+  /// coarse cells, at r2 = R^2 + h^2 / 4 and x = the target's less the source's centre, in edges of the cube.
+  template <class F>
+  KOKKOS_FUNCTION void for_each(TeamMember<Space> const& team, F const& f) const {
+    constexpr double unit = 1.0 / double(std::int32_t(1) << grid_bits);
+    const Offset count = all.count(0);
+    const double per_body = 1.0 / all.coarse.cells(0).body_count;
+    for (Offset i = team.league_rank(); i < count; i += team.league_size()) {
+      const CellIndex index = all.selected(i);
+      const Cell target = all.coarse.cells(index);
+      f(index, [&](auto const& term) {
+        double result = 0;
+        Kokkos::parallel_reduce(
+            Kokkos::TeamThreadRange(team, int(count)),
+            [&](int j, double& sum) {
+              const CellIndex from = all.selected(j);
+              const Cell source = all.coarse.cells(from);
+              const BodyIndex bodies = all.coarse.bodies(source);
+              if (bodies == 0) return;
+              const double half = 0.5 * source.edge() * unit;
+              double r2 = half * half, x[3];
+              for (int d = 0; d < 3; ++d) {
+                x[d] = (double(target.centre[d]) - source.centre[d]) * unit;
+                r2 += x[d] * x[d];
+              }
+              sum += term(weights(from, bodies * per_body), r2, x);
+            },
+            result);
+        return result;
+      });
+    }
+  }
+};
+
+/// Magnitudes.
+template <class Space>
+struct SumCoarse : AtSelected<Space> {
   Array<float, Space> fields;
 
   KOKKOS_FUNCTION void operator()(TeamMember<Space> const& team) const {
-    const Offset all = count(0);
-    const double per_body = 1.0 / coarse.cells(0).body_count;
-    for (Offset i = team.league_rank(); i < all; i += team.league_size()) {
-      const Cell target = coarse.cells(selected(i));
-      double field = 0;
-      Kokkos::parallel_reduce(
-          Kokkos::TeamThreadRange(team, int(all)),
-          [&](int j, double& sum) {
-            const Cell source = coarse.cells(selected(j));
-            const double half = 0.5 * source.edge();
-            double r2 = half * half;
-            for (int d = 0; d < 3; ++d) {
-              const double x = double(target.centre[d]) - source.centre[d];
-              r2 += x * x;
-            }
-            const BodyIndex bodies = coarse.bodies(source);
-            if (bodies > 0) sum += weights(selected(j), bodies * per_body) / r2;
-          },
-          field);
-      constexpr double edge = double(std::int32_t(1) << grid_bits);
-      if (team.team_rank() == 0) fields(selected(i)) = float(std::fabs(field) * edge * edge);
-    }
+    this->for_each(team, [&](CellIndex index, auto const& sum_over) {
+      const double field =
+          sum_over([](double w, double r2, double const*) { return std::fabs(w) / r2; });
+      if (team.team_rank() == 0) fields(index) = float(field);
+    });
+  }
+};
+
+/// Vectors, of charges with their signs: vectors(3 index + d).
+template <class Space>
+struct SumCoarseVectors : AtSelected<Space> {
+  Array<float, Space> vectors;
+
+  KOKKOS_FUNCTION void operator()(TeamMember<Space> const& team) const {
+    this->for_each(team, [&](CellIndex index, auto const& sum_over) {
+      for (int d = 0; d < 3; ++d) {
+        const double field = sum_over(
+            [=](double w, double r2, double const* x) { return w * x[d] / (r2 * std::sqrt(r2)); });
+        if (team.team_rank() == 0) vectors(3 * std::int64_t(index) + d) = float(field);
+      }
+    });
   }
 };
 
@@ -102,33 +166,33 @@ struct InheritCoarse {
   Array<float, Space> fields;
 
   KOKKOS_FUNCTION void operator()(std::int64_t i) const {
-    Cell cell = coarse.cells(i);
-    if (coarse.has_own(cell)) return;
-    CellIndex ancestor = cell.parent;
-    for (cell = coarse.cells(ancestor); !coarse.has_own(cell); cell = coarse.cells(ancestor))
-      ancestor = cell.parent;
-    fields(i) = fields(ancestor);
+    const CellIndex from = coarse.nearest(CellIndex(i));
+    if (from != CellIndex(i)) fields(i) = fields(from);
   }
 };
 
-/// fields(cell), in units of the weights / (edge of the cube)^2. Cost: O(cells), and the square of the
-/// number of coarse cells, about two times 256 in a cube.
-template <class Space>
-void coarse_field(Space const& space, Octree<Space> const& tree, std::int64_t bodies,
-                  Buffer<CellIndex, Space>& selected_buffer, Buffer<Offset, Space>& count_buffer,
-                  CellWeights<Space> const& weights, Array<float, Space> fields, int team_size) {
-  const std::int64_t cells = tree.cells.extent(0);
-  const CoarseCells<Space> coarse{tree.cells, BodyIndex(bodies / coarse_share)};
-  const auto selected = selected_buffer.resize(cells);
-  const auto count = count_buffer.resize(1);
-  Kokkos::parallel_scan("fmm::field::select", range(space, cells),
-                        SelectCoarse<Space>{coarse, selected, count});
+/// Calls `functor`, a SumCoarse.. of all selected cells, in teams.
+template <class Space, class Functor>
+void sum_coarse(Space const& space, std::int64_t cells, Functor const& functor, int team_size) {
   constexpr std::int64_t teams = 2048;
   Kokkos::parallel_for("fmm::field::sum",
-                       TeamPolicy<Space>(space, int(std::min(cells, teams)), team_size),
-                       SumCoarse<Space>{coarse, weights, selected, count, fields});
+                       TeamPolicy<Space>(space, int(std::min(cells, teams)), team_size), functor);
+}
+
+/// fields(cell), in units of the weights / (edge of the cube)^2; returns where they were summed. Cost:
+/// O(cells), and the square of the number of coarse cells, about two times 256 in a cube.
+template <class Space>
+SelectedCells<Space> coarse_field(Space const& space, Octree<Space> const& tree,
+                                  std::int64_t bodies, Buffer<CellIndex, Space>& selected_buffer,
+                                  Buffer<Offset, Space>& count_buffer,
+                                  CellWeights<Space> const& weights, Array<float, Space> fields,
+                                  int team_size) {
+  const std::int64_t cells = tree.cells.extent(0);
+  const auto all = select_coarse(space, tree, bodies, selected_buffer, count_buffer);
+  sum_coarse(space, cells, SumCoarse<Space>{{all, weights}, fields}, team_size);
   Kokkos::parallel_for("fmm::field::inherit", range(space, cells),
-                       InheritCoarse<Space>{coarse, fields});
+                       InheritCoarse<Space>{all.coarse, fields});
+  return all;
 }
 
 }  // namespace fmm::detail

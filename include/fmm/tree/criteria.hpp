@@ -59,7 +59,7 @@ struct CellView {
   /// Sum of |q| in an arbitrary unit, if the criterion uses charges; else 0.
   float charge;
   /// Around the cell, roughly, if the criterion uses it; else 0. Of bodies that have a share of 1 in all;
-  /// if the criterion uses powers, of their charges. If it uses the last field, the smallest of that among
+  /// if the criterion uses powers, of their charges, and scaled to the root mean square of the bodies' own. If it uses the last field, the smallest of that among
   /// the cell's bodies, of charges in the unit of `charge`.
   float field;
   float share;   ///< of all bodies
@@ -67,7 +67,7 @@ struct CellView {
   int level;
   bool leaf;
   /// If the criterion uses them: sizes of the multipole's degrees 0 .. order, in units of edge^degree; that
-  /// of degree 0 is |charge|.
+  /// of degree 0 is the charge, with its sign.
   float const* powers;
 };
 
@@ -246,9 +246,10 @@ struct PowerCriterion {
     const float per_R = 1 / std::sqrt(R2), a = target.radius * per_R, b = source.radius * per_R,
                 t = source.edge * per_R, D = 1 - 0.6f * a, t_D = t / D;
     // T and S without 1 / (1 - a - b), and S without 1 / D^2
-    float T = binomials[order] * source.powers[order], S = source.powers[order] * b, a_p = 1;
+    const float last = std::fabs(source.powers[order]);
+    float T = binomials[order] * last, S = last * b, a_p = 1;
     for (int n = order - 1; n >= 0; --n) {
-      T = T * t + binomials[n] * source.powers[n];
+      T = T * t + binomials[n] * std::fabs(source.powers[n]);
       S *= t_D;
       a_p *= a;
     }
@@ -269,9 +270,8 @@ struct PowerCriterion {
     // if their errors did not add up
     const float at_bodies = target.bodies * m2ls_per_m2p;
     const bool cheap = at_bodies < direct && (at_bodies < refinement || at_bodies * allowed < T);
-    return cheap && is_small_at_bodies(source.powers[order] * b, t, 1 - a, allowed)
-               ? Acceptance::m2p
-               : Acceptance::split_source;
+    return cheap && is_small_at_bodies(last * b, t, 1 - a, allowed) ? Acceptance::m2p
+                                                                    : Acceptance::split_source;
   }
 
  private:

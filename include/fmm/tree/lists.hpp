@@ -70,6 +70,9 @@ struct TraversalBuffers {
   Buffer<float, Space> radii{"radii"}, charges{"cell charges"}, fields{"cell fields"},
       powers{"multipole powers"};
   Buffer<CellIndex, Space> coarse{"coarse cells"};
+  Buffer<float, Space> vectors{"coarse field"};
+  Buffer<Tile, Space> sample{"sampled tiles"};
+  Buffer<double, Space> squares{"squared fields"}, scale{"field scale"};
 
   /// By ListIndex; the last is that of the level's open sources.
   std::array<ListBuffers<Space>*, list_kinds> lists() {
@@ -79,7 +82,8 @@ struct TraversalBuffers {
   std::size_t bytes() const {
     return m2l.bytes() + p2l.bytes() + m2p.bytes() + p2p.bytes() + open.bytes() +
            next_open.bytes() + counts.bytes() + sums.bytes() + ends.bytes() + radii.bytes() +
-           charges.bytes() + fields.bytes() + powers.bytes() + coarse.bytes();
+           charges.bytes() + fields.bytes() + powers.bytes() + coarse.bytes() + vectors.bytes() +
+           sample.bytes() + squares.bytes() + scale.bytes();
   }
 };
 
@@ -123,13 +127,8 @@ struct DualWalk {
     if constexpr (Criterion::uses_radii) v.radius = measures.radii(index) * edge;
     if constexpr (Criterion::uses_charges) v.charge = measures.charges(index);
     if constexpr (uses_field_v<Criterion>) v.field = measures.fields(index);
-    if constexpr (uses_powers_v<Criterion>) {
+    if constexpr (uses_powers_v<Criterion>)
       v.powers = measures.powers.data() + std::int64_t(index) * measures.power_row;
-      // that of the nearest bodies, which does not cancel where charges have both signs: 2.6 |q| / d^2
-      // on average (Chandrasekhar 1943, Rev. Mod. Phys. 15:1), d^3 the volume of a body
-      const float d = edge / std::cbrt(v.bodies), charge = measures.charges(0) / measures.bodies;
-      v.field += 2.6f * charge / (d * d);
-    }
     return v;
   }
 

@@ -1,0 +1,141 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// The field around every cell, as strong as the bodies' own fields are: what PowerCriterion measures errors
+// against, so that they are in units of the root mean square field, the norm of a relative L2 error.
+//
+// From cell to cell it goes as the coarse cells' magnitudes (tree/coarse_field.hpp) and the field of the nearest
+// bodies do. These are scaled, for all cells by one factor, to the root mean square of the fields of a sample
+// of bodies: a quarter of the tiles, or 512 if these are more. A sampled body's field is taken for that of the
+// other bodies of its leaf, summed directly, and of the coarse cells' charges. The first is what the closest
+// pairs exert, which may be most of the norm; the tile with the largest sum counts once, so that one close
+// pair in the sample does not stand for four.
+#pragma once
+
+#include <functional>
+
+#include "plan.hpp"
+#include "tree/blocks.hpp"
+#include "tree/coarse_field.hpp"
+#include "tuning.hpp"
+
+namespace fmm::detail {
+
+/// Adds the field of the nearest bodies, which does not cancel where charges have both signs: 2.6 |q| / d^2 on
+/// average (Chandrasekhar 1943, Rev. Mod. Phys. 15:1), d^3 the volume of a body.
+template <class Space>
+struct AddNearest {
+  Array<Cell, Space> cells;
+  Array<float, Space> charges;  ///< sums of |q|
+  Array<float, Space> fields;
+
+  KOKKOS_FUNCTION void operator()(std::int64_t i) const {
+    const float charge = charges(0) / float(cells(0).body_count),
+                edge = 1 / float(std::int32_t(1) << cells(i).level),
+                d = edge / std::cbrt(float(cells(i).body_count));
+    fields(i) += 2.6f * charge / (d * d);
+  }
+};
+
+/// Sums over a sampled tile's bodies: the squares of their fields, and of the field of their leaf in `fields`.
+/// `sums` hold what the leaf's bodies contribute, and are set to zero again.
+template <class Space, class Sum>
+struct SquareFields {
+  CoarseCells<Space> coarse;
+  Array<Tile, Space> sample;
+  Array<float, Space> vectors, fields;
+  Array<Sums<Sum>, Space> sums;
+  Array<double, Space> squares;  ///< a pair a tile
+
+  KOKKOS_FUNCTION void operator()(TeamMember<Space> const& team) const {
+    const Tile tile = sample(team.league_rank());
+    float const* const g = vectors.data() + 3 * std::int64_t(coarse.nearest(tile.cell));
+    double square = 0;
+    Kokkos::parallel_reduce(
+        Kokkos::TeamThreadRange(team, tile.count),
+        [&](int i, double& some) {
+          Sums<Sum>& s = sums(tile.first + i);
+          const double x = g[0] + double(s.x), y = g[1] + double(s.y), z = g[2] + double(s.z);
+          some += x * x + y * y + z * z;
+          s = {Sum(0), Sum(0), Sum(0), Sum(0)};
+        },
+        square);
+    if (team.team_rank() > 0) return;
+    const double rough = fields(tile.cell);
+    squares(2 * team.league_rank()) = square;
+    squares(2 * team.league_rank() + 1) = tile.count * rough * rough;
+  }
+};
+
+/// scale(0) from the squares; a single team, since they must be added in one order.
+template <class Space>
+struct FieldScale {
+  Array<double, Space> squares, scale;
+  double tiles_per_sampled;
+
+  KOKKOS_FUNCTION void operator()(TeamMember<Space> const& team) const {
+    double sum = 0, rough = 0, largest = 0;
+    const auto range = Kokkos::TeamThreadRange(team, int(squares.extent(0) / 2));
+    Kokkos::parallel_reduce(
+        range, [&](int i, double& some) { some += squares(2 * i); }, sum);
+    Kokkos::parallel_reduce(
+        range, [&](int i, double& some) { some += squares(2 * i + 1); }, rough);
+    Kokkos::parallel_reduce(
+        range, [&](int i, double& some) { some = squares(2 * i) > some ? squares(2 * i) : some; },
+        Kokkos::Max<double>(largest));
+    if (team.team_rank() == 0)
+      scale(0) = rough > 0 ? std::sqrt((sum - largest + largest / tiles_per_sampled) / rough) : 1.0;
+  }
+};
+
+template <class Space>
+struct ScaleFields {
+  Array<double, Space> scale;
+  Array<float, Space> fields;
+
+  KOKKOS_FUNCTION void operator()(std::int64_t i) const { fields(i) *= float(scale(0)); }
+};
+
+/// Adds to the sums of the bodies in some tiles the pairs with the leaves of a list and with their own leaf,
+/// in units of the cube.
+template <class Space>
+using LeafSums = std::function<void(Array<Tile, Space>, Csr<Space>)>;
+
+/// measures.fields of the storage's cells from measures.charges and ::powers, in units of charge / (edge of the
+/// cube)^2. Wants the storage's sums to be zero and leaves them so. Cost: the pairs within a quarter of the
+/// leaves, a hundredth of P2P or less.
+template <class Space, class Precision>
+void field_strength(Space const& space, PlanStorage<Space, Precision>& s,
+                    CellMeasures<Space> const& measures, LeafSums<Space> const& leaf_sums) {
+  using Shape = Tuning<Space, real_t<Precision>>;
+  constexpr std::int64_t least_tiles = 512, share = 4;
+  auto& t = s.traversal;
+  const auto fields = measures.fields;
+  const std::int64_t cells = s.tree.cells.extent(0), tiles = s.tree.tiles.extent(0);
+  const std::int64_t sampled = std::max(std::min(tiles, least_tiles), tiles / share);
+
+  const CellWeights<Space> charges{measures.powers, measures.power_row};
+  const auto coarse =
+      coarse_field(space, s.tree, s.size, t.coarse, t.ends, charges, fields, Shape::gather_team);
+  Kokkos::parallel_for("fmm::field::nearest", range(space, cells),
+                       AddNearest<Space>{s.tree.cells, measures.charges, fields});
+  const auto vectors = t.vectors.resize(3 * cells);
+  sum_coarse(space, cells, SumCoarseVectors<Space>{{coarse, charges}, vectors}, Shape::gather_team);
+
+  const auto sample = t.sample.resize(sampled);
+  Kokkos::parallel_for("fmm::field::sample", range(space, sampled),
+                       SampleTiles<Space>{s.tree.tiles, sample});
+  const Csr<Space> no_others{t.p2p.offsets.resize(cells + 1), {}};
+  Kokkos::deep_copy(space, no_others.offsets, Offset(0));
+  leaf_sums(sample, no_others);
+
+  const auto squares = t.squares.resize(2 * sampled), scale = t.scale.resize(1);
+  Kokkos::parallel_for("fmm::field::squares",
+                       TeamPolicy<Space>(space, int(sampled), Shape::tile_team),
+                       SquareFields<Space, sum_t<Precision>>{coarse.coarse, sample, vectors, fields,
+                                                             s.sums.view(s.size), squares});
+  Kokkos::parallel_for("fmm::field::scale", TeamPolicy<Space>(space, 1, Shape::tile_team),
+                       FieldScale<Space>{squares, scale, double(tiles) / double(sampled)});
+  Kokkos::parallel_for("fmm::field::scaled", range(space, cells),
+                       ScaleFields<Space>{scale, fields});
+}
+
+}  // namespace fmm::detail
