@@ -459,7 +459,8 @@ Settings with_tolerance(Settings settings, Method method, std::vector<int> const
   if (single) settings.precision = Precision::mixed_precision;
   settings.traversal = Traversal::dual;
   settings.criterion = Criterion::power;
-  settings.order = orders[fmm::detail::nearest_order(tolerance, orders)];
+  settings.order =
+      orders[fmm::detail::nearest_order(tolerance, settings.backend != Backend::cuda, orders)];
   settings.pair_error = fmm::detail::pair_error_for(tolerance, *settings.order);
   return settings;
 }

@@ -55,7 +55,7 @@ inline SplitRule split_rule(Options const& options, std::int64_t n, int deepest)
 /// uses powers and the field wants `leaf_sums`.
 template <class Traversal, class Space, class Precision>
 void build_lists(Space const& space, PlanStorage<Space, Precision>& s, Options const& options,
-                 FarFieldRule far, LeafSums<Space> const& leaf_sums) {
+                 FarFieldRule far, LeafSums<Space> const& leaf_sums = {}) {
   using Shape = Tuning<Space, real_t<Precision>>;
   const float far_from = float(in_edges(far, s.cube)) * 1.000001f;  // rounded up
   if constexpr (is_dual_v<Traversal>) {
@@ -98,7 +98,7 @@ void build_lists(Space const& space, PlanStorage<Space, Precision>& s, Options c
 /// The same as a stage of its own, counted in list entries.
 template <class Traversal, class Space, class Precision>
 void lists_stage(Space const& space, PlanStorage<Space, Precision>& s, Options const& options,
-                 FarFieldRule far, LeafSums<Space> const& leaf_sums, Report* report) {
+                 FarFieldRule far, Report* report, LeafSums<Space> const& leaf_sums = {}) {
   stage(space, report, "lists", [&] { build_lists<Traversal>(space, s, options, far, leaf_sums); });
   if (report)
     for (auto const* list : {&s.lists.m2l, &s.lists.p2l, &s.lists.m2p, &s.lists.p2p})
@@ -220,7 +220,7 @@ void build_plan(Space const& space, PlanStorage<Space, Precision>& s, Positions 
     const auto rule = split_rule(options, n, deepest_level(in_edges(far, s.cube)));
     build_tree<Traversal>(space, s, positions, rule, report);
     if constexpr (!uses_charges_v<Traversal>)
-      lists_stage<Traversal>(space, s, options, far, {}, report);
+      lists_stage<Traversal>(space, s, options, far, report);
   }
   if (report) {
     for (char const* name : {"bounds", "keys", "sort"}) add_work(*report, name, n);
@@ -257,7 +257,7 @@ std::shared_ptr<PlanStorage<Space, Precision>> make_plan(
     }
     if constexpr (uses_charges_v<Traversal> && !needs_multipoles) {
       charges_stage(space, *storage, kernel.positive, charges, storage->bodies.view(n), report);
-      lists_stage<Traversal>(space, *storage, options, far, {}, report);
+      lists_stage<Traversal>(space, *storage, options, far, report);
     }
   }
   if (report) {

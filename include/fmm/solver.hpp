@@ -236,7 +236,7 @@ class Solver {
                   space, s, detail::in_units_of(s.cube.edge, kernel_), tiles, list);
             };
           }
-          detail::lists_stage<Traversal>(space, s, options_, far_field(), leaf_sums, report);
+          detail::lists_stage<Traversal>(space, s, options_, far_field(), report, leaf_sums);
         };
       detail::evaluate_tree<Expansion, FarFieldScheme, Want>(space, s, detail::profile_of(kernel_),
                                                              near_field, charges, potential, field,

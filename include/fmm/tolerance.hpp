@@ -96,7 +96,8 @@ class ToleranceSolver<Kernel, Orders<Order...>, Precision, ExecutionSpace> {
       if (value) throw InvalidArgument(name, *value, "not set, with a tolerance");
     options.tolerance = std::nullopt;
     constexpr int orders[] = {Order...};
-    const std::size_t chosen = detail::nearest_order(tolerance, orders);
+    const std::size_t chosen =
+        detail::nearest_order(tolerance, detail::is_host_space_v<ExecutionSpace>, orders);
     options.pair_error = detail::pair_error_for(tolerance, orders[chosen]);
     std::optional<AnySolver> solver;
     ((Index == chosen ? void(solver.emplace(std::in_place_index<Index>, options, kernel)) : void()),

@@ -110,7 +110,7 @@ struct Tuning {
   /// is what P2M costs on an H200: nearly the same work.
   static constexpr double pairs_per_m2l(int order) {
     const double cube = double(order + 1) * (order + 1) * (order + 1);
-    return host ? 20 + 0.24 * cube : (12 + 0.17 * cube) * (single ? 1 : 2);
+    return host ? 20 + 0.165 * cube : (12 + 0.17 * cube) * (single ? 1 : 2);
   }
   static constexpr double pairs_per_m2p(int order) {
     const double cube = double(order + 1) * (order + 2) * (order + 3);

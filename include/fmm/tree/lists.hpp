@@ -66,6 +66,9 @@ struct TraversalBuffers {
   ListBuffers<Space> m2l{"m2l"}, p2l{"p2l"}, m2p{"m2p"}, p2p{"p2p"};
   ListBuffers<Space> open{"open"}, next_open{"next open"};
   Buffer<int, Space> counts{"list counts"};
+  int decisions_per_row = 256;  ///< that there is room for
+  Buffer<std::uint8_t, Space> decisions{"decisions"};
+  Buffer<int, Space> logged_rows{"logged rows"};
   Buffer<Offset, Space> sums{"list sums"}, ends{"list ends"};
   Buffer<float, Space> radii{"radii"}, charges{"cell charges"}, fields{"cell fields"},
       powers{"multipole powers"};
@@ -83,7 +86,8 @@ struct TraversalBuffers {
     return m2l.bytes() + p2l.bytes() + m2p.bytes() + p2p.bytes() + open.bytes() +
            next_open.bytes() + counts.bytes() + sums.bytes() + ends.bytes() + radii.bytes() +
            charges.bytes() + fields.bytes() + powers.bytes() + coarse.bytes() + vectors.bytes() +
-           sample.bytes() + squares.bytes() + scale.bytes();
+           sample.bytes() + squares.bytes() + scale.bytes() + decisions.bytes() +
+           logged_rows.bytes();
   }
 };
 
@@ -224,9 +228,43 @@ struct BarnesHutWalk {
   }
 };
 
-/// Both passes over the rows of `begin` + i. A team walks the sources of one target; those that wait are
-/// on a stack in scratch memory, from which a GPU's team decides one a thread at a time. In the first pass
-/// the rows' lengths are counted, list by list; in the second offsets and entries are written.
+/// What the walks of a level's rows decided: blocks of rows, each with as much memory, and how many rows of a
+/// block found room in it. On a GPU, which does not keep it, a block is a row.
+template <class Space>
+struct DecisionLog {
+  std::int64_t blocks;
+  int rows_per_block;
+  Array<std::uint8_t, Space> decisions;
+  Array<int, Space> logged_rows;
+
+  KOKKOS_FUNCTION std::uint8_t* begin(std::int64_t block) const {
+    return decisions.data() + std::int64_t(decisions.extent(0)) / blocks * block;
+  }
+  KOKKOS_FUNCTION int& logged(std::int64_t block) const { return logged_rows(block); }
+};
+
+/// For so many rows: of about as many decisions as the last build had entries of lists.
+template <class Space>
+DecisionLog<Space> decision_log(Space const& space, TraversalBuffers<Space>& buffers,
+                                std::int64_t rows) {
+  if constexpr (is_host_space_v<Space>) {
+    constexpr std::int64_t most_rows = 64, blocks_per_thread = 16;
+    const std::int64_t rows_per_block =
+        std::clamp<std::int64_t>(rows / (blocks_per_thread * space.concurrency()), 1, most_rows);
+    const std::int64_t blocks = (rows + rows_per_block - 1) / rows_per_block;
+    const std::int64_t bytes = rows * buffers.decisions_per_row;
+    const auto kept = std::int64_t(buffers.decisions.view().extent(0));
+    return {blocks, int(rows_per_block), buffers.decisions.resize(std::max(bytes, kept)),
+            buffers.logged_rows.resize(blocks)};
+  } else {
+    return {rows, 1, {}, {}};
+  }
+}
+
+/// Both passes over the rows of `begin` + i. In the first the rows' lengths are counted, list by list; in the
+/// second offsets and entries are written. On a GPU a team walks the sources of one target; those that wait
+/// are on a stack in scratch memory, from which it decides one a thread at a time. On a CPU a thread walks a
+/// block of rows one by one, and writes down what it decides, so that the second pass need not decide again.
 template <class Space, class Walk, bool Write>
 struct TraverseRows {
   static constexpr int stack_size = 1024;
@@ -238,6 +276,7 @@ struct TraverseRows {
   Array<Cell, Space> cells;
   CellIndex begin;
   std::int64_t rows;
+  DecisionLog<Space> log;
   Array<int, Space> counts;   ///< of entries, list by list
   Array<Offset, Space> sums;  ///< second pass: of all counts before
   Csr<Space>
@@ -246,18 +285,14 @@ struct TraverseRows {
   Array<Offset, Space> end;   ///< second pass: where it ends after it
 
   KOKKOS_FUNCTION void operator()(TeamMember<Space> const& team) const {
-    Row row{team.league_rank(), {}, {}};
-    if constexpr (Write) open_row(team, row);
     CellIndex* const stack = scratch_array<CellIndex>(team, 0, stack_size);
-    const auto target = walk.target(begin + row.index);
-    if constexpr (is_host_space_v<Space>)
-      one_by_one(row, target, stack);
-    else
-      in_batches(team, row, target, stack);
-    if constexpr (!Write)
-      if (team.team_rank() == 0)
-        for (int list = 0; list < list_kinds; ++list)
-          counts(list * rows + row.index) = row.length[list];
+    if constexpr (is_host_space_v<Space>) {
+      walk_block(team, stack);
+    } else {
+      Row row = opened_row(team, team.league_rank());
+      in_batches(team, row, walk.target(begin + row.index), stack);
+      close_row(team, row);
+    }
   }
 
  private:
@@ -268,33 +303,77 @@ struct TraverseRows {
     CellIndex* entry[list_kinds];  ///< where they go; nullptr if there is no room
   };
 
-  /// Offsets of the row, and the memory for its entries.
-  KOKKOS_FORCEINLINE_FUNCTION void open_row(TeamMember<Space> const& team, Row& row) const {
-    FMM_UNROLL
-    for (int list = 0; list < list_kinds; ++list) {
-      const std::int64_t at = list * rows + row.index;
-      const Offset first = list == list_open || begin == 0 ? 0 : base(list),
-                   from = first + sums(at) - sums(list * rows), to = from + counts(at);
-      row.entry[list] =
-          to <= Offset(lists[list].entries.extent(0)) ? lists[list].entries.data() + from : nullptr;
-      if (team.team_rank() != 0) continue;
-      lists[list].offsets(row.index) = from;
-      if (row.index == rows - 1) {
-        lists[list].offsets(rows) = to;
-        end(list) = to;
+  /// With the offsets of the row, and the memory for its entries.
+  KOKKOS_FORCEINLINE_FUNCTION Row opened_row(TeamMember<Space> const& team, int index) const {
+    Row row{index, {}, {}};
+    if constexpr (Write) {
+      FMM_UNROLL
+      for (int list = 0; list < list_kinds; ++list) {
+        const std::int64_t at = list * rows + index;
+        const Offset first = list == list_open || begin == 0 ? 0 : base(list),
+                     from = first + sums(at) - sums(list * rows), to = from + counts(at);
+        row.entry[list] = to <= Offset(lists[list].entries.extent(0))
+                              ? lists[list].entries.data() + from
+                              : nullptr;
+        if (team.team_rank() != 0) continue;
+        lists[list].offsets(index) = from;
+        if (index == rows - 1) {
+          lists[list].offsets(rows) = to;
+          end(list) = to;
+        }
       }
     }
+    return row;
+  }
+  KOKKOS_FORCEINLINE_FUNCTION void close_row(TeamMember<Space> const& team, Row const& row) const {
+    if constexpr (!Write)
+      if (team.team_rank() == 0)
+        for (int list = 0; list < list_kinds; ++list)
+          counts(list * rows + row.index) = row.length[list];
   }
 
-  KOKKOS_FORCEINLINE_FUNCTION void one_by_one(Row& row, Target const& target,
+  KOKKOS_FORCEINLINE_FUNCTION void walk_block(TeamMember<Space> const& team,
                                               CellIndex* stack) const {
+    const std::int64_t block = team.league_rank(), first = block * log.rows_per_block,
+                       past = first + log.rows_per_block, last = past < rows ? past : rows;
+    std::uint8_t *next = log.begin(block), *const full = log.begin(block + 1);
+    std::int64_t logged = Write ? first + log.logged(block) : first;  // rows before this one
+    for (std::int64_t i = first; i < last; ++i) {
+      Row row = opened_row(team, int(i));
+      const auto target = walk.target(begin + row.index);
+      const auto decide = [&](CellIndex index) { return walk.decide(target, index, cells(index)); };
+      if constexpr (Write) {
+        if (i < logged)
+          one_by_one(row, target, stack, [&](CellIndex) { return ListIndex(*next++); });
+        else
+          one_by_one(row, target, stack, decide);
+      } else {
+        one_by_one(row, target, stack, [&](CellIndex index) {
+          const ListIndex decision = decide(index);
+          if (next < full)
+            *next++ = std::uint8_t(decision);
+          else
+            next = full + 1;  // nothing more of this block
+          return decision;
+        });
+        if (next <= full) logged = i + 1;
+      }
+      close_row(team, row);
+    }
+    if constexpr (!Write) log.logged(block) = int(logged - first);
+  }
+
+  /// `decide(index)` for every source in turn.
+  template <class Decide>
+  KOKKOS_FORCEINLINE_FUNCTION void one_by_one(Row& row, Target const& target, CellIndex* stack,
+                                              Decide const& decide) const {
     for (int start = 0; start < target.starts; ++start) {
       stack[0] = walk.start(target, start);
       for (int waiting = 1; waiting > 0;) {
         const CellIndex index = stack[--waiting];
-        const Cell& source = cells(index);
-        const ListIndex decision = walk.decide(target, index, source);
+        const ListIndex decision = decide(index);
         if (decision == split) {
+          const Cell& source = cells(index);
           for (int child = 0; child < source.child_count; ++child)
             stack[waiting++] = source.child_begin + child;
         } else {
@@ -384,10 +463,11 @@ void traverse_level(Space const& space, TraversalBuffers<Space>& buffers, Walk c
   const std::int64_t rows = end - begin;
   const auto counts = buffers.counts.resize(list_kinds * rows);
   const auto sums = buffers.sums.resize(list_kinds * rows + 1);
-  TeamPolicy<Space> teams(space, int(rows), team_size);
+  const auto log = decision_log(space, buffers, rows);
+  TeamPolicy<Space> teams(space, int(log.blocks), team_size);
   teams.set_scratch_size(0, Kokkos::PerTeam(Count::scratch_bytes));
   Kokkos::parallel_for("fmm::lists::count", teams,
-                       Count{walk, cells, begin, rows, counts, {}, {}, {}, {}});
+                       Count{walk, cells, begin, rows, log, counts, {}, {}, {}, {}});
   exclusive_scan(space, counts, sums);
   const auto list = buffers.lists();
   const auto ends = [&](int row) {
@@ -405,9 +485,9 @@ void traverse_level(Space const& space, TraversalBuffers<Space>& buffers, Walk c
       list[k]->entries.grow(space, list[k]->total, kept);
     }
   }
-  Write write{walk,       cells, begin, rows,
-              counts,     sums,  {},    level > 0 ? ends(level - 1) : ends(0),
-              ends(level)};
+  Write write{
+      walk,       cells, begin, rows, log, counts, sums, {}, level > 0 ? ends(level - 1) : ends(0),
+      ends(level)};
   for (int k = 0; k < list_kinds; ++k) {
     const std::int64_t at = k == list_open ? 0 : begin;
     write.lists[k] = {part<Offset, Space>(list[k]->offsets.view(), at, rows + 1),
@@ -451,6 +531,9 @@ InteractionLists<Space> fill_lists(Space const& space, TraversalBuffers<Space>& 
     for (auto* list : buffers.lists()) list->total = 0;
     pass(true);
   }
+  Offset entries = 0;
+  for (auto const* list : buffers.lists()) entries += list->total;
+  buffers.decisions_per_row = int(32 + entries * 5 / 4 / cells);
   return {buffers.m2l.csr(cells), buffers.p2l.csr(cells), buffers.m2p.csr(cells),
           buffers.p2p.csr(cells)};
 }
