@@ -1,0 +1,98 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: BSD-3-Clause
+"""What fmm_forces --tolerance costs against the fastest setting that a search by hand finds.
+
+    perf/by_hand.py build/fmm_forces --report perf/results/DEVICE-by-hand.json [--n 1e5]
+
+The hand has the dual traversal by radii, and runs every order and theta. For each tolerance it takes the three
+settings that are the fastest of those that hold it, and from each goes to leaves of other sizes as long as
+these are faster and hold it, too. Errors are against direct sums in double at 4096 bodies, seconds are the
+median of the repeats. In float the hand computes in float, --tolerance in mixed precision. Runs are kept in the
+file, and those that are there are not measured again.
+"""
+from experiments import print_table
+from runs import Failed, Runs
+from scans import parser_of, row_of, words_of
+from search import LEAVES, climb
+
+ORDERS = [2, 3, 4, 5, 6, 7, 8, 10, 12, 16]
+THETAS = [0.4, 0.45, 0.5, 0.55, 0.6, 0.65, 0.7, 0.75, 0.8, 0.85]
+TOLERANCES = {"float": [1e-2, 1e-3, 1e-4, 1e-5],
+              "double": [1e-3, 1e-4, 1e-5, 1e-6, 1e-7, 1e-8, 1e-9, 1e-10]}
+BEST = 3  # settings whose leaves are tried
+
+
+class Hand:
+    """The search for one model and precision."""
+
+    def __init__(self, runs, options, model, precision):
+        self.runs, self.options, self.model, self.precision = runs, options, model, precision
+        self.grid = [row for order in ORDERS for theta in THETAS
+                     if (row := self.row(order, theta)) is not None]
+
+    def row(self, order, theta, leaf=None):
+        """A setting's time and error; None if it failed."""
+        words = words_of(self.options, self.model, self.precision, order, "radius", "theta", theta)
+        try:
+            entry, = self.runs.run(self.options.program, words + (["--leaf", str(leaf)] if leaf else []),
+                                   "--report")
+        except Failed:
+            return None  # said when it was run, and kept in the file
+        return {**row_of(entry), "theta": theta, "leaf": entry["leaf"]}
+
+    def fastest(self, tolerance):
+        """The fastest setting that holds the tolerance, or None."""
+        held = sorted((row for row in self.grid if row["force_l2"] <= tolerance),
+                      key=lambda row: row["seconds"])[:BEST]
+        for start in list(held):
+            tried = {}
+
+            def seconds(leaf):
+                row = tried[leaf] = self.row(start["order"], start["theta"], leaf)
+                return row["seconds"] if row and row["force_l2"] <= tolerance else None
+
+            first = min(LEAVES, key=lambda leaf: abs(leaf - start["leaf"]))
+            leaf, _ = climb(first, LEAVES, seconds)
+            if leaf is not None:
+                held.append(tried[leaf])
+        return min(held, key=lambda row: row["seconds"], default=None)
+
+
+def by_tolerance(runs, options, model, precision, tolerance):
+    words = ["--backend", options.backend, "--model", model, "--n", str(options.n), "--method", "fmm",
+             "--precision", precision, "--tolerance", f"{tolerance:g}", "--repeat", str(options.repeat),
+             "--check", str(options.check)]
+    entry, = runs.run(options.program, words, "--report")
+    return row_of(entry)
+
+
+def main():
+    options = parser_of(__doc__.splitlines()[0], 10**5, ["cube", "plummer"], list(TOLERANCES), 3).parse_args()
+    runs = Runs(options.report, "by hand", options.again)
+    results = []
+    for model in options.models:
+        for precision in options.precisions:
+            hand = Hand(runs, options, model, precision)
+            rows = []
+            for tolerance in TOLERANCES[precision]:
+                best, found = hand.fastest(tolerance), by_tolerance(runs, options, model, precision, tolerance)
+                if best is not None:
+                    rows.append({"model": model, "precision": precision, "tolerance": tolerance,
+                                 "hand": best, "library": found,
+                                 "ratio": found["seconds"] / best["seconds"]})
+            print(f"\n{model}, N = {options.n:,}, {precision}")
+            print_table(["tolerance", "order", "seconds", "force L2", "by hand: order", "theta", "leaf",
+                         "seconds", "force L2", "ratio"],
+                        [[f"{r['tolerance']:.0e}", str(r["library"]["order"]),
+                          f"{r['library']['seconds']:.3g}", f"{r['library']['force_l2']:.1e}",
+                          str(r["hand"]["order"]), f"{r['hand']['theta']:g}", str(r["hand"]["leaf"]),
+                          f"{r['hand']['seconds']:.3g}", f"{r['hand']['force_l2']:.1e}",
+                          f"{r['ratio']:.2f}"] for r in rows])
+            results += rows
+    runs.data["results"] = results
+    runs.save()
+    print(f"\nlargest ratio {max(row['ratio'] for row in results):.2f}")
+
+
+if __name__ == "__main__":
+    main()
