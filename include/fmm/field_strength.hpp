@@ -6,8 +6,7 @@
 // bodies do. These are scaled, for all cells by one factor, to the root mean square of the fields of a sample
 // of bodies: a quarter of the tiles, or 512 if these are more. A sampled body's field is taken for that of the
 // other bodies of its leaf, summed directly, and of the coarse cells' charges. The first is what the closest
-// pairs exert, which may be most of the norm; the tile with the largest sum counts once, so that one close
-// pair in the sample does not stand for four.
+// pairs exert, which may be most of the norm.
 #pragma once
 
 #include <functional>
@@ -65,24 +64,34 @@ struct SquareFields {
   }
 };
 
-/// scale(0) from the squares; a single team, since they must be added in one order.
+/// scale(0) from the squares of `groups` groups of tiles, every so many of them. Where close pairs are most of a
+/// norm, that of a sample is a matter of luck: the factor is the lower quartile of those of the groups. A single
+/// team, since squares must be added in one order.
 template <class Space>
 struct FieldScale {
+  static constexpr int most_groups = 64;
+  static constexpr std::size_t scratch_bytes = most_groups * sizeof(double) + scratch_alignment;
   Array<double, Space> squares, scale;
-  double tiles_per_sampled;
+  int groups;
 
   KOKKOS_FUNCTION void operator()(TeamMember<Space> const& team) const {
-    double sum = 0, rough = 0, largest = 0;
-    const auto range = Kokkos::TeamThreadRange(team, int(squares.extent(0) / 2));
-    Kokkos::parallel_reduce(
-        range, [&](int i, double& some) { some += squares(2 * i); }, sum);
-    Kokkos::parallel_reduce(
-        range, [&](int i, double& some) { some += squares(2 * i + 1); }, rough);
-    Kokkos::parallel_reduce(
-        range, [&](int i, double& some) { some = squares(2 * i) > some ? squares(2 * i) : some; },
-        Kokkos::Max<double>(largest));
-    if (team.team_rank() == 0)
-      scale(0) = rough > 0 ? std::sqrt((sum - largest + largest / tiles_per_sampled) / rough) : 1.0;
+    double* const ratios = scratch_array<double>(team, 0, most_groups);
+    const auto tiles = std::int64_t(squares.extent(0) / 2);
+    for (int g = team.team_rank(); g < groups; g += team.team_size()) {
+      double square = 0, rough = 0;
+      for (std::int64_t i = g; i < tiles; i += groups) {
+        square += squares(2 * i);
+        rough += squares(2 * i + 1);
+      }
+      ratios[g] = rough > 0 ? square / rough : 1;
+    }
+    team.team_barrier();
+    for (int g = team.team_rank(); g < groups; g += team.team_size()) {
+      int rank = 0;
+      for (int k = 0; k < groups; ++k)
+        rank += ratios[k] < ratios[g] || (ratios[k] == ratios[g] && k < g);
+      if (rank == groups / 4) scale(0) = std::sqrt(ratios[g]);
+    }
   }
 };
 
@@ -106,7 +115,7 @@ template <class Space, class Precision>
 void field_strength(Space const& space, PlanStorage<Space, Precision>& s,
                     CellMeasures<Space> const& measures, LeafSums<Space> const& leaf_sums) {
   using Shape = Tuning<Space, real_t<Precision>>;
-  constexpr std::int64_t least_tiles = 512, share = 4;
+  constexpr std::int64_t least_tiles = 512, share = 4, bodies_per_group = 4096;
   auto& t = s.traversal;
   const auto fields = measures.fields;
   const std::int64_t cells = s.tree.cells.extent(0), tiles = s.tree.tiles.extent(0);
@@ -132,8 +141,12 @@ void field_strength(Space const& space, PlanStorage<Space, Precision>& s,
                        TeamPolicy<Space>(space, int(sampled), Shape::tile_team),
                        SquareFields<Space, sum_t<Precision>>{coarse.coarse, sample, vectors, fields,
                                                              s.sums.view(s.size), squares});
-  Kokkos::parallel_for("fmm::field::scale", TeamPolicy<Space>(space, 1, Shape::tile_team),
-                       FieldScale<Space>{squares, scale, double(tiles) / double(sampled)});
+  using Scale = FieldScale<Space>;
+  const double bodies = double(s.size) * double(sampled) / double(tiles);
+  const int groups = std::clamp(int(bodies / bodies_per_group), 1, Scale::most_groups);
+  TeamPolicy<Space> one_team(space, 1, Shape::tile_team);
+  one_team.set_scratch_size(0, Kokkos::PerTeam(Scale::scratch_bytes));
+  Kokkos::parallel_for("fmm::field::scale", one_team, Scale{squares, scale, groups});
   Kokkos::parallel_for("fmm::field::scaled", range(space, cells),
                        ScaleFields<Space>{scale, fields});
 }
