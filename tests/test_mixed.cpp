@@ -69,6 +69,21 @@ TEST(Mixed, KeepsPairsAcrossCellsOfAnySize) {
   EXPECT_GT(mixed_errors(SolverIn<float>(options), bodies, reference).field, 1e-3);
 }
 
+/// Pairs of bodies 1e-6 edges of the cube apart, each body in a leaf of its own: in double nothing but the rounding
+/// of the coordinates in such a leaf.
+TEST(Double, KeepsPairsAcrossCells) {
+  const std::size_t pairs = 500;
+  Bodies bodies = make_bodies(Model::cube, 2 * pairs);
+  for (std::size_t i = 0; i < pairs; ++i)
+    for (int d = 0; d < 3; ++d)
+      bodies.x[3 * (pairs + i) + d] = bodies.x[3 * i + d] + (d == 0 ? 1e-6 : 3e-7);
+  using Solver = SolverIn<double, DualTree<fmm::PowerCriterion>>;  // which sums them directly
+  EXPECT_LT(mixed_errors(Solver({.pair_error = 1e-10, .leaf_capacity = 1}), bodies,
+                         direct_sum<Laplace>(bodies))
+                .field,
+            3e-15);
+}
+
 /// A unit cube far from the origin: positions in double have what it takes.
 template <class Precision>
 double error_far_away(double offset) {

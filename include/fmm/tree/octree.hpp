@@ -284,21 +284,13 @@ struct PlaceBodies {
     const Tile tile = tiles(team.league_rank());
     const Cell cell = cells(tile.cell);
     const double unit = cube.edge / double(std::int32_t(1) << grid_bits);
-    double centre[3],
-        rest[3];  // in two parts: bodies of two leaves may be very close to each other
-    for (int d = 0; d < 3; ++d) {
-      const double way = unit * cell.centre[d];
-      centre[d] = cube.low[d] + way;
-      const double way_in = centre[d] - cube.low[d];
-      rest[d] = std::fma(unit, double(cell.centre[d]), -way) +
-                ((cube.low[d] - (centre[d] - way_in)) + (way - way_in));
-    }
+    double centre[3];
+    for (int d = 0; d < 3; ++d) centre[d] = cube.low[d] + unit * cell.centre[d];
     const double per_edge = 1 / (unit * cell.edge());
     for (int i = team.team_rank(); i < tile.count; i += team.team_size()) {
       const std::int64_t from = order(tile.first + i);
       double x[3];
-      for (int d = 0; d < 3; ++d)
-        x[d] = ((double(positions(from, d)) - centre[d]) - rest[d]) * per_edge;
+      for (int d = 0; d < 3; ++d) x[d] = (double(positions(from, d)) - centre[d]) * per_edge;
       const BodyIndex to = tile.first + i;
       if constexpr (two_part_v<Precision>) {
         const TwoFloats parts[3] = {in_two_parts(x[0]), in_two_parts(x[1]), in_two_parts(x[2])};
