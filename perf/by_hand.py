@@ -27,7 +27,7 @@ class Hand:
 
     def __init__(self, runs, options, model, precision):
         self.runs, self.options, self.model, self.precision = runs, options, model, precision
-        self.grid = [row for order in ORDERS for theta in THETAS
+        self.grid = [row for order in options.orders for theta in options.thetas
                      if (row := self.row(order, theta)) is not None]
 
     def row(self, order, theta, leaf=None):
@@ -67,7 +67,10 @@ def by_tolerance(runs, options, model, precision, tolerance):
 
 
 def main():
-    options = parser_of(__doc__.splitlines()[0], 10**5, ["cube", "plummer"], list(TOLERANCES), 3).parse_args()
+    parser = parser_of(__doc__.splitlines()[0], 10**5, ["cube", "plummer"], list(TOLERANCES), 3)
+    parser.add_argument("--orders", type=int, nargs="+", default=ORDERS)
+    parser.add_argument("--thetas", type=float, nargs="+", default=THETAS)
+    options = parser.parse_args()
     runs = Runs(options.report, "by hand", options.again)
     results = []
     for model in options.models:
@@ -75,8 +78,9 @@ def main():
             hand = Hand(runs, options, model, precision)
             rows = []
             for tolerance in TOLERANCES[precision]:
-                best, found = hand.fastest(tolerance), by_tolerance(runs, options, model, precision, tolerance)
+                best = hand.fastest(tolerance)
                 if best is not None:
+                    found = by_tolerance(runs, options, model, precision, tolerance)
                     rows.append({"model": model, "precision": precision, "tolerance": tolerance,
                                  "hand": best, "library": found,
                                  "ratio": found["seconds"] / best["seconds"]})

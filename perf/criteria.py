@@ -6,13 +6,15 @@
 
 Scans every criterion's parameter for the FMM in the unit cube and the Plummer sphere, in float and in double
 at one order each. A line of fmm_forces a value: seconds are the median of the repeats, the relative criterion's
-without the step before; errors are against direct sums in double; pairs are those of a body. Runs are kept
-in the file, and those that are there are not measured again. perf/plot.py --all draws it.
+without the step before; errors are against direct sums in double; pairs are those of a body. At the end, for
+each error, the fastest value of each criterion. Runs are kept in the file, and those that are there are not
+measured again. perf/plot.py --all draws it.
 """
 from experiments import print_table
 from scans import parser_of, scan
 
 ORDERS = {"float": 5, "double": 8}
+ERRORS = {"float": [1e-4, 2e-5, 6e-6], "double": [1e-5, 1e-6, 1e-7, 1e-8]}
 THETAS = [0.85, 0.75, 0.65, 0.55, 0.45, 0.35]
 # criterion: the option that is scanned, and its values in each precision
 SCANS = {
@@ -46,6 +48,25 @@ def print_rows(rows):
                   f"{r['p2p_per_body']:.4g}"] for r in rows])
 
 
+def print_fastest(results):
+    """Milliseconds of each criterion's fastest value that keeps an error, a column for each model and criterion."""
+    models = list(dict.fromkeys(row["model"] for row in results))
+    for precision in dict.fromkeys(row["precision"] for row in results):
+        rows = [row for row in results if row["precision"] == precision]
+        print(f"\n{rows[0]['device']}: N = {rows[0]['n']:,}, {precision}, order {rows[0]['order']}; milliseconds")
+
+        def fastest(model, criterion, key, error):
+            seconds = [row["seconds"] for row in rows if row["model"] == model and
+                       row["criterion"] == criterion and row[key] <= error]
+            return f"{1e3 * min(seconds):.3g}" if seconds else "-"
+
+        print_table(["force error at most", *(f"{model}: {criterion}" for model in models for criterion in SCANS)],
+                    [[f"{name} {error:.0e}", *(fastest(model, criterion, key, error) for model in models
+                                               for criterion in SCANS)]
+                     for name, key, factor in (("L2", "force_l2", 1), ("p99", "force_p99", 5))
+                     for error in (factor * level for level in ERRORS[precision])])
+
+
 def main():
     parser = parser_of(__doc__.splitlines()[0], 10**6, ["cube", "plummer"], list(ORDERS), 5)
     parser.add_argument("--orders", type=int, nargs=2, metavar=("FLOAT", "DOUBLE"),
@@ -57,7 +78,7 @@ def main():
         return [(orders[precision], criterion, parameter, value)
                 for criterion, (parameter, values) in SCANS.items() for value in values[precision]]
 
-    scan(options, "criteria", settings_of, row_of_setting, print_rows)
+    print_fastest(scan(options, "criteria", settings_of, row_of_setting, print_rows))
 
 
 if __name__ == "__main__":

@@ -330,32 +330,40 @@ def plot_portability(platforms, path):
 
 
 def plot_criteria(results, path):
-    """Errors against time, a curve for each criterion: the L2 error above, the 99th percentile below."""
+    """Errors against time, a curve for each criterion: two rows of panels for each device, the L2 error and below
+    it the 99th percentile."""
     def group_of(row):
-        return tuple(row[key] for key in ("device", "model", "n", "precision", "order"))
+        return tuple(row[key] for key in ("model", "n", "precision", "order"))
 
-    groups = list(dict.fromkeys(map(group_of, results)))
-    fig, panels = plt.subplots(2, len(groups), sharex="col", squeeze=False,
-                               figsize=(1 + 3.8 * len(groups), 6))
-    for column, group in zip(panels.T, groups):
-        device, model, n, precision, order = group
-        column[0].set_title(f"{device}\n{model}, N = {n:,}, {precision}, order {order}", loc="left",
-                            fontsize=9)
-        for axes, key in zip(column, ("force_l2", "force_p99")):
-            for criterion, colour in CRITERION_COLOURS.items():
-                curve = [(row["seconds"], row[key]) for row in results
-                         if group_of(row) == group and row["criterion"] == criterion]
-                if curve:
-                    axes.plot(*zip(*curve), "o-", color=colour, markersize=3.5, label=criterion)
-            axes.set_xscale("log")
-            axes.set_yscale("log")
-            axes.xaxis.set_major_locator(LogLocator(subs=(1, 2, 5)))
-            axes.xaxis.set_major_formatter(FuncFormatter(lambda value, _: f"{value:g}"))
-            axes.xaxis.set_minor_formatter(NullFormatter())
-        column[1].set_xlabel("seconds")
-    panels[0, 0].set_ylabel("force error, relative L2")
-    panels[1, 0].set_ylabel("force error, 99th percentile")
-    panels[0, -1].legend(loc="upper left", bbox_to_anchor=(1, 1), fontsize=8)
+    devices = list(dict.fromkeys(row["device"] for row in results))
+    groups = {device: list(dict.fromkeys(group_of(row) for row in results if row["device"] == device))
+              for device in devices}
+    width = max(map(len, groups.values()))
+    fig, panels = plt.subplots(2 * len(devices), width, squeeze=False,
+                               figsize=(1 + 3.6 * width, 0.5 + 5.2 * len(devices)))
+    for axes in panels.flat:
+        axes.set_visible(False)
+    for i, device in enumerate(devices):
+        for column, group in zip(panels[2 * i:2 * i + 2].T, groups[device]):
+            model, n, precision, order = group
+            column[0].set_title(f"{device}\n{model}, N = {n:,}, {precision}, order {order}", loc="left",
+                                fontsize=8)
+            for axes, key in zip(column, ("force_l2", "force_p99")):
+                axes.set_visible(True)
+                for criterion, colour in CRITERION_COLOURS.items():
+                    curve = [(row["seconds"], row[key]) for row in results if row["device"] == device and
+                             group_of(row) == group and row["criterion"] == criterion]
+                    if curve:
+                        axes.plot(*zip(*curve), "o-", color=colour, markersize=3.5, label=criterion)
+                axes.set_xscale("log")
+                axes.set_yscale("log")
+                axes.xaxis.set_major_locator(LogLocator(subs=(1, 2, 5)))
+                axes.xaxis.set_major_formatter(FuncFormatter(lambda value, _: f"{value:g}"))
+                axes.xaxis.set_minor_formatter(NullFormatter())
+            column[1].set_xlabel("seconds")
+        panels[2 * i, 0].set_ylabel("force error, relative L2")
+        panels[2 * i + 1, 0].set_ylabel("force error, 99th percentile")
+        panels[2 * i, len(groups[device]) - 1].legend(loc="upper left", bbox_to_anchor=(1, 1), fontsize=8)
     fig.tight_layout()
     save(fig, path)
 

@@ -37,8 +37,8 @@ def row_of(entry):
 
 def scan(options, experiment, settings_of, row_of_setting, print_rows):
     """Runs all settings_of(precision), tuples (order, criterion, parameter, value), for every model and
-    precision. Keeps the rows, row_of and row_of_setting(entry, setting), as the file's results, and prints those of
-    each model and precision."""
+    precision. Keeps the rows, row_of and row_of_setting(entry, setting), as the file's results, prints those of each
+    model and precision, and returns all of them."""
     runs = Runs(options.report, experiment, options.again)
     results = []
     for model in options.models:
@@ -56,3 +56,4 @@ def scan(options, experiment, settings_of, row_of_setting, print_rows):
             results += rows
     runs.data["results"] = results
     runs.save()
+    return results

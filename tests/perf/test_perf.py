@@ -381,6 +381,28 @@ class Experiments(Case):
         self.assertNotIn("--method", again.stdout)  # no line is run
         self.assertEqual(runs.load(name), data)
 
+    def test_by_hand(self):
+        name = self.path("by-hand.json")
+        line = (os.path.join(BUILD, "fmm_forces"), "--report", name, "--models", "cube", "--n", 1500,
+                "--precisions", "float", "--orders", 3, 6, "--thetas", 0.5, 0.7, "--repeat", 1,
+                "--check", 300, "--backend", host_backend())
+        done = self.script("by_hand.py", *line)
+        self.assertEqual((done.returncode, done.stderr), (0, ""))
+        data = runs.load(name)
+        rows = data["results"]
+        self.assertEqual([row["tolerance"] for row in rows], sorted((row["tolerance"] for row in rows),
+                                                                    reverse=True))
+        self.assertGreaterEqual(len(rows), 2)
+        for row in rows:
+            self.assertLessEqual(row["hand"]["force_l2"], row["tolerance"])
+            self.assertLessEqual(row["library"]["force_l2"], row["tolerance"])
+            self.assertIn(row["hand"]["order"], (3, 6))
+            self.assertEqual(row["ratio"], row["library"]["seconds"] / row["hand"]["seconds"])
+        self.assertIn("largest ratio", done.stdout)
+        again = self.script("by_hand.py", *line)
+        self.assertNotIn("--method", again.stdout)  # no line is run
+        self.assertEqual(runs.load(name), data)
+
     def test_criteria(self):
         name = self.path("criteria.json")
         line = (os.path.join(BUILD, "fmm_forces"), "--report", name, "--models", "plummer", "--n", 2000,

@@ -261,7 +261,8 @@ struct PowerCriterion {
     const bool source_good = S <= allowed * D * D;
     // a leaf's bodies have no S; where that of the leaf is too large, the other way is all pairs
     const float from_bodies = source.bodies * m2ls_per_p2l;
-    if (target_good && source.leaf && from_bodies < (source_good ? 1 : direct))
+    if (target_good && source.leaf && from_bodies < (source_good ? 1 : direct) &&
+        (source_good || is_small_from_bodies(source.charge, a, 1 - b, allowed / (1 - r * per_R))))
       return Acceptance::p2l;
     if (target_good && source_good) return Acceptance::m2l;
     if (target_good) return Acceptance::split_source;
@@ -275,6 +276,15 @@ struct PowerCriterion {
   }
 
  private:
+  /// Whether T is, of bodies that may all be at the distance D R of the nearest: T's sum over the degrees of the
+  /// source ends too early where these fall slowly.
+  KOKKOS_FUNCTION bool is_small_from_bodies(float charge, float a, float D, float allowed) const {
+    const float a_D = a / D;
+    if (!(a_D < 1)) return false;
+    float T = charge;
+    for (int n = 0; n < order; ++n) T *= a_D;
+    return T < allowed * D * D * (1 - a_D);
+  }
   /// Whether S is, with the D of M2P.
   KOKKOS_FUNCTION bool is_small_at_bodies(float S, float t, float D, float allowed) const {
     const float t_D = t / D;
