@@ -188,13 +188,15 @@ struct HostLists {
 };
 
 template <class Traversal>
-HostLists make_lists(Bodies const& bodies, fmm::Options options, double far_from = 0) {
+HostLists make_lists(Bodies const& bodies, fmm::Options options, double far_from = 0,
+                     int decisions_per_row = -1) {
   const Space space;
   const DeviceBodies<Space> device(bodies);
   PlanStorage<Space, double> storage;
   options =
       fmm::Solver<fmm::Laplace, 2, fmm::Rotation, Traversal, double, Space>(options).options();
   const Kokkos::View<double const* [3], Space> positions = device.x;
+  if (decisions_per_row >= 0) storage.traversal.decisions_per_row = decisions_per_row;
   build_plan<Traversal>(space, storage, positions, options, {2, far_from, true}, nullptr);
   space.fence();
   return {to_host(storage.tree.cells), storage.tree.depth,         to_host(storage.lists.m2l),
@@ -206,6 +208,20 @@ int distance(Cell const& a, Cell const& b) {  // of centres, in cells of one lev
   for (int d = 0; d < 3; ++d)
     largest = std::max(largest, std::abs(a.centre[d] - b.centre[d]) / a.edge());
   return largest;
+}
+
+/// A CPU's second pass takes what the first decided from memory, and decides again where there was too little.
+TEST(Lists, AreTheSameWithLittleRoomForDecisions) {
+  const Bodies bodies = make_bodies(Model::plummer, 20000);
+  const auto lists_with = [&](int decisions_per_row) {
+    return make_lists<fmm::DualTree<>>(bodies, {.leaf_capacity = 20}, 0, decisions_per_row);
+  };
+  const HostLists expected = lists_with(100000);
+  for (const int room : {0, 1, 50, 150}) {
+    const HostLists lists = lists_with(room);
+    EXPECT_EQ(lists.m2l, expected.m2l) << room;
+    EXPECT_EQ(lists.p2p, expected.p2p) << room;
+  }
 }
 
 TEST(ClassicLists, Have27NeighboursAnd189Cells) {

@@ -338,6 +338,7 @@ struct TraverseRows {
                        past = first + log.rows_per_block, last = past < rows ? past : rows;
     std::uint8_t *next = log.begin(block), *const full = log.begin(block + 1);
     std::int64_t logged = Write ? first + log.logged(block) : first;  // rows before this one
+    [[maybe_unused]] bool room = true;
     for (std::int64_t i = first; i < last; ++i) {
       Row row = opened_row(team, int(i));
       const auto target = walk.target(begin + row.index);
@@ -353,10 +354,10 @@ struct TraverseRows {
           if (next < full)
             *next++ = std::uint8_t(decision);
           else
-            next = full + 1;  // nothing more of this block
+            room = false;
           return decision;
         });
-        if (next <= full) logged = i + 1;
+        if (room) logged = i + 1;
       }
       close_row(team, row);
     }
