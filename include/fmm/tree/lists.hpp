@@ -66,7 +66,8 @@ struct TraversalBuffers {
   ListBuffers<Space> m2l{"m2l"}, p2l{"p2l"}, m2p{"m2p"}, p2p{"p2p"};
   ListBuffers<Space> open{"open"}, next_open{"next open"};
   Buffer<int, Space> counts{"list counts"};
-  int decisions_per_row = 256;  ///< that there is room for
+  int decisions_per_row = 256;    ///< that there is room for
+  std::int64_t logged_level = 0;  ///< rows of the largest level so far
   Buffer<std::uint8_t, Space> decisions{"decisions"};
   Buffer<int, Space> logged_rows{"logged rows"};
   Buffer<Offset, Space> sums{"list sums"}, ends{"list ends"};
@@ -252,9 +253,9 @@ DecisionLog<Space> decision_log(Space const& space, TraversalBuffers<Space>& buf
     const std::int64_t rows_per_block =
         std::clamp<std::int64_t>(rows / (blocks_per_thread * space.concurrency()), 1, most_rows);
     const std::int64_t blocks = (rows + rows_per_block - 1) / rows_per_block;
-    const std::int64_t bytes = rows * buffers.decisions_per_row;
-    const auto kept = std::int64_t(buffers.decisions.view().extent(0));
-    return {blocks, int(rows_per_block), buffers.decisions.resize(std::max(bytes, kept)),
+    buffers.logged_level = std::max(buffers.logged_level, rows);
+    buffers.decisions.resize(rows * buffers.decisions_per_row);
+    return {blocks, int(rows_per_block), buffers.decisions.view(),
             buffers.logged_rows.resize(blocks)};
   } else {
     return {rows, 1, {}, {}};
@@ -532,9 +533,13 @@ InteractionLists<Space> fill_lists(Space const& space, TraversalBuffers<Space>& 
     for (auto* list : buffers.lists()) list->total = 0;
     pass(true);
   }
-  Offset entries = 0;
-  for (auto const* list : buffers.lists()) entries += list->total;
-  buffers.decisions_per_row = int(32 + entries * 5 / 4 / cells);
+  if constexpr (is_host_space_v<Space>) {  // the next build of this size is to need no more memory
+    Offset entries = 0;
+    for (auto const* list : buffers.lists()) entries += list->total;
+    buffers.decisions_per_row =
+        std::max(buffers.decisions_per_row, int(32 + entries * 5 / 4 / cells));
+    buffers.decisions.resize(buffers.logged_level * buffers.decisions_per_row);
+  }
   return {buffers.m2l.csr(cells), buffers.p2l.csr(cells), buffers.m2p.csr(cells),
           buffers.p2p.csr(cells)};
 }
