@@ -12,7 +12,7 @@ file, and those that are there are not measured again.
 """
 from experiments import print_table
 from runs import Failed, Runs
-from scans import parser_of, row_of, words_of
+from scans import line_of, parser_of, row_of, words_of
 from search import LEAVES, climb
 
 ORDERS = [2, 3, 4, 5, 6, 7, 8, 10, 12, 16]
@@ -59,10 +59,8 @@ class Hand:
 
 
 def by_tolerance(runs, options, model, precision, tolerance):
-    words = ["--backend", options.backend, "--model", model, "--n", str(options.n), "--method", "fmm",
-             "--precision", precision, "--tolerance", f"{tolerance:g}", "--repeat", str(options.repeat),
-             "--check", str(options.check)]
-    entry, = runs.run(options.program, words, "--report")
+    words = ["--precision", precision, "--tolerance", f"{tolerance:g}"]
+    entry, = runs.run(options.program, line_of(options, model, words), "--report")
     return row_of(entry)
 
 

@@ -9,12 +9,10 @@
 // of the library's product alone, in calls of the shape that a bucket has. Flops are counted as reports
 // count them; for products 2 (p+1)^4 a pair. Errors are relative L2 errors of potential and field at 4096
 // bodies. Orders are compiled in: -DFMM_M2L_ORDERS=4,8.
-#include <cstdio>
-#include <cstdlib>
 #include <fmm/batched_gemm.hpp>
 #include <fmm/fmm.hpp>
-#include <random>
-#include <utility>
+
+#include "uniform_cube.hpp"
 
 #ifndef FMM_M2L_ORDERS
 #define FMM_M2L_ORDERS 2, 3, 4, 5, 6, 7, 8, 10, 12, 14, 16
@@ -23,29 +21,9 @@
 namespace m2l_schemes {
 
 using namespace fmm::detail;
-using Space = Kokkos::DefaultExecutionSpace;
+using uniform_cube::Problem, uniform_cube::Space;
 using Kernel = fmm::Laplace;
 using Traversal = fmm::FmmList;
-
-struct Problem {
-  Kokkos::View<double* [3], Space> positions;
-  Kokkos::View<double*, Space> charges;
-  fmm::Options options;
-  int repeats;
-
-  Problem(std::int64_t n, int depth, int repeats)
-      : positions("positions", n),
-        charges("charges", n),
-        options{.leaf_capacity = 1, .depth = depth, .tree = fmm::TreeKind::uniform},
-        repeats(repeats) {
-    const auto x = Kokkos::create_mirror_view(positions);
-    std::mt19937_64 random(1);
-    for (std::int64_t i = 0; i < n; ++i)
-      for (int d = 0; d < 3; ++d) x(i, d) = double(random() >> 11) * 0x1p-53;
-    Kokkos::deep_copy(positions, x);
-    Kokkos::deep_copy(charges, 1.0 / double(n));
-  }
-};
 
 template <class F>
 double best_seconds(Space const& space, int repeats, F const& f) {
@@ -77,11 +55,10 @@ double library_rate(Space const& space, PlanStorage<Space, Real>& s, int repeats
   return 2.0 * size * size * double(count) * calls / seconds;
 }
 
-char const* separator = "";  ///< before the next line of the output
-
 template <int Order, class Translation, class Real>
 void measure(Space const& space, Problem const& problem, char const* scheme) {
-  fmm::Solver<Kernel, Order, Translation, Traversal, Real, Space> solver(problem.options);
+  fmm::Solver<Kernel, Order, Translation, Traversal, Real, Space> solver(
+      {.leaf_capacity = 1, .depth = problem.depth, .tree = fmm::TreeKind::uniform});
   using Expansion = expansion_t<Kernel, Order, Real, Translation>;
   using FarFieldScheme = FarFieldBy<Translation>;
 
@@ -113,7 +90,7 @@ void measure(Space const& space, Problem const& problem, char const* scheme) {
       "%s{\"order\": %d, \"precision\": \"%s\", \"scheme\": \"%s\", \"m2l\": %lld, "
       "\"seconds\": %.4g, \"seconds_per_m2l\": %.4g, \"flops_per_s\": %.4g, "
       "\"potential_l2\": %.3g, \"field_l2\": %.3g",
-      std::exchange(separator, ",\n "), Order, sizeof(Real) == 4 ? "float" : "double", scheme,
+      uniform_cube::next_separator(), Order, sizeof(Real) == 4 ? "float" : "double", scheme,
       (long long)pairs, seconds, seconds / double(pairs), report.find("m2l")->flops / seconds,
       error.potential_l2, error.force_l2);
   if constexpr (std::is_same_v<Translation, fmm::BatchedGemm>)
@@ -139,14 +116,7 @@ void measure_order(Space const& space, Problem const& problem) {
 
 int main(int argc, char** argv) {
   const Kokkos::ScopeGuard guard(argc, argv);
-  const auto argument = [&](int i, int otherwise) {
-    return argc > i ? std::atoi(argv[i]) : otherwise;
-  };
-  const m2l_schemes::Problem problem(argument(1, 1000000), argument(2, 5), argument(3, 5));
-  std::printf("[");
-  [&]<int... Orders>(std::integer_sequence<int, Orders...>) {
-    (m2l_schemes::measure_order<Orders>({}, problem), ...);
-  }
-  (std::integer_sequence<int, FMM_M2L_ORDERS>());
-  std::printf("]\n");
+  const m2l_schemes::Problem problem(argc, argv);
+  uniform_cube::print_list<FMM_M2L_ORDERS>(
+      [&](auto order) { m2l_schemes::measure_order<order.value>({}, problem); });
 }

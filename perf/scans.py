@@ -20,11 +20,15 @@ def parser_of(description, n, models, precisions, repeat):
     return parser
 
 
-def words_of(options, model, precision, order, criterion, parameter, value):
-    return ["--backend", options.backend, "--model", model, "--n", str(options.n), "--method", "fmm",
-            "--traversal", "dual", "--precision", precision, "--order", str(order),
-            "--criterion", criterion, f"--{parameter}", f"{value:g}",
+def line_of(options, model, words):
+    """The words of a run of the FMM with these for its setting."""
+    return ["--backend", options.backend, "--model", model, "--n", str(options.n), "--method", "fmm", *words,
             "--repeat", str(options.repeat), "--check", str(options.check)]
+
+
+def words_of(options, model, precision, order, criterion, parameter, value):
+    return line_of(options, model, ["--traversal", "dual", "--precision", precision, "--order", str(order),
+                                    "--criterion", criterion, f"--{parameter}", f"{value:g}"])
 
 
 def row_of(entry):

@@ -7,62 +7,39 @@
 //
 // Bodies fill the unit cube, in a uniform tree of that depth. Times are the best of the
 // repeats; errors are relative L2 errors of the field at 4096 bodies.
-#include <cstdio>
-#include <cstdlib>
 #include <fmm/fmm.hpp>
-#include <random>
-#include <utility>
+
+#include "uniform_cube.hpp"
 
 namespace stencils {
 
-using Space = Kokkos::DefaultExecutionSpace;
-
-struct Problem {
-  Kokkos::View<double* [3], Space> positions;
-  Kokkos::View<double*, Space> charges, potential;
-  Kokkos::View<double* [3], Space> field;
-  int depth, repeats;
-
-  Problem(std::int64_t n, int tree_depth, int times)
-      : positions("positions", n),
-        charges("charges", n),
-        potential("potential", n),
-        field("field", n),
-        depth(tree_depth),
-        repeats(times) {
-    const auto x = Kokkos::create_mirror_view(positions);
-    std::mt19937_64 random(1);
-    for (std::int64_t i = 0; i < n; ++i)
-      for (int d = 0; d < 3; ++d) x(i, d) = double(random() >> 11) * 0x1p-53;
-    Kokkos::deep_copy(positions, x);
-    Kokkos::deep_copy(charges, 1.0 / double(n));
-  }
-};
-
-char const* separator = "";  ///< before the next line of the output
+using uniform_cube::Problem, uniform_cube::Space;
 
 template <int Order, class Traversal>
 void measure(Space const& space, Problem const& problem, char const* lists, double theta = 0) {
   fmm::Options options{.depth = problem.depth, .tree = fmm::TreeKind::uniform};
   if (theta > 0) options.theta = theta;
   fmm::Solver<fmm::Laplace, Order, fmm::Rotation, Traversal, double, Space> solver(options);
+  const auto n = problem.charges.extent(0);
+  const Kokkos::View<double*, Space> potential("potential", n);
+  const Kokkos::View<double* [3], Space> field("field", n);
   const auto plan = solver.build(space, problem.positions);
   double seconds = 0, m2l_seconds = 0;
   std::int64_t m2l = 0, pairs = 0;
   for (int i = 0; i <= problem.repeats; ++i) {
     fmm::Report report;
-    solver.evaluate(space, plan, problem.charges, problem.potential, problem.field, report);
+    solver.evaluate(space, plan, problem.charges, potential, field, report);
     const double stage = report.find("m2l")->seconds;
     if (i == 1 || (i > 1 && stage < m2l_seconds)) m2l_seconds = stage;
     if (i == 1 || (i > 1 && report.evaluate_seconds < seconds)) seconds = report.evaluate_seconds;
     m2l = report.m2l, pairs = report.p2p_pairs;
   }
   const auto error = fmm::measure_error(space, solver.kernel(), problem.positions, problem.charges,
-                                        problem.potential, problem.field, 4096);
+                                        potential, field, 4096);
   std::printf(
       "%s{\"order\": %d, \"lists\": \"%s\", \"theta\": %g, \"m2l\": %lld, \"p2p_pairs\": %lld, "
       "\"m2l_seconds\": %.4g, \"evaluate_seconds\": %.4g, \"field_l2\": %.3g}",
-      std::exchange(separator, ",\n "), Order, lists, theta, (long long)m2l, (long long)pairs,
+      uniform_cube::next_separator(), Order, lists, theta, (long long)m2l, (long long)pairs,
       m2l_seconds, seconds, error.force_l2);
   std::fflush(stdout);
 }
@@ -79,14 +56,7 @@ void measure_order(Space const& space, Problem const& problem) {
 
 int main(int argc, char** argv) {
   const Kokkos::ScopeGuard guard(argc, argv);
-  const auto argument = [&](int i, int otherwise) {
-    return argc > i ? std::atoi(argv[i]) : otherwise;
-  };
-  const stencils::Problem problem(argument(1, 1000000), argument(2, 5), argument(3, 5));
-  std::printf("[");
-  [&]<int... Orders>(std::integer_sequence<int, Orders...>) {
-    (stencils::measure_order<Orders>({}, problem), ...);
-  }
-  (std::integer_sequence<int, 4, 6, 8, 10>());
-  std::printf("]\n");
+  const stencils::Problem problem(argc, argv);
+  uniform_cube::print_list<4, 6, 8, 10>(
+      [&](auto order) { stencils::measure_order<order.value>({}, problem); });
 }

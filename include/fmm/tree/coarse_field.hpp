@@ -78,18 +78,6 @@ struct SelectedCells {
   Array<Offset, Space> count;
 };
 
-template <class Space>
-SelectedCells<Space> select_coarse(Space const& space, Octree<Space> const& tree,
-                                   std::int64_t bodies, Buffer<CellIndex, Space>& selected_buffer,
-                                   Buffer<Offset, Space>& count_buffer) {
-  const std::int64_t cells = tree.cells.extent(0);
-  const CoarseCells<Space> coarse{tree.cells, BodyIndex(bodies / coarse_share)};
-  const SelectedCells<Space> all{coarse, selected_buffer.resize(cells), count_buffer.resize(1)};
-  Kokkos::parallel_scan("fmm::field::select", range(space, cells),
-                        SelectCoarse<Space>{coarse, all.selected, all.count});
-  return all;
-}
-
 /// What sums at the selected cells have in common: a team has every so many of them.
 template <class Space>
 struct AtSelected {
@@ -188,10 +176,13 @@ SelectedCells<Space> coarse_field(Space const& space, Octree<Space> const& tree,
                                   CellWeights<Space> const& weights, Array<float, Space> fields,
                                   int team_size) {
   const std::int64_t cells = tree.cells.extent(0);
-  const auto all = select_coarse(space, tree, bodies, selected_buffer, count_buffer);
+  const CoarseCells<Space> coarse{tree.cells, BodyIndex(bodies / coarse_share)};
+  const SelectedCells<Space> all{coarse, selected_buffer.resize(cells), count_buffer.resize(1)};
+  Kokkos::parallel_scan("fmm::field::select", range(space, cells),
+                        SelectCoarse<Space>{coarse, all.selected, all.count});
   sum_coarse(space, cells, SumCoarse<Space>{{all, weights}, fields}, team_size);
   Kokkos::parallel_for("fmm::field::inherit", range(space, cells),
-                       InheritCoarse<Space>{all.coarse, fields});
+                       InheritCoarse<Space>{coarse, fields});
   return all;
 }
 

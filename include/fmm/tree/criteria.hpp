@@ -59,8 +59,9 @@ struct CellView {
   /// Sum of |q| in an arbitrary unit, if the criterion uses charges; else 0.
   float charge;
   /// Around the cell, roughly, if the criterion uses it; else 0. Of bodies that have a share of 1 in all;
-  /// if the criterion uses powers, of their charges, and scaled to the root mean square of the bodies' own. If it uses the last field, the smallest of that among
-  /// the cell's bodies, of charges in the unit of `charge`.
+  /// if the criterion uses powers, of their charges, and scaled to the root mean square of the bodies' own.
+  /// If it uses the last field, the smallest of that among the cell's bodies, of charges in the unit of
+  /// `charge`.
   float field;
   float share;   ///< of all bodies
   float bodies;  ///< how many

@@ -241,7 +241,6 @@ struct DecisionLog {
   KOKKOS_FUNCTION std::uint8_t* begin(std::int64_t block) const {
     return decisions.data() + std::int64_t(decisions.extent(0)) / blocks * block;
   }
-  KOKKOS_FUNCTION int& logged(std::int64_t block) const { return logged_rows(block); }
 };
 
 /// For so many rows: of about as many decisions as the last build had entries of lists.
@@ -338,7 +337,7 @@ struct TraverseRows {
     const std::int64_t block = team.league_rank(), first = block * log.rows_per_block,
                        past = first + log.rows_per_block, last = past < rows ? past : rows;
     std::uint8_t *next = log.begin(block), *const full = log.begin(block + 1);
-    std::int64_t logged = Write ? first + log.logged(block) : first;  // rows before this one
+    std::int64_t logged = Write ? first + log.logged_rows(block) : first;  // rows before this one
     [[maybe_unused]] bool room = true;
     for (std::int64_t i = first; i < last; ++i) {
       Row row = opened_row(team, int(i));
@@ -362,7 +361,7 @@ struct TraverseRows {
       }
       close_row(team, row);
     }
-    if constexpr (!Write) log.logged(block) = int(logged - first);
+    if constexpr (!Write) log.logged_rows(block) = int(logged - first);
   }
 
   /// `decide(index)` for every source in turn.
