@@ -393,12 +393,12 @@ void for_numbers(F const& f) {
 /// The steps of several threads, one after the other, on one expansion.
 template <int Order, Axial Kind, int Parts, class Real>
 void translate_in_parts(Route<Real> const& route, Real* a) {
+  using Steps = PartSteps<Order, Parts, 1>;
   const auto rotate = [&](int back) {
-    for_numbers<Parts>(
-        [&](auto p) { PartSteps<Order, Parts, p.value, 1>::rotate(route, back, a); });
+    for (int part = 0; part < Parts; ++part) Steps::rotate(route, back, part, a);
   };
   rotate(0);
-  for_numbers<Parts>([&](auto p) { PartSteps<Order, Parts, p.value, 1>::template shift<Kind>(a); });
+  for (int part = 0; part < Parts; ++part) Steps::template shift<Kind>(part, a);
   rotate(1);
 }
 
@@ -410,8 +410,9 @@ void parts_agree_with_one_thread() {
   const auto check = [&]<Axial Kind>(Route<Real> const& route, auto const& alone) {
     std::vector<Real> a(size);
     for (Real& c : a) c = Real(double(random() >> 11) * 0x1p-53 - 0.5);
-    auto one = a, four = a;
+    auto one = a, two = a, four = a;
     translate_in_parts<Order, Kind, 1>(route, one.data());
+    translate_in_parts<Order, Kind, 2>(route, two.data());
     translate_in_parts<Order, Kind, 4>(route, four.data());
     alone(a.data());
     double largest = 0;
@@ -419,6 +420,7 @@ void parts_agree_with_one_thread() {
     const double rounding = 20 * std::numeric_limits<Real>::epsilon() * largest;
     for (int k = 0; k < size; ++k) {
       ASSERT_NEAR(one[k], a[k], rounding) << Order << " " << k;
+      ASSERT_NEAR(two[k], a[k], rounding) << Order << " " << k;
       ASSERT_NEAR(four[k], a[k], rounding) << Order << " " << k;
     }
   };

@@ -93,16 +93,15 @@ struct Tuning {
   /// Coefficients that such a team sums over its threads at a time.
   static constexpr int gather_slice = 32;
 
-  /// Threads that translate an expansion by rotation together, each with a part of its degrees; 1: a
-  /// thread translates it alone, in its registers on a GPU.
+  /// Threads that translate two expansions by rotation together, each with a part of the degrees; 1: a
+  /// thread translates one alone, in its registers on a GPU.
   static constexpr int translation_parts(int order) {
-    return host || order <= (sizeof(Real) == 4 ? 8 : 7) ? 1 : 4;
+    return host || order <= (single ? 8 : 7) ? 1 : 4;
   }
   /// Teams of such threads that a multiprocessor shall hold, where each takes that much of its scratch
   /// memory (and 1 KiB of the system's).
   static constexpr int parts_teams(int scratch_bytes) {
-    constexpr int wanted = sizeof(Real) == 4 ? 6 : 4;
-    return std::clamp(detail::multiprocessor_scratch / (scratch_bytes + 1024), 1, wanted);
+    return std::clamp(detail::multiprocessor_scratch / (scratch_bytes + 1024), 1, single ? 8 : 6);
   }
 
   /// What a translation costs, and a multipole at a body, in pairs of P2P: roughly, as measured on an H200

@@ -91,6 +91,16 @@ KOKKOS_INLINE_FUNCTION double rsqrt(double x) {
 #endif
 }
 
+/// A number that is not worth a place in a GPU's first cache.
+template <class T>
+KOKKOS_FORCEINLINE_FUNCTION T load_once(T const* from) {
+#if defined(__CUDA_ARCH__)
+  return __ldcg(from);
+#else
+  return *from;
+#endif
+}
+
 /// How many of the bits are set.
 KOKKOS_INLINE_FUNCTION int count_bits(std::uint32_t bits) {
 #if defined(__CUDA_ARCH__)

@@ -20,6 +20,8 @@
 //   p2l(x, y, z, q, f, L)      optional: adds a body at (x, y, z), in cell edges from the centre and farther
 //                              from it than all bodies of the cell, to local expansion L of a cell of edge
 //                              1 / f; without it such bodies are summed by P2P
+//   only_adds                  optional: true if p2m and p2l do no more with M and L than M[k] += .., for the same
+//                              k in the same order whatever the body; M is then any class that allows it
 //   staged_size, stage_multipole(M, k), stage_local(L, k)   optional: how many numbers a staged expansion
 //                              is, and number k of them, computed once for each cell; without these S is
 //                              the expansion itself
@@ -42,8 +44,10 @@ struct SphericalBasis {
   static constexpr int order = Order;
   static constexpr int size = coefficient_count(Order);
 
-  template <class V>
-  KOKKOS_INLINE_FUNCTION static void p2m(V x, V y, V z, V q, V* M) {
+  static constexpr bool only_adds = true;
+
+  template <class V, class Multipole>
+  KOKKOS_INLINE_FUNCTION static void p2m(V x, V y, V z, V q, Multipole&& M) {
     static constexpr auto table = detail::NormTable<Order, Real>::make();
     detail::visit_regular_harmonics<Order>(x, y, z, [&](int n, int m, V re, V im) {
       const int k = detail::index_re(n, m);
@@ -63,8 +67,8 @@ struct SphericalBasis {
 
   /// With s = x / r^2 the irregular harmonics of x are |s| times the regular ones of s: the multipole of a
   /// charge q |s| there.
-  template <class V>
-  KOKKOS_INLINE_FUNCTION static void p2l(V x, V y, V z, V q, Real per_edge, V* L) {
+  template <class V, class Local>
+  KOKKOS_INLINE_FUNCTION static void p2l(V x, V y, V z, V q, Real per_edge, Local&& L) {
     using detail::rsqrt;
     const V u = rsqrt(x * x + y * y + z * z), u2 = u * u;
     p2m(x * u2, y * u2, z * u2, q * u * V(per_edge), L);

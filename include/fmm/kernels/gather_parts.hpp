@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // The pattern of M2M and M2L for expansions that are too large for a thread's registers, on a GPU: a team
-// owns a cell and takes its items 32 at a time. These lie in scratch memory, a lane (thread of a warp) an
-// item, and the team's warps, the parts, translate them step by step (rotation_parts.hpp). Then every
-// thread adds some coefficients over the items, in a fixed order. No atomics; the same bits every time.
+// owns a cell and takes its items some at a time. These lie in scratch memory, a thread has two of them, and as
+// many threads, the parts, translate these two step by step (rotation_parts.hpp). Then every thread adds some
+// coefficients over the items, in a fixed order. No atomics; the same bits every time.
 #pragma once
 
 #include "gather.hpp"
@@ -10,66 +10,102 @@
 
 namespace fmm::detail {
 
-/// A team of `Parts` warps that translates up to 32 expansions at a time in scratch memory.
+/// Bytes of scratch memory for the expansions and routes of two items a lane.
+template <class Real>
+constexpr std::size_t parts_scratch(int order, int lanes) {
+  return std::size_t(coefficient_count(order) + Route<Real>::size) * (lanes + 1) *
+             sizeof(Two<Real>) +
+         2 * scratch_alignment;
+}
+
+/// As many threads a part as there is scratch memory for.
+template <class Space, class Real>
+constexpr int parts_lanes(int order) {
+  constexpr int most = 16, least = 4;
+  for (int lanes = most; lanes >= least; lanes /= 2)
+    if (parts_scratch<Real>(order, lanes) <= Tuning<Space, Real>::team_scratch) return lanes;
+  return most;  // in the scratch memory that is not on the multiprocessor
+}
+
+/// A team that translates some expansions at a time in scratch memory, in so many parts. With two expansions a
+/// thread uses every number of a table twice: to read it costs as much as four multiply-adds of doubles.
 template <class Space, int Order, Axial Kind, class Real, int Parts>
 struct PartsTeam {
-  static constexpr int lanes = 32, threads = lanes * Parts;
-  static constexpr int stride = lanes + 1;  ///< padded against bank conflicts
+  using V = Two<Real>;
   static constexpr int size = coefficient_count(Order);
-  static constexpr std::size_t scratch_bytes =
-      (size + Route<Real>::size) * stride * sizeof(Real) + 2 * scratch_alignment;
+  /// Threads of a part, and from one coefficient's Two to the next: padded against bank conflicts.
+  static constexpr int lanes = parts_lanes<Space, Real>(Order), stride = lanes + 1;
+  static constexpr int items = 2 * lanes, threads = lanes * Parts;
+  static constexpr int warp = 32, warps = threads / warp;
+  static_assert(threads % warp == 0 && lanes % warps == 0);
+  static constexpr std::size_t scratch_bytes = parts_scratch<Real>(Order, lanes);
+  using Steps = PartSteps<Order, Parts, stride>;
   static constexpr int scratch_level =
       scratch_bytes <= Tuning<Space, Real>::team_scratch ? Tuning<Space, Real>::scratch_level : 1;
 
   TeamMember<Space> const& team;
-  int lane, part;
-  Real *numbers, *routes;  ///< coefficient k of item l is numbers[k * stride + l]
+  int rank;
+  V *numbers, *routes;  ///< coefficient k of items 2 l and 2 l + 1 is numbers[k * stride + l]
 
   KOKKOS_FORCEINLINE_FUNCTION explicit PartsTeam(TeamMember<Space> const& member)
       : team(member),
-        lane(member.team_rank() % lanes),
-        part(member.team_rank() / lanes),
-        numbers(scratch_array<Real>(member, scratch_level, size * stride)),
-        routes(scratch_array<Real>(member, scratch_level, Route<Real>::size * stride)) {}
+        rank(member.team_rank()),
+        numbers(scratch_array<V>(member, scratch_level, size * stride)),
+        routes(scratch_array<V>(member, scratch_level, Route<V>::size * stride)) {}
 
-  /// Translates items 0 .. count - 1, from source(item) along route(item), into `numbers`; those of the
-  /// lanes from `count` on become 0. For all threads of the team; it begins and ends with a barrier.
+  /// Translates items 0 .. count - 1, from source(item) along route(item), into `numbers`; those from `count`
+  /// on become 0. For all threads of the team; it begins and ends with a barrier.
   template <class Source, class ToRoute>
   KOKKOS_FORCEINLINE_FUNCTION void translate(int count, Source const& source,
                                              ToRoute const& to_route) const {
     team.team_barrier();
-    if (part == 0) to_route(lane < count ? lane : 0).template store<stride>(routes + lane);
-    // the parts take turns at items; an item's numbers go to as many threads
-    FMM_UNROLL_BY(4)
-    for (int i = 0; i < lanes / Parts; ++i) {
-      const int item = i * Parts + part;
-      Real const* const from = source(item < count ? item : 0);
+    if (rank < items)
+      to_route(rank < count ? rank : 0)
+          .template store<2 * stride>(reinterpret_cast<Real*>(routes) + rank);
+    // the warps take turns at pairs of items; an item's numbers go to as many threads
+    FMM_UNROLL_BY(2)
+    for (int i = 0; i < lanes / warps; ++i) {
+      const int pair = i * warps + rank / warp;
+      const bool first = 2 * pair < count, second = 2 * pair + 1 < count;
+      Real const *const from = source(first ? 2 * pair : 0), *const from_second =
+                                                                 source(second ? 2 * pair + 1 : 0);
       FMM_UNROLL
-      for (int k = 0; k < (size + lanes - 1) / lanes; ++k)
-        if (k * lanes + lane < size)
-          numbers[(k * lanes + lane) * stride + item] =
-              item < count ? from[k * lanes + lane] : Real(0);
+      for (int begin = 0; begin < size; begin += warp) {
+        const int k = begin + rank % warp;
+        if (k < size)
+          numbers[k * stride + pair] = {first ? load_once(from + k) : Real(0),
+                                        second ? load_once(from_second + k) : Real(0)};
+      }
     }
     team.team_barrier();
-    const auto route = Route<Real>::template load<stride>(routes + lane);
-    Real* const a = numbers + lane;
+    const int lane = rank % lanes, part = rank / lanes;
+    const auto route = Route<V>::template load<stride>(routes + lane);
+    V* const a = numbers + lane;
     FMM_UNROLL_BY(1)
     for (int back = 0; back < 2; ++back) {  // one code for both rotations
-      for_part([&](auto p) { PartSteps<Order, Parts, p.value, stride>::rotate(route, back, a); });
+      Steps::rotate(route, back, part, a);
       team.team_barrier();
       if (back) break;
-      for_part([&](auto p) { PartSteps<Order, Parts, p.value, stride>::template shift<Kind>(a); });
+      Steps::template shift<Kind>(part, a);
       team.team_barrier();
     }
   }
 
- private:
-  /// f with the thread's part as a constant.
-  template <class F>
-  KOKKOS_FORCEINLINE_FUNCTION void for_part(F const& f) const {
-    for_constants<Parts>([&](auto p) {
-      if (part == p.value) f(p);
-    });
+  /// Coefficient k of an item.
+  KOKKOS_FORCEINLINE_FUNCTION Real number(int k, int item) const {
+    return numbers[k * stride + item / 2].value[item % 2];
+  }
+  /// Sum of coefficient k over all items, in four chains of additions.
+  KOKKOS_FORCEINLINE_FUNCTION Real sum(int k) const {
+    V const* const row = numbers + k * stride;
+    V even = row[0], odd = row[1];
+    FMM_UNROLL
+    for (int l = 2; l < lanes; l += 2) {
+      even += row[l];
+      odd += row[l + 1];
+    }
+    even += odd;
+    return even.value[0] + even.value[1];
   }
 };
 
@@ -82,7 +118,7 @@ template <class Space, int Order, Axial Kind, class Op, int Parts>
 struct GatherParts {
   using Real = typename Op::real;
   using Team = PartsTeam<Space, Order, Kind, Real, Parts>;
-  static constexpr int threads = Team::threads, stride = Team::stride;
+  static constexpr int threads = Team::threads;
   static constexpr int size = Team::size, own = (size + threads - 1) / threads;
   Op op;
 
@@ -93,31 +129,19 @@ struct GatherParts {
     FMM_UNROLL
     for (int i = 0; i < own; ++i) sum[i] = Real(0);
     const std::int64_t items = op.items(owner);
-    for (std::int64_t first = 0; first < items; first += Team::lanes) {
-      const int count = int(items - first < Team::lanes ? items - first : Team::lanes);
+    for (std::int64_t first = 0; first < items; first += Team::items) {
+      const int count = int(items - first < Team::items ? items - first : Team::items);
       team.translate(
           count, [&](int i) { return op.source(owner, first + i); },
           [&](int i) { return op.route(owner, first + i); });
       FMM_UNROLL
       for (int i = 0; i < own; ++i)
-        if (i * threads + rank < size)
-          sum[i] += row_sum(team.numbers + (i * threads + rank) * stride);
+        if (i * threads + rank < size) sum[i] += team.sum(i * threads + rank);
     }
     Real* const out = op.output(owner);
     FMM_UNROLL
     for (int i = 0; i < own; ++i)
       if (i * threads + rank < size) out[i * threads + rank] = sum[i];
-  }
-
- private:
-  /// Of a coefficient over all lanes, in four chains of additions.
-  KOKKOS_FORCEINLINE_FUNCTION static Real row_sum(Real const* row) {
-    Real sum[4];
-    FMM_UNROLL
-    for (int c = 0; c < 4; ++c) sum[c] = row[c];
-    FMM_UNROLL
-    for (int l = 4; l < Team::lanes; ++l) sum[l % 4] += row[l];
-    return (sum[0] + sum[1]) + (sum[2] + sum[3]);
   }
 };
 
@@ -131,12 +155,17 @@ struct RotationOrder<SphericalExpansion<Order, Real, Rotation>> {
   static constexpr int value = Order;
 };
 
-/// The parts of a translation: 1 if a thread does all of it, in its registers or on a CPU.
+/// The parts of a translation: 1 if a thread does all of it, in its registers or on a CPU; else a warp of threads
+/// at least.
 template <class Space, class Expansion, class Real>
-inline constexpr int parts_of =
-    RotationOrder<Expansion>::value < 0
-        ? 1
-        : Tuning<Space, Real>::translation_parts(RotationOrder<Expansion>::value);
+inline constexpr int parts_of = [] {
+  constexpr int order = RotationOrder<Expansion>::value, warp = 32;
+  if constexpr (order < 0 || Tuning<Space, Real>::translation_parts(order) == 1)
+    return 1;
+  else
+    return std::max(Tuning<Space, Real>::translation_parts(order),
+                    warp / parts_lanes<Space, Real>(order));
+}();
 
 /// One PartsTeam for each of `count`.
 template <class Space, class Functor>

@@ -46,8 +46,8 @@ struct L2LParts {
   Array<Real, Space> locals;
 
   KOKKOS_FUNCTION void operator()(TeamMember<Space> const& member) const {
-    const CellIndex first = begin + member.league_rank() * Team::lanes;
-    const int count = end - first < Team::lanes ? end - first : Team::lanes;
+    const CellIndex first = begin + member.league_rank() * Team::items;
+    const int count = end - first < Team::items ? end - first : Team::items;
     const Team team(member);
     team.translate(
         count, [&](int i) { return locals.data() + std::int64_t(cells(first + i).parent) * row; },
@@ -58,9 +58,9 @@ struct L2LParts {
                                   child_offset<Real>(above, child, 1),
                                   child_offset<Real>(above, child, 2));
         });
-    for (int i = team.part; i < count; i += Parts)
-      for (int k = team.lane; k < size; k += Team::lanes)
-        locals(std::int64_t(first + i) * row + k) += team.numbers[k * Team::stride + i];
+    for (int i = team.rank / Team::warp; i < count; i += Team::warps)
+      for (int k = team.rank % Team::warp; k < size; k += Team::warp)
+        locals(std::int64_t(first + i) * row + k) += team.number(k, i);
   }
 };
 
@@ -75,8 +75,8 @@ void l2l(Space const& space, Array<Cell, Space> cells, CellIndex begin, CellInde
                          Functor{cells, begin, end, locals});
   } else {
     using Functor = L2LParts<Space, RotationOrder<Expansion>::value, Real, parts>;
-    constexpr int lanes = Functor::Team::lanes;
-    launch_parts("fmm::l2l", space, int((end - begin + lanes - 1) / lanes),
+    constexpr int items = Functor::Team::items;
+    launch_parts("fmm::l2l", space, int((end - begin + items - 1) / items),
                  Functor{cells, begin, end, locals});
   }
 }

@@ -39,18 +39,31 @@ struct P2L {
     BodyWalk<Space> walk{cells, row + list.offsets(owner), row + list.offsets(owner + 1)};
     if (!walk.more()) return;
     const Cell target = cells(owner);
-    V sum[size];
-    FMM_UNROLL
-    for (int k = 0; k < loop_end<size>(size); ++k) sum[k] = V(Real(0));
-    for (walk.skip(team.team_rank() * W); walk.more(); walk.skip((team.team_size() - 1) * W))
-      add(target, walk, sum);
-    team_sum<Space, Real, size, true>(
-        team, sum, locals.data() + std::int64_t(owner) * row_length(Expansion::size));
+    Real* const out = locals.data() + std::int64_t(owner) * row_length(Expansion::size);
+    if constexpr (sums_terms<Space, Expansion>) {
+      TeamTerms<Space, Real> terms(team, out);
+      for (;;) {  // together
+        BodyWalk<Space> own = walk;
+        own.skip(team.team_rank());
+        add(target, own, terms);
+        walk.skip(team.team_size());
+        if (!walk.more()) break;
+      }
+      terms.flush();
+    } else {
+      V sum[size];
+      FMM_UNROLL
+      for (int k = 0; k < loop_end<size>(size); ++k) sum[k] = V(Real(0));
+      for (walk.skip(team.team_rank() * W); walk.more(); walk.skip((team.team_size() - 1) * W))
+        add(target, walk, sum);
+      team_sum<Space, Real, size, true>(team, sum, out);
+    }
   }
 
  private:
   /// Adds the next body of each lane.
-  KOKKOS_FORCEINLINE_FUNCTION void add(Cell const& target, BodyWalk<Space>& walk, V* sum) const {
+  template <class Sum>
+  KOKKOS_FORCEINLINE_FUNCTION void add(Cell const& target, BodyWalk<Space>& walk, Sum& sum) const {
     const Real per_edge = Real(1) / Real(target.edge());
     Real x[W], y[W], z[W], q[W];
     for (int l = 0; l < W; ++l) {

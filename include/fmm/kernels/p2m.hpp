@@ -41,12 +41,43 @@ struct P2M {
   }
 };
 
+/// The same for TeamTerms: a body a thread.
+template <class Space, class Expansion, class Real>
+struct P2MTerms {
+  static constexpr int size = Expansion::size;
+  P2M<Space, Expansion, Real> op;
+
+  KOKKOS_FUNCTION void operator()(TeamMember<Space> const& team) const {
+    const int owner = team.league_rank(), rank = team.team_rank();
+    Real* const out = op.output(owner);
+    for (int k = rank; k < size; k += team.team_size()) out[k] = Real(0);
+    TeamTerms<Space, Real> terms(team, out);
+    const BodyIndex begin = op.cells(op.leaves(owner)).body_begin;
+    const std::int64_t items = op.items(owner);
+    for (std::int64_t first = 0; first < items; first += team.team_size()) {
+      const bool there = first + rank < items;
+      const Body<Real> body = op.bodies(begin + (there ? first + rank : 0));
+      Expansion::p2m(body.x, body.y, body.z, there ? body.q : Real(0), terms);
+    }
+    terms.flush();
+  }
+};
+
 /// Multipoles of `leaves`; other rows of `multipoles` ((cells) x (row length)) are not touched.
 template <class Expansion, class Space, class Real>
 void p2m(Space const& space, Array<Cell, Space> cells, Array<CellIndex, Space> leaves,
          Array<Body<Real>, Space> bodies, Array<Real, Space> multipoles) {
-  gather("fmm::p2m", space, int(leaves.extent(0)), Tuning<Space, Real>::gather_team,
-         P2M<Space, basis_t<Expansion>, Real>{cells, leaves, bodies, multipoles});
+  using Basis = basis_t<Expansion>;
+  const P2M<Space, Basis, Real> op{cells, leaves, bodies, multipoles};
+  constexpr int team_size = Tuning<Space, Real>::gather_team;
+  const int owners = int(leaves.extent(0));
+  if constexpr (sums_terms<Space, Basis>) {
+    if (owners > 0)
+      Kokkos::parallel_for("fmm::p2m", summing_teams<Real>(space, owners, team_size),
+                           P2MTerms<Space, Basis, Real>{op});
+  } else {
+    gather("fmm::p2m", space, owners, team_size, op);
+  }
 }
 
 }  // namespace fmm::detail

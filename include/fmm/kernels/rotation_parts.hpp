@@ -6,97 +6,199 @@
 // degrees, each read once and written once for all four steps of a rotation; the shift along z acts
 // within an order, so a part shifts whole orders. Between the steps the parts wait for each other.
 //
-// Every part has its own code, in which a degree's or an order's numbers are registers. There is much of
-// it, and it has to fit into the instruction cache: so all turns and swaps of a degree, forth and back,
-// are passes through the same instructions, and so are the two halves of an order.
+// A degree's or an order's numbers are registers, so there has to be code for every size; and it has to fit
+// into a GPU's instruction cache, since what limits is else the fetching of instructions (p = 12 in double:
+// 100 kB, of 12 warps 7 wait for them). So the degrees are taken in groups of as many as there are parts,
+// which rotate one each by the same code, made for the largest of the group; what a smaller degree has not
+// is zero. The matrices come from tables; all turns and swaps of a degree, forth and back, are passes
+// through the same instructions. The same holds of the orders, whose sines and cosines are apart.
 #pragma once
 
 #include "rotation.hpp"
 
 namespace fmm::detail {
 
-/// The degrees and the orders of an expansion, dealt out so that each part has about as many
-/// multiply-adds: the costliest first, each to the part that has least.
-template <int Order, int Parts>
-struct Shares {
-  int degree[Order + 1];  ///< the part that rotates degree n
-  int order[Order + 1];   ///< the part that shifts order m
+/// Two numbers that a GPU loads at once: neighbours in a table, or those of two expansions.
+template <class Real>
+struct alignas(2 * sizeof(Real)) Two {
+  Real value[2];
 
-  KOKKOS_FUNCTION static constexpr Shares make() {
-    Shares s{};
-    int load[Parts] = {};
-    for (int n = Order; n >= 0; --n) {
-      const int p = lightest(load);
-      s.degree[n] = p;
-      load[p] += 2 * n * (n + 8) + 2;
-    }
-    bool dealt[Order + 1] = {};
-    for (int& l : load) l = 0;
-    for (int i = 0; i <= Order; ++i) {
-      int next = -1;
-      for (int m = 0; m <= Order; ++m)
-        if (!dealt[m] && (next < 0 || cost(m) > cost(next))) next = m;
-      const int p = lightest(load);
-      dealt[next] = true;
-      s.order[next] = p;
-      load[p] += cost(next);
-    }
-    return s;
-  }
+  Two() = default;
+  KOKKOS_FORCEINLINE_FUNCTION constexpr explicit Two(Real x) : value{x, x} {}
+  KOKKOS_FORCEINLINE_FUNCTION constexpr Two(Real x, Real y) : value{x, y} {}
 
- private:
-  KOKKOS_FUNCTION static constexpr int cost(int m) {
-    return (m == 0 ? 1 : 2) * (Order + 1 - m) * (Order + 1 - m);
+  KOKKOS_FORCEINLINE_FUNCTION Two& operator+=(Two x) { return *this = *this + x; }
+  KOKKOS_FORCEINLINE_FUNCTION Two& operator*=(Two x) { return *this = *this * x; }
+  KOKKOS_FORCEINLINE_FUNCTION friend Two operator-(Two x) { return {-x.value[0], -x.value[1]}; }
+  KOKKOS_FORCEINLINE_FUNCTION friend Two operator+(Two x, Two y) {
+    return {x.value[0] + y.value[0], x.value[1] + y.value[1]};
   }
-  KOKKOS_FUNCTION static constexpr int lightest(int const (&load)[Parts]) {
-    int p = 0;
-    for (int i = 1; i < Parts; ++i)
-      if (load[i] < load[p]) p = i;
-    return p;
+  KOKKOS_FORCEINLINE_FUNCTION friend Two operator-(Two x, Two y) {
+    return {x.value[0] - y.value[0], x.value[1] - y.value[1]};
+  }
+  KOKKOS_FORCEINLINE_FUNCTION friend Two operator*(Two x, Two y) {
+    return {x.value[0] * y.value[0], x.value[1] * y.value[1]};
   }
 };
 
-/// a <- swap(a) of one degree's 2n+1 numbers. An element of the symmetric matrix is used for both its
-/// places at once: to bring a constant to a GPU's arithmetic can cost as much as the arithmetic.
-template <int Order, int n, class V>
-KOKKOS_FORCEINLINE_FUNCTION void swap_degree(V* a) {
-  using Real = lane_scalar_t<V>;
-  using Table = SwapTable<Order, Real>;
-  static constexpr auto table = Table::make();
+template <class Real>
+struct LaneTraits<Two<Real>> {
+  using scalar = Real;
+  static constexpr int count = 2;
+};
+
+/// The numbers of a table one by one.
+template <class Real>
+struct TableReader {
+  Two<Real> const* from;
+  Two<Real> now{Real(0)};
+  int next = 0;
+
+  KOKKOS_FORCEINLINE_FUNCTION explicit TableReader(Two<Real> const* table) : from(table) {}
+  KOKKOS_FORCEINLINE_FUNCTION Real operator()() {
+    if (next % 2 == 0) now = from[next / 2];
+    return now.value[next++ % 2];
+  }
+};
+
+/// Symmetric matrices, the upper triangles of all that the parts take one after the other: `Groups` of `Parts`,
+/// those of a group as large as its first and padded by zeros.
+template <int Parts, int Groups, class Real, class Size>
+struct MatrixGroups {
+  /// Of the upper triangle, in Twos.
+  KOKKOS_FUNCTION static constexpr int length(int group) {
+    return (Size::of(group) * (Size::of(group) + 1) / 2 + 1) / 2;
+  }
+  KOKKOS_FUNCTION static constexpr int begin(int group) {
+    int sum = 0;
+    for (int g = 0; g < group; ++g) sum += Parts * length(g);
+    return sum;
+  }
+  Two<Real> numbers[begin(Groups)] = {};
+
+  template <int group>
+  KOKKOS_FORCEINLINE_FUNCTION TableReader<Real> reader(int part) const {
+    return TableReader<Real>(numbers + begin(group) + part * length(group));
+  }
+};
+
+/// Degrees n = Order .. 1 by falling size; degree 0 is not rotated. Of a degree, x are the numbers that the swap
+/// mixes where their orders are both even or both odd, y those where they are not: e^c and e^s if n is even, e^s
+/// and e^c if it is odd. Both have orders 0 .. n, of which that of e^s is zero.
+template <int Order, int Parts>
+struct DegreeGroups {
+  static constexpr int count = (Order + Parts - 1) / Parts;
+  KOKKOS_FUNCTION static constexpr int degree(int group, int part) {
+    return Order - group * Parts - part;
+  }
+  KOKKOS_FUNCTION static constexpr int of(int group) { return degree(group, 0) + 1; }
+
+  /// Elements (m, l) in the order in which swap_degree takes them.
+  template <class Real>
+  KOKKOS_FUNCTION static constexpr auto make() {
+    using Table = SwapTable<Order, Real>;
+    const auto swap = Table::make();
+    MatrixGroups<Parts, count, Real, DegreeGroups> all{};
+    for (int group = 0; group < count; ++group)
+      for (int part = 0; part < Parts; ++part) {
+        const int n = degree(group, part), top = of(group) - 1;
+        Two<Real>* const to = all.numbers + all.begin(group) + part * all.length(group);
+        int next = 0;
+        for (int odd = 0; odd < 2; ++odd)
+          for (int m = 0; m <= top; ++m)
+            for (int l = m + odd; l <= top; l += 2, ++next) {
+              if (n < 1 || l > n) continue;
+              if ((n + odd) % 2 == 0)
+                to[next / 2].value[next % 2] = swap.cos[Table::index_cos(n, m, l)];
+              else if (m > 0)
+                to[next / 2].value[next % 2] = swap.sin[Table::index_sin(n, m, l)];
+            }
+      }
+    return all;
+  }
+};
+
+/// Orders m = 0 .. Order by falling number of degrees, e^c and e^s of each: coefficients n^2 + t of t = 0 ..
+/// 2 Order, n = Order .. m.
+template <int Order, int Parts>
+struct OrderGroups {
+  static constexpr int count = (2 * Order + Parts) / Parts;
+  KOKKOS_FUNCTION static constexpr int degrees(int t) {
+    return t > 2 * Order ? 0 : Order + 1 - (t + 1) / 2;
+  }
+  KOKKOS_FUNCTION static constexpr int of(int group) { return degrees(group * Parts); }
+
+  /// Elements (Order - i, Order - k), i <= k, row by row.
+  template <Axial Kind, class Real>
+  KOKKOS_FUNCTION static constexpr auto make() {
+    using Table = AxialTable<Order, Real>;
+    const auto axial = Table::make();
+    MatrixGroups<Parts, count, Real, OrderGroups> all{};
+    for (int group = 0; group < count; ++group)
+      for (int part = 0; part < Parts; ++part) {
+        const int t = group * Parts + part, size = of(group);
+        Two<Real>* const to = all.numbers + all.begin(group) + part * all.length(group);
+        int next = 0;
+        for (int i = 0; i < size; ++i)
+          for (int k = i; k < size; ++k, ++next) {
+            if (k >= degrees(t)) continue;
+            const int at = Table::index(Order - i, Order - k, (t + 1) / 2);
+            to[next / 2].value[next % 2] = Kind == Axial::m2l ? axial.m2l[at] : axial.shift[at];
+          }
+      }
+    return all;
+  }
+};
+
+/// x <- swap(x), y <- swap(y) of orders 0 .. top, see DegreeGroups. An element of the symmetric matrix is used
+/// for both its places at once.
+template <int top, class V, class Reader>
+KOKKOS_FORCEINLINE_FUNCTION void swap_degree(Reader next, V* x, V* y) {
+  const V zero(lane_scalar_t<V>(0));
   FMM_UNROLL
-  for (int sine = 0; sine < 2; ++sine) {
-    V b[n + 1];
+  for (int odd = 0; odd < 2; ++odd) {
+    V* const a = odd ? y : x;
+    V b[top + 1];
     FMM_UNROLL
-    for (int m = 0; m <= n; ++m) b[m] = V(Real(0));
+    for (int m = 0; m <= top; ++m) b[m] = zero;
     FMM_UNROLL
-    for (int m = sine; m <= n; ++m) {
+    for (int m = 0; m <= top; ++m) {
       FMM_UNROLL
-      for (int l = m; l <= n; ++l)
-        if ((n + m + l + sine) % 2 == 0) {
-          const V s(sine ? table.sin[Table::index_sin(n, m, l)]
-                         : table.cos[Table::index_cos(n, m, l)]);
-          b[m] += s * a[(sine ? index_im(n, l) : index_re(n, l)) - n * n];
-          if (l > m) b[l] += s * a[(sine ? index_im(n, m) : index_re(n, m)) - n * n];
-        }
+      for (int l = m + odd; l <= top; l += 2) {
+        const V s(next());
+        b[m] += s * a[l];
+        if (l > m) b[l] += s * a[m];
+      }
     }
     FMM_UNROLL
-    for (int m = sine; m <= n; ++m) a[(sine ? index_im(n, m) : index_re(n, m)) - n * n] = b[m];
+    for (int m = 0; m <= top; ++m) a[m] = b[m];
   }
 }
 
-/// a_n^m <- f a_n^m (c + i s)^m of one degree's numbers. The factor costs three multiplications.
-template <int n, class V>
-KOKKOS_FORCEINLINE_FUNCTION void turn_degree(V* a, V c, V s, V f) {
+/// (x + i y)_m <- f (x + i y)_m (c + i s)^m of orders 0 .. top.
+template <int top, class V>
+KOKKOS_FORCEINLINE_FUNCTION void turn_degree(V* x, V* y, V c, V s, V f) {
+  [[maybe_unused]] const V twice = c + c;
+  [[maybe_unused]] V last_cm = f, last_sm(lane_scalar_t<V>(0));
   V cm = c * f, sm = s * f;
-  a[0] *= f;
+  x[0] *= f;
+  y[0] *= f;
   FMM_UNROLL
-  for (int m = 1; m <= n; ++m) {
-    const V re = a[2 * m - 1], im = a[2 * m];
-    a[2 * m - 1] = re * cm - im * sm;
-    a[2 * m] = re * sm + im * cm;
-    const V next = cm * c - sm * s;
-    sm = sm * c + cm * s;
-    cm = next;
+  for (int m = 1; m <= top; ++m) {
+    const V re = x[m], im = y[m];
+    x[m] = re * cm - im * sm;
+    y[m] = re * sm + im * cm;
+    if constexpr (sizeof(lane_scalar_t<V>) == 4) {
+      const V next = cm * c - sm * s;
+      sm = sm * c + cm * s;
+      cm = next;
+    } else {  // cos((m + 1) a) = 2 cos(a) cos(m a) - cos((m - 1) a), at the cost of a digit or less
+      const V next_cm = twice * cm - last_cm, next_sm = twice * sm - last_sm;
+      last_cm = cm;
+      last_sm = sm;
+      cm = next_cm;
+      sm = next_sm;
+    }
   }
 }
 
@@ -143,88 +245,116 @@ struct Route {
   }
 };
 
-/// The steps of a translation that part `Part` of `Parts` does. Coefficient k is at a[k * Stride].
-template <int Order, int Parts, int Part, int Stride>
+/// The steps of a translation that one of `Parts` does. Coefficient k is at a[k * Stride].
+template <int Order, int Parts, int Stride>
 struct PartSteps {
-  static constexpr Shares<Order, Parts> shares = Shares<Order, Parts>::make();
-
   /// Before the shift (back = 0): scales and rotates the direction to z. After it (back = 1): rotates it
   /// back and scales. In place.
   template <class V>
-  KOKKOS_FORCEINLINE_FUNCTION static void rotate(Route<V> const& r, int back, V* a) {
-    const V one(lane_scalar_t<V>(1));
+  KOKKOS_FORCEINLINE_FUNCTION static void rotate(Route<V> const& r, int back, int part, V* a) {
+    using Groups = DegreeGroups<Order, Parts>;
     const V sin_azimuth = back ? -r.sin_azimuth : r.sin_azimuth;
     const V sin_polar = back ? r.sin_polar : -r.sin_polar;
     const V base = back ? r.out : r.in;
+    const V one(lane_scalar_t<V>(1));
     V power = back ? r.front : one;
-    for_constants<Order + 1>([&](auto degree) {
-      constexpr int n = decltype(degree)::value;
-      if constexpr (shares.degree[n] == Part) {
-        V b[2 * n + 1];
-        FMM_UNROLL
-        for (int k = 0; k < 2 * n + 1; ++k) b[k] = a[(n * n + k) * Stride];
-        // turn, swap, turn, swap; back: swap, turn, swap, turn
-        FMM_UNROLL_BY(1)
-        for (int i = 0; i < 2 + back; ++i) {
-          if (i > 0 || !back) {
-            const bool polar = i == 1;
-            turn_degree<n>(b, polar ? r.cos_polar : r.cos_azimuth, polar ? sin_polar : sin_azimuth,
-                           polar ? one : power);
-          }
-          if (i < 2) swap_degree<Order, n>(b);
-        }
-        FMM_UNROLL
-        for (int k = 0; k < 2 * n + 1; ++k) a[(n * n + k) * Stride] = b[k];
-      }
-      power *= base;
+    int degree = 0;
+    if (part == 0) a[0] *= power;
+    for_constants<Groups::count>([&](auto from_last) {
+      constexpr int group = Groups::count - 1 - decltype(from_last)::value;
+      const int n = Groups::degree(group, part);
+      if (n < 1) return;
+      FMM_UNROLL_BY(1)
+      for (; degree < n; ++degree) power *= base;
+      rotate_degree<group>(n, part, {r.cos_azimuth, sin_azimuth, power},
+                           {r.cos_polar, sin_polar, one}, back, a + n * n * Stride);
     });
   }
 
   /// The shift along z, in place.
   template <Axial Kind, class V>
-  KOKKOS_FORCEINLINE_FUNCTION static void shift(V* a) {
-    for_constants<Order + 1>([&](auto order) {
-      constexpr int m = decltype(order)::value;
-      if constexpr (shares.order[m] == Part) {
-        FMM_UNROLL_BY(1)
-        for (int i = 0; i < (m == 0 ? 1 : 2); ++i) shift_order<Kind, m>(a + i * Stride);
-      }
+  KOKKOS_FORCEINLINE_FUNCTION static void shift(int part, V* a) {
+    using Groups = OrderGroups<Order, Parts>;
+    for_constants<Groups::count>([&](auto number) {
+      constexpr int group = decltype(number)::value;
+      const int t = group * Parts + part;
+      if (t <= 2 * Order) shift_order<Kind, group>(t, part, a + t * Stride);
     });
   }
 
  private:
-  /// The coefficients e^c of order m, or e^s, which come next to them.
-  template <Axial Kind, int m, class V>
-  KOKKOS_FORCEINLINE_FUNCTION static void shift_order(V* a) {
-    using Real = lane_scalar_t<V>;
-    using Table = AxialTable<Order, Real>;
-    static constexpr auto table = Table::make();
-    constexpr int count = Order + 1 - m;
-    V b[count], sum[count];
+  /// About z, and the factor that goes with it.
+  template <class V>
+  struct Turn {
+    V cos, sin, factor;
+  };
+
+  /// Turn, swap, turn, swap; back: swap, turn, swap, turn.
+  template <int group, class V>
+  KOKKOS_FORCEINLINE_FUNCTION static void rotate_degree(int n, int part, Turn<V> const& azimuth,
+                                                        Turn<V> const& polar, int back, V* a) {
+    using Groups = DegreeGroups<Order, Parts>;
+    static constexpr auto table = Groups::template make<lane_scalar_t<V>>();
+    constexpr int top = Groups::of(group) - 1;
+    const int odd = n % 2;
+    const V zero(lane_scalar_t<V>(0));
+    V x[top + 1], y[top + 1];
+    x[0] = odd ? zero : a[0];
+    y[0] = odd ? a[0] : zero;
     FMM_UNROLL
-    for (int n = 0; n < count; ++n) {
-      b[n] = a[index_re(m + n, m) * Stride];
-      sum[n] = V(Real(0));
+    for (int m = 1; m <= top; ++m) {
+      x[m] = m <= n ? a[(2 * m - 1 + odd) * Stride] : zero;
+      y[m] = m <= n ? a[(2 * m - odd) * Stride] : zero;
+    }
+    FMM_UNROLL_BY(1)
+    for (int i = 0; i < 2 + back; ++i) {
+      if (i > 0 || !back) {
+        const V sin = i == 1 ? polar.sin : azimuth.sin;
+        turn_degree<top>(x, y, i == 1 ? polar.cos : azimuth.cos, odd ? -sin : sin,
+                         i == 1 ? polar.factor : azimuth.factor);
+      }
+      if (i < 2) swap_degree<top>(table.template reader<group>(part), x, y);
+    }
+    a[0] = odd ? y[0] : x[0];
+    FMM_UNROLL
+    for (int m = 1; m <= top; ++m)
+      if (m <= n) {
+        a[(2 * m - 1 + odd) * Stride] = x[m];
+        a[(2 * m - odd) * Stride] = y[m];
+      }
+  }
+
+  /// The coefficients t of an order, see OrderGroups.
+  template <Axial Kind, int group, class V>
+  KOKKOS_FORCEINLINE_FUNCTION static void shift_order(int t, int part, V* a) {
+    using Groups = OrderGroups<Order, Parts>;
+    static constexpr auto table = Groups::template make<Kind, lane_scalar_t<V>>();
+    constexpr int size = Groups::of(group);
+    const int degrees = Groups::degrees(t);
+    auto next = table.template reader<group>(part);
+    const auto at = [](int i) { return (Order - i) * (Order - i) * Stride; };
+    const V zero(lane_scalar_t<V>(0));
+    V b[size], sum[size];
+    FMM_UNROLL
+    for (int i = 0; i < size; ++i) {
+      b[i] = i < degrees ? a[at(i)] : zero;
+      sum[i] = zero;
     }
     FMM_UNROLL
-    for (int j = 0; j < count; ++j) {
+    for (int i = 0; i < size; ++i) {
       FMM_UNROLL
-      for (int n = 0; n <= j; ++n) {
-        if constexpr (Kind == Axial::m2l) {  // symmetric but for the sign
-          const V t(table.m2l[Table::index(m + j, m + n, m)]);
-          sum[j] += t * b[n];
-          if (n < j) sum[n] += ((j + n) % 2 == 0 ? t : -t) * b[j];
-        } else {
-          const V t(table.shift[Table::index(m + j, m + n, m)]);
-          if (Kind == Axial::m2m)
-            sum[j] += t * b[n];
-          else
-            sum[n] += t * b[j];
-        }
+      for (int k = i; k < size; ++k) {
+        const V s(next());
+        if (Kind != Axial::l2l) sum[i] += s * b[k];
+        if (Kind == Axial::l2l)
+          sum[k] += s * b[i];
+        else if (Kind == Axial::m2l && k > i)  // symmetric but for the sign
+          sum[k] += ((i + k) % 2 == 0 ? s : -s) * b[i];
       }
     }
     FMM_UNROLL
-    for (int j = 0; j < count; ++j) a[index_re(m + j, m) * Stride] = sum[j];
+    for (int i = 0; i < size; ++i)
+      if (i < degrees) a[at(i)] = sum[i];
   }
 };
 
