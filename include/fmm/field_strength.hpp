@@ -121,13 +121,12 @@ void field_strength(Space const& space, PlanStorage<Space, Precision>& s,
   const std::int64_t cells = s.tree.cells.extent(0), tiles = s.tree.tiles.extent(0);
   const std::int64_t sampled = std::max(std::min(tiles, least_tiles), tiles / share);
 
-  const CellWeights<Space> charges{measures.powers, measures.power_row};
-  const auto coarse =
-      coarse_field(space, s.tree, s.size, t.coarse, t.ends, charges, fields, Shape::gather_team);
+  const auto vectors = t.vectors.resize(3 * cells);
+  const auto coarse = coarse_field<true>(space, s.tree, s.size, t.coarse,
+                                         CellWeights<Space>{measures.powers, measures.power_row},
+                                         fields, vectors, Shape::gather_team);
   Kokkos::parallel_for("fmm::field::nearest", range(space, cells),
                        AddNearest<Space>{s.tree.cells, measures.charges, fields});
-  const auto vectors = t.vectors.resize(3 * cells);
-  sum_coarse(space, cells, SumCoarseVectors<Space>{{coarse, charges}, vectors}, Shape::gather_team);
 
   const auto sample = t.sample.resize(sampled);
   Kokkos::parallel_for("fmm::field::sample", range(space, sampled),
@@ -139,7 +138,7 @@ void field_strength(Space const& space, PlanStorage<Space, Precision>& s,
   const auto squares = t.squares.resize(2 * sampled), scale = t.scale.resize(1);
   Kokkos::parallel_for("fmm::field::squares",
                        TeamPolicy<Space>(space, int(sampled), Shape::tile_team),
-                       SquareFields<Space, sum_t<Precision>>{coarse.coarse, sample, vectors, fields,
+                       SquareFields<Space, sum_t<Precision>>{coarse, sample, vectors, fields,
                                                              s.sums.view(s.size), squares});
   using Scale = FieldScale<Space>;
   const double bodies = double(s.size) * double(sampled) / double(tiles);

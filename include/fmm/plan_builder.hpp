@@ -80,8 +80,8 @@ void build_lists(Space const& space, PlanStorage<Space, Precision>& s, Options c
       else if constexpr (uses_powers_v<Criterion>)
         field_strength(space, s, measures, leaf_sums);
       else
-        coarse_field(space, s.tree, s.size, s.traversal.coarse, s.traversal.ends, {},
-                     measures.fields, Shape::gather_team);
+        coarse_field<false>(space, s.tree, s.size, s.traversal.coarse, CellWeights<Space>{},
+                            measures.fields, {}, Shape::gather_team);
     }
     const auto criterion = make_criterion<Criterion>(CriterionOptions{
         options.theta.value_or(0), options.pair_error.value_or(0), far.order,

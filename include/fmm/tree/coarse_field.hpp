@@ -6,18 +6,19 @@
 // magnitudes w / (R^2 + h^2 / 4) over all of them, itself included: w is the source's share of the bodies,
 // or its charge, and h its edge. Cells below take the value of the coarse cell that they are in.
 // Magnitudes, since these neither cancel nor vanish: the sum is near the force in the halo of a clump, and
-// several times as large inside it. The field as a vector is summed in the same way.
+// several times as large inside it. The field as a vector is summed with them on request.
 #pragma once
 
 #include <algorithm>
 #include <cmath>
 
 #include "../detail/memory.hpp"
+#include "../detail/simd.hpp"
 #include "octree.hpp"
 
 namespace fmm::detail {
 
-/// Coarse cells hold at most this share of the bodies.
+/// Coarse cells hold at most a share of one in so many of the bodies.
 inline constexpr int coarse_share = 256;
 
 /// Cells with more bodies than `capacity`, and their children.
@@ -45,20 +46,6 @@ struct CoarseCells {
   }
 };
 
-template <class Space>
-struct SelectCoarse {
-  CoarseCells<Space> coarse;
-  Array<CellIndex, Space> selected;
-  Array<Offset, Space> count;
-
-  KOKKOS_FUNCTION void operator()(std::int64_t i, Offset& sum, bool final) const {
-    const bool own = coarse.has_own(coarse.cells(i));
-    if (final && own) selected(sum) = CellIndex(i);
-    if (own) ++sum;
-    if (final && i + 1 == std::int64_t(coarse.cells.extent(0))) count(0) = sum;
-  }
-};
-
 /// Charges of cells, every `row`-th number of an array; without it, shares of the bodies.
 template <class Space>
 struct CellWeights {
@@ -70,81 +57,95 @@ struct CellWeights {
   }
 };
 
-/// The coarse cells and all cells above them.
+/// The coarse cells and all cells above them, side by side; these have no weight. As many more without weight
+/// follow as fill the last lanes.
 template <class Space>
 struct SelectedCells {
-  CoarseCells<Space> coarse;
+  static constexpr int W = lane_count_v<Lanes<Space, float>>;
+  enum Row { quarter_h2, weight, x, rows = x + 6 };  // coordinates in two parts, high and low
   Array<CellIndex, Space> selected;
   Array<Offset, Space> count;
+  Array<float, Space> numbers;  ///< lengths in edges of the cube
+
+  KOKKOS_FUNCTION float* row(Row r) const {
+    return numbers.data() + std::int64_t(r) * std::int64_t(numbers.extent(0) / rows);
+  }
 };
 
-/// What sums at the selected cells have in common: a team has every so many of them.
 template <class Space>
-struct AtSelected {
-  SelectedCells<Space> all;
+struct SelectCoarse {
+  CoarseCells<Space> coarse;
   CellWeights<Space> weights;
+  SelectedCells<Space> all;
 
-  /// f(the cell's index, sum_over) for each of the team's; sum_over(g) is the sum of g(weight, r2, x) over all
-  /// coarse cells, at r2 = R^2 + h^2 / 4 and x = the target's less the source's centre, in edges of the cube.
-  template <class F>
-  KOKKOS_FUNCTION void for_each(TeamMember<Space> const& team, F const& f) const {
+  KOKKOS_FUNCTION void operator()(std::int64_t i, Offset& sum, bool final) const {
+    const bool own = coarse.has_own(coarse.cells(i));
+    if (final && own) {
+      all.selected(sum) = CellIndex(i);
+      write(sum, CellIndex(i));
+    }
+    if (own) ++sum;
+    if (!final || i + 1 < std::int64_t(coarse.cells.extent(0))) return;
+    all.count(0) = sum;
+    for (int l = 0; l < all.W; ++l)
+      for (int r = 0; r < all.rows; ++r) all.row(Row(r))[sum + l] = r == all.quarter_h2 ? 1 : 0;
+  }
+
+ private:
+  using Row = typename SelectedCells<Space>::Row;
+
+  KOKKOS_FUNCTION void write(Offset at, CellIndex index) const {
     constexpr double unit = 1.0 / double(std::int32_t(1) << grid_bits);
-    const Offset count = all.count(0);
-    const double per_body = 1.0 / all.coarse.cells(0).body_count;
-    for (Offset i = team.league_rank(); i < count; i += team.league_size()) {
-      const CellIndex index = all.selected(i);
-      const Cell target = all.coarse.cells(index);
-      f(index, [&](auto const& term) {
-        double result = 0;
-        Kokkos::parallel_reduce(
-            Kokkos::TeamThreadRange(team, int(count)),
-            [&](int j, double& sum) {
-              const CellIndex from = all.selected(j);
-              const Cell source = all.coarse.cells(from);
-              const BodyIndex bodies = all.coarse.bodies(source);
-              if (bodies == 0) return;
-              const double half = 0.5 * source.edge() * unit;
-              double r2 = half * half, x[3];
-              for (int d = 0; d < 3; ++d) {
-                x[d] = (double(target.centre[d]) - source.centre[d]) * unit;
-                r2 += x[d] * x[d];
-              }
-              sum += term(weights(from, bodies * per_body), r2, x);
-            },
-            result);
-        return result;
-      });
+    const Cell cell = coarse.cells(index);
+    const double half = 0.5 * cell.edge() * unit;
+    for (int d = 0; d < 3; ++d) {  // differences are exact, however close the cells
+      all.row(Row(all.x + 2 * d))[at] = float((cell.centre[d] >> 16) * (65536 * unit));
+      all.row(Row(all.x + 2 * d + 1))[at] = float((cell.centre[d] & 0xffff) * unit);
+    }
+    all.row(all.quarter_h2)[at] = float(half * half);
+    const BodyIndex bodies = coarse.bodies(cell);
+    all.row(all.weight)[at] =
+        bodies > 0 ? float(weights(index, double(bodies) / coarse.cells(0).body_count)) : 0;
+  }
+};
+
+/// The sums over all coarse cells at the selected ones: fields(index), and if Vectors, of charges with their
+/// signs, vectors(3 index + d). A team has every so many of them.
+template <class Space, bool Vectors>
+struct SumCoarse {
+  using V = Lanes<Space, float>;
+  static constexpr int W = lane_count_v<V>;
+  SelectedCells<Space> all;
+  Array<float, Space> fields, vectors;
+
+  KOKKOS_FUNCTION void operator()(TeamMember<Space> const& team) const {
+    const int count = int(all.count(0));
+    for (int i = team.league_rank(); i < count; i += team.league_size()) {
+      V sums[4] = {V(0.0f), V(0.0f), V(0.0f), V(0.0f)};
+      for (int j = team.team_rank() * W; j < count; j += team.team_size() * W) add(i, j, sums);
+      const std::int64_t index = all.selected(i);
+      for (int k = 0; k < (Vectors ? 4 : 1); ++k) {
+        float sum = LaneTraits<V>::sum(sums[k]);
+        if (team.team_size() > 1) team.team_reduce(Kokkos::Sum<float>(sum));
+        if (team.team_rank() == 0) (k == 0 ? fields(index) : vectors(3 * index + k - 1)) = sum;
+      }
     }
   }
-};
 
-/// Magnitudes.
-template <class Space>
-struct SumCoarse : AtSelected<Space> {
-  Array<float, Space> fields;
-
-  KOKKOS_FUNCTION void operator()(TeamMember<Space> const& team) const {
-    this->for_each(team, [&](CellIndex index, auto const& sum_over) {
-      const double field =
-          sum_over([](double w, double r2, double const*) { return std::fabs(w) / r2; });
-      if (team.team_rank() == 0) fields(index) = float(field);
-    });
-  }
-};
-
-/// Vectors, of charges with their signs: vectors(3 index + d).
-template <class Space>
-struct SumCoarseVectors : AtSelected<Space> {
-  Array<float, Space> vectors;
-
-  KOKKOS_FUNCTION void operator()(TeamMember<Space> const& team) const {
-    this->for_each(team, [&](CellIndex index, auto const& sum_over) {
-      for (int d = 0; d < 3; ++d) {
-        const double field = sum_over(
-            [=](double w, double r2, double const* x) { return w * x[d] / (r2 * std::sqrt(r2)); });
-        if (team.team_rank() == 0) vectors(3 * std::int64_t(index) + d) = float(field);
-      }
-    });
+ private:
+  KOKKOS_FORCEINLINE_FUNCTION void add(int i, int j, V* sums) const {
+    const auto load = [j](float const* row) { return LaneTraits<V>::load(row + j); };
+    V x[3], r2 = load(all.row(all.quarter_h2));
+    for (int d = 0; d < 3; ++d) {
+      float const* const high = all.row(typename SelectedCells<Space>::Row(all.x + 2 * d));
+      float const* const low = all.row(typename SelectedCells<Space>::Row(all.x + 2 * d + 1));
+      x[d] = (V(high[i]) - load(high)) + (V(low[i]) - load(low));
+      r2 += x[d] * x[d];
+    }
+    const V w = load(all.row(all.weight)), u = rsqrt(r2), g = w * u * u;
+    sums[0] += select(w < V(0.0f), -g, g);
+    if constexpr (Vectors)
+      for (int d = 0; d < 3; ++d) sums[d + 1] += g * u * x[d];
   }
 };
 
@@ -159,31 +160,40 @@ struct InheritCoarse {
   }
 };
 
-/// Calls `functor`, a SumCoarse.. of all selected cells, in teams.
-template <class Space, class Functor>
-void sum_coarse(Space const& space, std::int64_t cells, Functor const& functor, int team_size) {
-  constexpr std::int64_t teams = 2048;
-  Kokkos::parallel_for("fmm::field::sum",
-                       TeamPolicy<Space>(space, int(std::min(cells, teams)), team_size), functor);
-}
-
-/// fields(cell), in units of the weights / (edge of the cube)^2; returns where they were summed. Cost:
-/// O(cells), and the square of the number of coarse cells, about two times 256 in a cube.
+/// What coarse_field works with.
 template <class Space>
-SelectedCells<Space> coarse_field(Space const& space, Octree<Space> const& tree,
-                                  std::int64_t bodies, Buffer<CellIndex, Space>& selected_buffer,
-                                  Buffer<Offset, Space>& count_buffer,
-                                  CellWeights<Space> const& weights, Array<float, Space> fields,
-                                  int team_size) {
+struct CoarseBuffers {
+  Buffer<CellIndex, Space> selected{"coarse cells"};
+  Buffer<Offset, Space> count{"number of coarse cells"};
+  Buffer<float, Space> numbers{"coarse cells' numbers"};
+
+  std::size_t bytes() const { return selected.bytes() + count.bytes() + numbers.bytes(); }
+};
+
+/// fields(cell), and if Vectors, vectors(3 cell + d) of the cells where they are summed, in units of the weights /
+/// (edge of the cube)^2. Cost: O(cells), and the square of the number of coarse cells, about two times 256 in a
+/// cube.
+template <bool Vectors, class Space>
+CoarseCells<Space> coarse_field(Space const& space, Octree<Space> const& tree, std::int64_t bodies,
+                                CoarseBuffers<Space>& buffers, CellWeights<Space> const& weights,
+                                Array<float, Space> fields, Array<float, Space> vectors,
+                                int team_size) {
+  using All = SelectedCells<Space>;
+  constexpr std::int64_t teams = 2048;
   const std::int64_t cells = tree.cells.extent(0);
   const CoarseCells<Space> coarse{tree.cells, BodyIndex(bodies / coarse_share)};
-  const SelectedCells<Space> all{coarse, selected_buffer.resize(cells), count_buffer.resize(1)};
+  // less than coarse_share cells of a level have more bodies than the coarse ones, and eight children each
+  const std::int64_t most = std::min<std::int64_t>(cells, 1 + 8 * coarse_share * tree.depth);
+  const All all{buffers.selected.resize(most), buffers.count.resize(1),
+                buffers.numbers.resize(All::rows * (most + All::W))};
   Kokkos::parallel_scan("fmm::field::select", range(space, cells),
-                        SelectCoarse<Space>{coarse, all.selected, all.count});
-  sum_coarse(space, cells, SumCoarse<Space>{{all, weights}, fields}, team_size);
+                        SelectCoarse<Space>{coarse, weights, all});
+  Kokkos::parallel_for("fmm::field::sum",
+                       TeamPolicy<Space>(space, int(std::min(most, teams)), team_size),
+                       SumCoarse<Space, Vectors>{all, fields, vectors});
   Kokkos::parallel_for("fmm::field::inherit", range(space, cells),
                        InheritCoarse<Space>{coarse, fields});
-  return all;
+  return coarse;
 }
 
 }  // namespace fmm::detail

@@ -21,6 +21,7 @@
 
 #include "../detail/scan.hpp"
 #include "../detail/simd.hpp"
+#include "coarse_field.hpp"
 #include "criteria.hpp"
 #include "octree.hpp"
 
@@ -73,7 +74,7 @@ struct TraversalBuffers {
   Buffer<Offset, Space> sums{"list sums"}, ends{"list ends"};
   Buffer<float, Space> radii{"radii"}, charges{"cell charges"}, fields{"cell fields"},
       powers{"multipole powers"};
-  Buffer<CellIndex, Space> coarse{"coarse cells"};
+  CoarseBuffers<Space> coarse;
   Buffer<float, Space> vectors{"coarse field"};
   Buffer<Tile, Space> sample{"sampled tiles"};
   Buffer<double, Space> squares{"squared fields"}, scale{"field scale"};
