@@ -391,9 +391,9 @@ void for_numbers(F const& f) {
 }
 
 /// The steps of several threads, one after the other, on one expansion.
-template <int Order, Axial Kind, int Parts, class Real>
-void translate_in_parts(Route<Real> const& route, Real* a) {
-  using Steps = PartSteps<Order, Parts, 1>;
+template <int Order, Axial Kind, int Parts, int Stride = 1, class V>
+void translate_in_parts(Route<V> const& route, V* a) {
+  using Steps = PartSteps<Order, Parts, Stride>;
   const auto rotate = [&](int back) {
     for (int part = 0; part < Parts; ++part) Steps::rotate(route, back, part, a);
   };
@@ -414,6 +414,14 @@ void parts_agree_with_one_thread() {
     translate_in_parts<Order, Kind, 1>(route, one.data());
     translate_in_parts<Order, Kind, 2>(route, two.data());
     translate_in_parts<Order, Kind, 4>(route, four.data());
+    // two expansions at a time, with room between the coefficients
+    constexpr int stride = 3;
+    std::vector<Two<Real>> eight(stride * size);
+    for (int k = 0; k < size; ++k) eight[stride * k] = {a[k], -a[k]};
+    Two<Real> routes[Route<Real>::size];
+    for (int item = 0; item < 2; ++item) route.template store<2>(routes[0].value + item);
+    translate_in_parts<Order, Kind, 8, stride>(Route<Two<Real>>::template load<1>(routes),
+                                               eight.data());
     alone(a.data());
     double largest = 0;
     for (const Real c : a) largest = std::max(largest, std::fabs(double(c)));
@@ -422,6 +430,8 @@ void parts_agree_with_one_thread() {
       ASSERT_NEAR(one[k], a[k], rounding) << Order << " " << k;
       ASSERT_NEAR(two[k], a[k], rounding) << Order << " " << k;
       ASSERT_NEAR(four[k], a[k], rounding) << Order << " " << k;
+      ASSERT_NEAR(eight[stride * k].value[0], a[k], rounding) << Order << " " << k;
+      ASSERT_NEAR(eight[stride * k].value[1], -a[k], rounding) << Order << " " << k;
     }
   };
   const Real axis[][3] = {{0, 0, 1}, {0, 0, -1}, {1, 0, 0}, {0, -1, 0}, {-1, 1, 1}, {1, 2, -3}};

@@ -117,7 +117,7 @@ struct Tuning {
   }
   static constexpr double pairs_per_p2l(int order) {
     const int size = (order + 1) * (order + 1);
-    return 0.85 * size * (host || size <= detail::register_coefficients ? 1 : 5);
+    return 0.85 * size * (host || size <= detail::register_coefficients ? 1 : 1.2);
   }
 
   /// M2L by BatchedGemm.

@@ -20,8 +20,9 @@
 //   p2l(x, y, z, q, f, L)      optional: adds a body at (x, y, z), in cell edges from the centre and farther
 //                              from it than all bodies of the cell, to local expansion L of a cell of edge
 //                              1 / f; without it such bodies are summed by P2P
-//   only_adds                  optional: true if p2m and p2l do no more with M and L than M[k] += .., for the same
-//                              k in the same order whatever the body; M is then any class that allows it
+//   only_adds                  optional: the class itself (so that one that derives from it has to say so again),
+//                              if p2m and p2l do no more with M and L than M[k] += .., for every k once and in
+//                              the same order whatever the body; M is then any class that allows it
 //   staged_size, stage_multipole(M, k), stage_local(L, k)   optional: how many numbers a staged expansion
 //                              is, and number k of them, computed once for each cell; without these S is
 //                              the expansion itself
@@ -44,7 +45,7 @@ struct SphericalBasis {
   static constexpr int order = Order;
   static constexpr int size = coefficient_count(Order);
 
-  static constexpr bool only_adds = true;
+  using only_adds = SphericalBasis;
 
   template <class V, class Multipole>
   KOKKOS_INLINE_FUNCTION static void p2m(V x, V y, V z, V q, Multipole&& M) {

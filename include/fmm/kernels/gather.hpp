@@ -120,14 +120,14 @@ KOKKOS_INLINE_FUNCTION void team_sum(TeamMember<Space> const& team, V const* par
 }
 
 /// The coefficients of an expansion that is too large for a GPU's registers, for functions that do no more with
-/// them than M[k] += .., the same k in all threads of the team at the same time: rows of such terms, a coefficient
-/// each, wait in scratch memory until there are as many as threads, which then sum a row each in a fixed order and
-/// add it to `out`.
+/// them than M[k] += .., each k once, and the same k in all threads of the team at the same time: rows of such
+/// terms, a coefficient each, wait in scratch memory until there are as many as threads, which then sum a row
+/// each in a fixed order and add it to `out`.
 template <class Space, class Real>
 class TeamTerms {
  public:
   static constexpr int rows = Tuning<Space, Real>::gather_slice;
-  static_assert(is_host_space_v<Space> || Tuning<Space, Real>::gather_team == rows);
+  static_assert(Tuning<Space, Real>::gather_team == rows);  // on a GPU
 
   struct Coefficient {
     TeamTerms& terms;
@@ -136,52 +136,53 @@ class TeamTerms {
   };
 
   KOKKOS_FORCEINLINE_FUNCTION TeamTerms(TeamMember<Space> const& member, Real* expansion)
-      : team(member),
-        rank(member.team_rank()),
-        out(expansion),
-        scratch(scratch_array<Real>(member, 0, rows * width)) {}
+      : team_(member),
+        rank_(member.team_rank()),
+        out_(expansion),
+        scratch_(scratch_array<Real>(member, 0, rows * width)) {}
 
   KOKKOS_FORCEINLINE_FUNCTION Coefficient operator[](int k) { return {*this, k}; }
 
   /// For all threads, after the last term.
   KOKKOS_FORCEINLINE_FUNCTION void flush() {
-    team.team_barrier();
-    if (rank < waiting) {
+    team_.team_barrier();
+    if (rank_ < waiting_) {
       constexpr int chains = 4, length = rows / chains;  // of neighbours, whose terms cancel best
       Real sum[chains] = {};
       FMM_UNROLL
       for (int i = 0; i < length; ++i) {
         FMM_UNROLL
-        for (int c = 0; c < chains; ++c) sum[c] += scratch[rank * width + c * length + i];
+        for (int c = 0; c < chains; ++c) sum[c] += scratch_[rank_ * width + c * length + i];
       }
-      out[coefficient] += (sum[0] + sum[1]) + (sum[2] + sum[3]);
+      out_[coefficient_] += (sum[0] + sum[1]) + (sum[2] + sum[3]);
     }
-    team.team_barrier();
-    waiting = 0;
+    team_.team_barrier();
+    waiting_ = 0;
   }
 
  private:
   static constexpr int width = rows + 1;  ///< padded against bank conflicts
 
   KOKKOS_FORCEINLINE_FUNCTION void add(int k, Real term) {
-    scratch[waiting * width + rank] = term;
-    if (waiting == rank) coefficient = k;
-    if (++waiting == rows) flush();
+    scratch_[waiting_ * width + rank_] = term;
+    if (waiting_ == rank_) coefficient_ = k;
+    if (++waiting_ == rows) flush();
   }
 
-  TeamMember<Space> const& team;
-  int rank;
-  Real *out, *scratch;
-  int waiting = 0, coefficient = 0;  ///< that the thread sums
+  TeamMember<Space> const& team_;
+  int rank_;
+  Real *out_, *scratch_;
+  int waiting_ = 0, coefficient_ = 0;  ///< that the thread sums
 };
 
 /// Whether the sums of P2M and P2L are TeamTerms.
 template <class Space, class Expansion>
 inline constexpr bool sums_terms = false;
 template <class Space, class Expansion>
-  requires requires { Expansion::only_adds; }
+  requires requires { typename Expansion::only_adds; }
 inline constexpr bool sums_terms<Space, Expansion> =
-    Expansion::only_adds && !is_host_space_v<Space> && Expansion::size > register_coefficients;
+    std::is_same_v<typename Expansion::only_adds, Expansion> && !is_host_space_v<Space> &&
+    Expansion::size > register_coefficients;
 
 /// For owner = league rank: out(owner) = sum over items of op.add. `Op` provides
 ///   static constexpr int size;  using real;

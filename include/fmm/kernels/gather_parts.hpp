@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // The pattern of M2M and M2L for expansions that are too large for a thread's registers, on a GPU: a team
-// owns a cell and takes its items some at a time. These lie in scratch memory, a thread has two of them, and as
-// many threads, the parts, translate these two step by step (rotation_parts.hpp). Then every thread adds some
+// owns a cell and takes its items some at a time. These lie in scratch memory; a few threads, the parts,
+// translate two of them step by step (rotation_parts.hpp). Then every thread adds some
 // coefficients over the items, in a fixed order. No atomics; the same bits every time.
 #pragma once
 
@@ -9,6 +9,9 @@
 #include "rotation_parts.hpp"
 
 namespace fmm::detail {
+
+/// Threads that read neighbouring numbers together.
+inline constexpr int warp = 32;
 
 /// Bytes of scratch memory for the expansions and routes of two items a lane.
 template <class Real>
@@ -36,7 +39,7 @@ struct PartsTeam {
   /// Threads of a part, and from one coefficient's Two to the next: padded against bank conflicts.
   static constexpr int lanes = parts_lanes<Space, Real>(Order), stride = lanes + 1;
   static constexpr int items = 2 * lanes, threads = lanes * Parts;
-  static constexpr int warp = 32, warps = threads / warp;
+  static constexpr int warps = threads / warp;
   static_assert(threads % warp == 0 && lanes % warps == 0);
   static constexpr std::size_t scratch_bytes = parts_scratch<Real>(Order, lanes);
   using Steps = PartSteps<Order, Parts, stride>;
@@ -159,7 +162,7 @@ struct RotationOrder<SphericalExpansion<Order, Real, Rotation>> {
 /// at least.
 template <class Space, class Expansion, class Real>
 inline constexpr int parts_of = [] {
-  constexpr int order = RotationOrder<Expansion>::value, warp = 32;
+  constexpr int order = RotationOrder<Expansion>::value;
   if constexpr (order < 0 || Tuning<Space, Real>::translation_parts(order) == 1)
     return 1;
   else

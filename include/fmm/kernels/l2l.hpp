@@ -35,7 +35,7 @@ struct L2L {
   }
 };
 
-/// The same by teams, each for 32 children, of expansions too large for registers.
+/// The same by teams, each for some children, of expansions too large for registers.
 template <class Space, int Order, class RealNumber, int Parts>
 struct L2LParts {
   using Real = RealNumber;
@@ -58,8 +58,8 @@ struct L2LParts {
                                   child_offset<Real>(above, child, 1),
                                   child_offset<Real>(above, child, 2));
         });
-    for (int i = team.rank / Team::warp; i < count; i += Team::warps)
-      for (int k = team.rank % Team::warp; k < size; k += Team::warp)
+    for (int i = team.rank / warp; i < count; i += Team::warps)
+      for (int k = team.rank % warp; k < size; k += warp)
         locals(std::int64_t(first + i) * row + k) += team.number(k, i);
   }
 };

@@ -2,7 +2,7 @@
 // P2L: adds the bodies of the leaves in a cell's list to its local expansion (Cheng, Greengard & Rokhlin
 // 1999, J. Comput. Phys. 155:468, sec. 5: the X list). The mirror image of M2P: bodies too near for their
 // leaf's multipole, but outside of the target's sphere. A team owns a cell; its threads and their lanes
-// take the list's bodies, numbered through, and sum in registers. Cost: about 6 (p+1)^2 flops a body.
+// take the list's bodies, numbered through, and sum in registers, or as TeamTerms. Cost: about 6 (p+1)^2 flops a body.
 #pragma once
 
 #include "gather.hpp"

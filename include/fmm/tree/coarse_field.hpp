@@ -10,7 +10,6 @@
 #pragma once
 
 #include <algorithm>
-#include <cmath>
 
 #include "../detail/memory.hpp"
 #include "../detail/simd.hpp"
