@@ -208,7 +208,7 @@ TEST(Memory, RunningOutNamesTheBytes) {
   for (const std::size_t count :
        {std::size_t(1) << 46, std::numeric_limits<std::size_t>::max() / 2}) {
     try {
-      fmm::detail::allocate<double, Space>("too much", count);
+      fmm::detail::Buffer<double, Space>("too much").resize(count);
       ADD_FAILURE() << "allocated " << count;
     } catch (fmm::OutOfMemory const& error) {
       EXPECT_NE(std::string(error.what()).find(std::to_string(error.bytes())), std::string::npos);

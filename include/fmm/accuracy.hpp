@@ -90,6 +90,33 @@ struct GatherResults {
   }
 };
 
+/// Direct sums in double over all bodies at those numbered in `targets`, and the units that they are in.
+template <class Space>
+struct DirectSums {
+  Buffer<Body<double>, Space> bodies{"direct sum's bodies"};
+  Buffer<Sums<double>, Space> sums{"direct sum"};
+  double potential_unit = 1, field_unit = 1;
+
+  template <class Want, class Kernel, class Positions, class Charges>
+  void add(Space const& space, Kernel const& kernel, Positions const& positions,
+           Charges const& charges, Array<BodyIndex, Space> targets) {
+    const auto n = std::int64_t(positions.extent(0));
+    const auto all = bodies.resize(n);
+    Kokkos::parallel_for("fmm::direct_sum::bodies", range(space, n),
+                         CopyBodies<Space, Positions, Charges>{positions, charges, all});
+    double length = 1;
+    Kernel scaled = kernel;
+    potential_unit = prefactor(kernel);
+    if constexpr (RescalableKernel<Kernel>) {
+      length = bounding_cube(space, positions).exact_unit();
+      scaled = kernel.rescaled(length);
+      potential_unit *= kernel.potential_unit(length);
+    }
+    field_unit = potential_unit / length;
+    p2p_chosen<Want>(space, scaled, 1 / length, all, targets, sums.resize(targets.extent(0)));
+  }
+};
+
 }  // namespace detail
 
 /// Direct sums in double, in the caller's units, over all N bodies at those numbered in `targets` (M):
@@ -112,28 +139,16 @@ void direct_sum(ExecutionSpace const& space, Kernel const& kernel, Positions con
   if (n == 0 || m == 0) return;
   detail::Region region("direct_sum");
   using Want = detail::Wanted<!std::is_same_v<Potential, None>, !std::is_same_v<Field, None>>;
-  detail::Buffer<detail::Body<double>, ExecutionSpace> body_buffer("direct sum's bodies");
-  detail::Buffer<detail::Sums<double>, ExecutionSpace> sum_buffer("direct sum");
   detail::Buffer<detail::BodyIndex, ExecutionSpace> target_buffer("direct sum's targets");
-  const auto bodies = body_buffer.resize(n);
-  const auto sums = sum_buffer.resize(m);
   const auto chosen = target_buffer.resize(m);
   Kokkos::deep_copy(space, chosen, targets);
+  detail::DirectSums<ExecutionSpace> direct;
+  direct.template add<Want>(space, kernel, typename Positions::const_type(positions),
+                            typename Charges::const_type(charges), chosen);
   Kokkos::parallel_for(
-      "fmm::direct_sum::bodies", detail::range(space, n),
-      detail::CopyBodies<ExecutionSpace, Positions, Charges>{positions, charges, bodies});
-  double length = 1;
-  Kernel scaled = kernel;
-  double unit = detail::prefactor(kernel);
-  if constexpr (detail::RescalableKernel<Kernel>) {
-    length = detail::bounding_cube(space, positions).exact_unit();
-    scaled = kernel.rescaled(length);
-    unit *= kernel.potential_unit(length);
-  }
-  detail::p2p_chosen<Want>(space, scaled, 1 / length, bodies, chosen, sums);
-  Kokkos::parallel_for("fmm::direct_sum::results", detail::range(space, m),
-                       detail::GiveDirect<ExecutionSpace, Potential, Field>{
-                           sums, unit, unit / length, potential, field});
+      "fmm::direct_sum::results", detail::range(space, m),
+      detail::GiveDirect<ExecutionSpace, Potential, Field>{
+          direct.sums.view(m), direct.potential_unit, direct.field_unit, potential, field});
   space.fence();  // the buffers go now
 }
 
@@ -156,74 +171,104 @@ inline std::vector<std::int64_t> choose(std::size_t samples, std::size_t all, st
   return chosen;
 }
 
-/// Compares results with the direct sum in double at the bodies numbered in `host_targets`.
-template <class ExecutionSpace, class Kernel, class Positions, class Charges, class Potential,
-          class Field>
-ErrorMeasure compare_at(ExecutionSpace const& space, Kernel const& kernel,
-                        Positions const& positions, Charges const& charges,
-                        Potential const& potential, Field const& field,
-                        std::vector<BodyIndex> const& host_targets) {
-  check_result<ExecutionSpace, Potential, 1>();
-  check_result<ExecutionSpace, Field, 2>();
-  const std::int64_t n = checked_size("positions", positions);
-  check_extents("potential", potential, n);
-  check_extents("field", field, n);
+/// Errors of `computed` sums against `exact` ones of the same targets.
+FMM_SELDOM inline ErrorMeasure compare(std::vector<Sums<double>> const& computed,
+                                       std::vector<Sums<double>> const& exact, bool potential,
+                                       bool field) {
   ErrorMeasure error;
-  const auto m = std::int64_t(host_targets.size());
-  error.samples = host_targets.size();
-  if (m == 0) return error;
-  Buffer<BodyIndex, ExecutionSpace> target_buffer("sampled targets");
-  Buffer<Sums<double>, ExecutionSpace> result_buffer("sampled results");
-  const auto targets = target_buffer.resize(m);
-  const auto results = result_buffer.resize(m);
-  using HostTargets =
-      Kokkos::View<BodyIndex const*, Kokkos::HostSpace, Kokkos::MemoryTraits<Kokkos::Unmanaged>>;
-  Kokkos::deep_copy(space, targets, HostTargets(host_targets.data(), m));
-  Kokkos::parallel_for(
-      "fmm::error::gather", range(space, m),
-      GatherResults<ExecutionSpace, Potential, Field>{potential, field, targets, results});
-  using Memory = typename ExecutionSpace::memory_space;
-  Kokkos::View<double*, Device<ExecutionSpace>> reference_potential("fmm::reference", m);
-  Kokkos::View<double* [3], Kokkos::LayoutRight, Memory> reference_field("fmm::reference", m);
-  space.fence();
-  const auto start = std::chrono::steady_clock::now();
-  direct_sum(space, kernel, positions, charges, targets, reference_potential, reference_field);
-  error.direct_seconds =
-      std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
-
-  const auto host_results = Kokkos::create_mirror_view_and_copy(
-      Kokkos::HostSpace(),
-      Kokkos::View<Sums<double>*, Device<ExecutionSpace>, Kokkos::MemoryTraits<Kokkos::Unmanaged>>(
-          results));
-  const auto host_potential =
-      Kokkos::create_mirror_view_and_copy(Kokkos::HostSpace(), reference_potential);
-  const auto host_field = Kokkos::create_mirror_view_and_copy(Kokkos::HostSpace(), reference_field);
+  error.samples = exact.size();
   double force2 = 0, difference2 = 0, potential2 = 0, potential_difference2 = 0;
-  if (!std::is_same_v<Field, None>) error.force.reserve(m);
-  for (std::int64_t i = 0; i < m; ++i) {
-    const auto r = host_results(i);
-    const double dp = r.potential - host_potential(i);
-    potential2 += host_potential(i) * host_potential(i);
-    potential_difference2 += dp * dp;
-    const double computed[3] = {r.x, r.y, r.z};
-    double a2 = 0, d2 = 0;
-    for (int c = 0; c < 3; ++c) {
-      a2 += host_field(i, c) * host_field(i, c);
-      d2 += (computed[c] - host_field(i, c)) * (computed[c] - host_field(i, c));
-    }
-    force2 += a2;
+  const auto square = [](double x, double y, double z) { return x * x + y * y + z * z; };
+  for (std::size_t i = 0; i < exact.size(); ++i) {
+    const Sums<double> a = computed[i], b = exact[i];
+    potential2 += b.potential * b.potential;
+    potential_difference2 += (a.potential - b.potential) * (a.potential - b.potential);
+    const double b2 = square(b.x, b.y, b.z), d2 = square(a.x - b.x, a.y - b.y, a.z - b.z);
+    force2 += b2;
     difference2 += d2;
-    if (!std::is_same_v<Field, None>) error.force.push_back(d2 == 0 ? 0 : std::sqrt(d2 / a2));
+    if (field) error.force.push_back(d2 == 0 ? 0 : std::sqrt(d2 / b2));
   }
-  if (!std::is_same_v<Potential, None> && potential_difference2 > 0)
+  if (potential && potential_difference2 > 0)
     error.potential_l2 = std::sqrt(potential_difference2 / potential2);
-  if (!std::is_same_v<Field, None>) {
+  if (field && !exact.empty()) {
     if (difference2 > 0) error.force_l2 = std::sqrt(difference2 / force2);
     std::sort(error.force.begin(), error.force.end());
     error.force_max = error.force.back();
-    error.force_p99 = error.force[std::size_t(0.99 * double(m - 1))];
+    error.force_p99 = error.force[std::size_t(0.99 * double(exact.size() - 1))];
   }
   return error;
+}
+
+/// Direct sums in double at sampled bodies, with which any number of results are compared.
+template <class Space>
+class Reference {
+ public:
+  /// At the bodies numbered in `host_targets`. Cost: as many times N pairs.
+  template <class Kernel, class Positions, class Charges>
+  Reference(Space const& space, Kernel const& kernel, Positions const& positions,
+            Charges const& charges, std::vector<BodyIndex> const& host_targets)
+      : n_(checked_size("positions", positions)), exact_(host_targets.size()) {
+    check_view<Space, Positions, 2>();
+    check_view<Space, Charges, 1>();
+    check_extents("charges", charges, n_);
+    const std::size_t m = host_targets.size();
+    if (m == 0) return;
+    const auto targets = targets_.resize(m);
+    copy_bytes<Kokkos::HostSpace, typename Space::memory_space>(
+        space, host_targets.data(), targets.data(), m * sizeof(BodyIndex));
+    space.fence();
+    const auto start = std::chrono::steady_clock::now();
+    DirectSums<Space> direct;
+    direct.template add<Wanted<true, true>>(space, kernel,
+                                            typename Positions::const_type(positions),
+                                            typename Charges::const_type(charges), targets);
+    read_back(space, direct.sums.view(m).data(), exact_.data(), m);
+    for (Sums<double>& s : exact_)
+      s = {s.potential * direct.potential_unit, s.x * direct.field_unit, s.y * direct.field_unit,
+           s.z * direct.field_unit};
+    seconds_ = std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
+  }
+
+  /// Errors of `potential` (N) and `field` (N,3), or fmm::none, of all bodies.
+  template <class Potential, class Field>
+  ErrorMeasure errors(Space const& space, Potential const& potential, Field const& field) {
+    check_result<Space, Potential, 1>();
+    check_result<Space, Field, 2>();
+    check_extents("potential", potential, n_);
+    check_extents("field", field, n_);
+    const std::size_t m = exact_.size();
+    std::vector<Sums<double>> computed(m);
+    if (m > 0) {
+      const auto results = results_.resize(m);
+      Kokkos::parallel_for("fmm::error::gather", range(space, std::int64_t(m)),
+                           GatherResults<Space, Potential, Field>{potential, field,
+                                                                  targets_.view(m), results});
+      read_back(space, results.data(), computed.data(), m);
+    }
+    ErrorMeasure error = compare(computed, exact_, !std::is_same_v<Potential, None>,
+                                 !std::is_same_v<Field, None>);
+    error.direct_seconds = seconds_;
+    return error;
+  }
+
+ private:
+  std::int64_t n_;
+  std::vector<Sums<double>> exact_;
+  Buffer<BodyIndex, Space> targets_{"sampled targets"};
+  Buffer<Sums<double>, Space> results_{"sampled results"};
+  double seconds_ = 0;
+};
+
+/// Compares results with the direct sum in double at the bodies numbered in `host_targets`.
+template <class Space, class Kernel, class Positions, class Charges, class Potential, class Field>
+ErrorMeasure compare_at(Space const& space, Kernel const& kernel, Positions const& positions,
+                        Charges const& charges, Potential const& potential, Field const& field,
+                        std::vector<BodyIndex> const& host_targets) {
+  const std::int64_t n = checked_size("positions", positions);
+  check_extents("potential", potential, n);
+  check_extents("field", field, n);
+  return Reference<Space>(space, kernel, positions, charges, host_targets)
+      .errors(space, potential, field);
 }
 
 }  // namespace detail

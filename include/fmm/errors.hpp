@@ -9,13 +9,15 @@
 #include <string>
 #include <type_traits>
 
+#include "detail/seldom.hpp"
+
 namespace fmm {
 
 namespace detail {
 
 /// `value` as text: 17 significant digits for floating point, so that nothing is hidden by rounding.
 template <class T>
-std::string to_text(T const& value) {
+FMM_SELDOM std::string to_text(T const& value) {
   std::ostringstream stream;
   if constexpr (std::is_floating_point_v<T>) stream.precision(17);
   stream << value;
@@ -27,7 +29,7 @@ std::string to_text(T const& value) {
 /// Thrown at the door: `what()` reads "theta = 1.5 is not allowed: 0 < theta <= 1".
 class InvalidArgument : public std::invalid_argument {
  public:
-  InvalidArgument(std::string argument, std::string value, std::string allowed)
+  FMM_SELDOM InvalidArgument(std::string argument, std::string value, std::string allowed)
       : std::invalid_argument(argument + " = " + value + " is not allowed: " + allowed),
         argument_(std::move(argument)),
         value_(std::move(value)),
@@ -54,7 +56,7 @@ class InvalidArgument : public std::invalid_argument {
 /// Device or host memory ran out; nothing that the caller owns was changed.
 class OutOfMemory : public std::runtime_error {
  public:
-  OutOfMemory(std::string const& label, std::size_t bytes)
+  FMM_SELDOM OutOfMemory(std::string const& label, std::size_t bytes)
       : std::runtime_error("out of memory: could not allocate " + std::to_string(bytes) +
                            " bytes for " + label),
         bytes_(bytes) {}

@@ -8,13 +8,7 @@
 #include <string>
 #include <type_traits>
 
-// Before a function that is seldom called, or large: a CPU keeps it out of the code around the call, and the
-// compiler works on it once.
-#if defined(__GNUC__) && !defined(__CUDA_ARCH__)
-#define FMM_SELDOM __attribute__((noinline))
-#else
-#define FMM_SELDOM
-#endif
+#include "seldom.hpp"
 
 namespace fmm::detail {
 
@@ -99,13 +93,20 @@ class Region {
   Region& operator=(Region const&) = delete;
 };
 
+/// Starts to copy `count` bytes between two memory spaces. Bytes, because each type of View that is copied
+/// costs a program that uses the library a tenth of a second of compilation.
+template <class FromMemory, class ToMemory, class Space>
+FMM_SELDOM void copy_bytes(Space const& space, void const* from, void* to, std::size_t count) {
+  using Unmanaged = Kokkos::MemoryTraits<Kokkos::Unmanaged>;
+  Kokkos::deep_copy(
+      space, Kokkos::View<char*, ToMemory, Unmanaged>(static_cast<char*>(to), count),
+      Kokkos::View<char const*, FromMemory, Unmanaged>(static_cast<char const*>(from), count));
+}
+
 /// A few numbers of device memory, read back: one of the few host synchronisations of a build.
 template <class Space, class T>
 void read_back(Space const& space, T const* from, T* to, std::size_t count) {
-  Kokkos::View<T*, Kokkos::HostSpace, Kokkos::MemoryTraits<Kokkos::Unmanaged>> host(to, count);
-  Kokkos::View<T const*, Device<Space>, Kokkos::MemoryTraits<Kokkos::Unmanaged>> device(from,
-                                                                                        count);
-  Kokkos::deep_copy(space, host, device);
+  copy_bytes<typename Space::memory_space, Kokkos::HostSpace>(space, from, to, count * sizeof(T));
   space.fence();
 }
 template <class Space, class T>

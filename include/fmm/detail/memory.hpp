@@ -8,7 +8,6 @@
 #include <limits>
 #include <new>
 #include <string>
-#include <utility>
 
 #include "../errors.hpp"
 #include "kokkos_compat.hpp"
@@ -30,64 +29,94 @@ inline std::size_t available_host_memory() {
 /// Smaller requests than this are made without asking how much memory there is.
 inline constexpr std::size_t large_allocation = std::size_t(1) << 28;
 
-/// An uninitialised managed View of `count` elements. Throws OutOfMemory naming the bytes asked for
-/// (Kokkos itself wraps around on a size that does not fit in 64 bits).
-template <class T, class Space>
-Kokkos::View<T*, Device<Space>> allocate(std::string const& label, std::size_t count) {
-  if (count > std::numeric_limits<std::size_t>::max() / 2 / sizeof(T))
-    throw OutOfMemory(label, std::numeric_limits<std::size_t>::max());
-  const std::size_t bytes = count * sizeof(T);
-  if (is_host_space_v<Space> && bytes > large_allocation && bytes > available_host_memory())
-    throw OutOfMemory(label, bytes);
-  try {
-    return Kokkos::View<T*, Device<Space>>(Kokkos::view_alloc(label, Kokkos::WithoutInitializing),
-                                           count);
-  } catch (std::bad_alloc const&) {
-    throw OutOfMemory(label, bytes);
-  } catch (std::runtime_error const&) {
-    throw OutOfMemory(label, bytes);
-  }
-}
+/// Bytes of device memory that can be exchanged for more of them. One type for whatever they hold: each
+/// type of View costs a program that uses the library a tenth of a second of compilation.
+template <class Space>
+class Bytes {
+ public:
+  explicit Bytes(char const* label) : label_(label) {}
 
-/// Device memory that only grows. Contents are lost by `resize` and kept by `grow`.
+  char* data() const { return storage_.data(); }
+  std::size_t count() const { return storage_.extent(0); }
+  /// `count` bytes of unspecified content, in the place of those that there were.
+  FMM_SELDOM void replace(std::size_t count) {
+    storage_ = {};
+    storage_ = allocate(count);
+  }
+  /// `count` bytes, of which the first `kept` are as they were.
+  FMM_SELDOM void enlarge(Space const& space, std::size_t count, std::size_t kept) {
+    const Managed larger = allocate(count);
+    if (kept > 0) {
+      using Memory = typename Space::memory_space;
+      copy_bytes<Memory, Memory>(space, data(), larger.data(), kept);
+      space.fence();  // the old memory goes back now
+    }
+    storage_ = larger;
+  }
+  [[noreturn]] FMM_SELDOM void refuse(std::size_t count) const {
+    throw OutOfMemory(std::string("fmm::") + label_, count);
+  }
+
+ private:
+  using Managed = Kokkos::View<char*, Device<Space>>;
+
+  /// Uninitialised memory. Throws OutOfMemory naming the bytes asked for.
+  Managed allocate(std::size_t count) const {
+    if (is_host_space_v<Space> && count > large_allocation && count > available_host_memory())
+      refuse(count);
+    try {
+      return Managed(Kokkos::view_alloc(std::string("fmm::") + label_, Kokkos::WithoutInitializing),
+                     count);
+    } catch (std::bad_alloc const&) {
+      refuse(count);
+    } catch (std::runtime_error const&) {
+      refuse(count);
+    }
+  }
+
+  char const* label_;  ///< a literal
+  Managed storage_;
+};
+
+/// Device memory for elements of a type, which only grows. Contents are lost by `resize` and kept by `grow`.
 template <class T, class Space>
 class Buffer {
  public:
-  explicit Buffer(std::string label) : label_("fmm::" + std::move(label)) {}
+  /// `label` names the memory for Kokkos's tools and in OutOfMemory; it is a literal.
+  explicit Buffer(char const* label) : bytes_(label) {}
 
   /// `count` elements of unspecified content.
   Array<T, Space> resize(std::size_t count) {
-    if (count > storage_.extent(0)) {
-      storage_ = {};
-      storage_ = allocate<T, Space>(label_, count);
-    }
+    if (count > capacity()) bytes_.replace(bytes_of(count));
     return view(count);
   }
 
   /// `count` elements, of which the first `kept` are as they were. Grows by an eighth at least, so that
   /// filling a buffer piece by piece costs O(count) in all.
   Array<T, Space> grow(Space const& space, std::size_t count, std::size_t kept) {
-    if (count > storage_.extent(0)) {
-      const std::size_t wanted = std::max(count, storage_.extent(0) + storage_.extent(0) / 8);
-      auto larger = allocate<T, Space>(label_, wanted);
-      if (kept > 0) {
-        Array<T, Space> to(larger.data(), kept), from(storage_.data(), kept);
-        Kokkos::deep_copy(space, to, from);
-        space.fence();  // the old memory goes back now
-      }
-      storage_ = larger;
-    }
+    if (count > capacity())
+      bytes_.enlarge(space, bytes_of(std::max(count, capacity() + capacity() / 8)),
+                     kept * sizeof(T));
     return view(count);
   }
 
-  Array<T, Space> view(std::size_t count) const { return Array<T, Space>(storage_.data(), count); }
+  Array<T, Space> view(std::size_t count) const {
+    return Array<T, Space>(reinterpret_cast<T*>(bytes_.data()), count);
+  }
   /// All that there is.
-  Array<T, Space> view() const { return view(storage_.extent(0)); }
-  std::size_t bytes() const { return storage_.extent(0) * sizeof(T); }
+  Array<T, Space> view() const { return view(capacity()); }
+  std::size_t bytes() const { return bytes_.count(); }
 
  private:
-  std::string label_;
-  Kokkos::View<T*, Device<Space>> storage_;
+  std::size_t capacity() const { return bytes_.count() / sizeof(T); }
+  /// Kokkos itself would wrap around on a size that does not fit in 64 bits.
+  std::size_t bytes_of(std::size_t count) const {
+    constexpr std::size_t largest = std::numeric_limits<std::size_t>::max();
+    if (count > largest / 2 / sizeof(T)) bytes_.refuse(largest);
+    return count * sizeof(T);
+  }
+
+  Bytes<Space> bytes_;
 };
 
 }  // namespace fmm::detail

@@ -333,12 +333,18 @@ struct P2P {
         finite = finite && sum[t].finite();
       }
       if constexpr (Kind == Meeting::apart && has_apart)
-        if (!finite)
-          return add_block<Meeting::coincident, targets>(team, frame, chunk, count, begin, needed,
-                                                         b, at, total);
+        if (!finite) return add_coincident(team, frame, chunk, count, begin, needed, b, at, total);
       FMM_UNROLL
       for (int t = 0; t < Targets; ++t) total[t] += sum[t];
     }
+  }
+
+  template <class Frame>
+  FMM_SELDOM KOKKOS_FUNCTION void add_coincident(TeamMember<Space> const& team, Frame const& frame,
+                                                 TwoPartChunk<V> chunk, int count, int begin,
+                                                 int needed, int b, Places const& at,
+                                                 Totals& total) const {
+    add_block<Meeting::coincident, targets>(team, frame, chunk, count, begin, needed, b, at, total);
   }
 
   /// The totals of all targets; threads that share targets meet in scratch memory.

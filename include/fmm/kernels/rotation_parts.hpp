@@ -61,6 +61,18 @@ struct TableReader {
   }
 };
 
+/// The same, to be written.
+template <class Real>
+struct TableWriter {
+  Two<Real>* to;
+  int next = 0;
+
+  KOKKOS_FUNCTION constexpr void operator()(Real x) {
+    to[next / 2].value[next % 2] = x;
+    ++next;
+  }
+};
+
 /// Symmetric matrices, the upper triangles of all that the parts take one after the other: `Groups` of `Parts`,
 /// those of a group as large as its first and padded by zeros.
 template <int Parts, int Groups, class Real, class Size>
@@ -79,6 +91,9 @@ struct MatrixGroups {
   template <int group>
   KOKKOS_FORCEINLINE_FUNCTION TableReader<Real> reader(int part) const {
     return TableReader<Real>(numbers + begin(group) + part * length(group));
+  }
+  KOKKOS_FUNCTION constexpr TableWriter<Real> writer(int group, int part) {
+    return {numbers + begin(group) + part * length(group)};
   }
 };
 
@@ -102,17 +117,16 @@ struct DegreeGroups {
     for (int group = 0; group < count; ++group)
       for (int part = 0; part < Parts; ++part) {
         const int n = degree(group, part), top = of(group) - 1;
-        Two<Real>* const to = all.numbers + all.begin(group) + part * all.length(group);
-        int next = 0;
+        auto put = all.writer(group, part);
         for (int odd = 0; odd < 2; ++odd)
           for (int m = 0; m <= top; ++m)
-            for (int l = m + odd; l <= top; l += 2, ++next) {
-              if (n < 1 || l > n) continue;
-              if ((n + odd) % 2 == 0)
-                to[next / 2].value[next % 2] = swap.cos[Table::index_cos(n, m, l)];
-              else if (m > 0)
-                to[next / 2].value[next % 2] = swap.sin[Table::index_sin(n, m, l)];
-            }
+            for (int l = m + odd; l <= top; l += 2)
+              if (n < 1 || l > n)
+                put(Real(0));
+              else if ((n + odd) % 2 == 0)
+                put(swap.cos[Table::index_cos(n, m, l)]);
+              else
+                put(m > 0 ? swap.sin[Table::index_sin(n, m, l)] : Real(0));
       }
     return all;
   }
@@ -137,14 +151,15 @@ struct OrderGroups {
     for (int group = 0; group < count; ++group)
       for (int part = 0; part < Parts; ++part) {
         const int t = group * Parts + part, size = of(group);
-        Two<Real>* const to = all.numbers + all.begin(group) + part * all.length(group);
-        int next = 0;
+        auto put = all.writer(group, part);
         for (int i = 0; i < size; ++i)
-          for (int k = i; k < size; ++k, ++next) {
-            if (k >= degrees(t)) continue;
-            const int at = Table::index(Order - i, Order - k, (t + 1) / 2);
-            to[next / 2].value[next % 2] = Kind == Axial::m2l ? axial.m2l[at] : axial.shift[at];
-          }
+          for (int k = i; k < size; ++k)
+            if (k >= degrees(t)) {
+              put(Real(0));
+            } else {
+              const int at = Table::index(Order - i, Order - k, (t + 1) / 2);
+              put(Kind == Axial::m2l ? axial.m2l[at] : axial.shift[at]);
+            }
       }
     return all;
   }

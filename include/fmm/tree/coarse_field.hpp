@@ -141,10 +141,12 @@ struct SumCoarse {
       x[d] = (V(high[i]) - load(high)) + (V(low[i]) - load(low));
       r2 += x[d] * x[d];
     }
-    const V w = load(all.row(all.weight)), u = rsqrt(r2), g = w * u * u;
+    const V w = load(all.row(all.weight)), g = w / r2;
     sums[0] += select(w < V(0.0f), -g, g);
-    if constexpr (Vectors)
+    if constexpr (Vectors) {
+      const V u = rsqrt(r2);
       for (int d = 0; d < 3; ++d) sums[d + 1] += g * u * x[d];
+    }
   }
 };
 

@@ -42,8 +42,8 @@ struct ListBuffers {
   Buffer<CellIndex, Space> entries;
   Offset total = 0;
 
-  explicit ListBuffers(std::string const& name)
-      : offsets(name + " offsets"), entries(name + " list") {}
+  ListBuffers(char const* offsets_label, char const* entries_label)
+      : offsets(offsets_label), entries(entries_label) {}
 
   Csr<Space> csr(std::int64_t rows) const { return {offsets.view(rows + 1), entries.view(total)}; }
   Offset capacity() const { return Offset(entries.view().extent(0)); }
@@ -64,8 +64,9 @@ enum ListIndex { list_m2l, list_p2l, list_m2p, list_p2p, list_open, split, list_
 
 template <class Space>
 struct TraversalBuffers {
-  ListBuffers<Space> m2l{"m2l"}, p2l{"p2l"}, m2p{"m2p"}, p2p{"p2p"};
-  ListBuffers<Space> open{"open"}, next_open{"next open"};
+  ListBuffers<Space> m2l{"m2l offsets", "m2l list"}, p2l{"p2l offsets", "p2l list"},
+      m2p{"m2p offsets", "m2p list"}, p2p{"p2p offsets", "p2p list"},
+      open{"open offsets", "open list"}, next_open{"next open offsets", "next open list"};
   Buffer<int, Space> counts{"list counts"};
   int decisions_per_row = 256;    ///< that there is room for
   std::int64_t logged_level = 0;  ///< rows of the largest level so far
