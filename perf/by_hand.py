@@ -2,12 +2,12 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """What fmm_forces --tolerance costs against the fastest setting that a search by hand finds.
 
-    perf/by_hand.py build/fmm_forces --report perf/results/DEVICE-by-hand.json [--n 1e5]
+    perf/by_hand.py build/fmm_forces --report perf/results/DEVICE-by-hand.json [--n 1e5] [--tune]
 
 The hand has the dual traversal by radii, and runs every order and theta. For each tolerance it takes the three
 settings that are the fastest of those that hold it, and from each goes to leaves of other sizes as long as
 these are faster and hold it, too. Errors are against direct sums in double at 4096 bodies, seconds are the
-median of the repeats. In float the hand computes in float, --tolerance in mixed precision. Runs are kept in the
+median of the repeats. With --tune the library searches, too. In float the hand computes in float, --tolerance in mixed precision. Runs are kept in the
 file, and those that are there are not measured again.
 """
 from experiments import print_table
@@ -59,7 +59,7 @@ class Hand:
 
 
 def by_tolerance(runs, options, model, precision, tolerance):
-    words = ["--precision", precision, "--tolerance", f"{tolerance:g}"]
+    words = ["--precision", precision, "--tolerance", f"{tolerance:g}", *["--tune"] * options.tune]
     entry, = runs.run(options.program, line_of(options, model, words), "--report")
     return row_of(entry)
 
@@ -68,6 +68,7 @@ def main():
     parser = parser_of(__doc__.splitlines()[0], 10**5, ["cube", "plummer"], list(TOLERANCES), 3)
     parser.add_argument("--orders", type=int, nargs="+", default=ORDERS)
     parser.add_argument("--thetas", type=float, nargs="+", default=THETAS)
+    parser.add_argument("--tune", action="store_true", help="--tolerance with --tune")
     options = parser.parse_args()
     runs = Runs(options.report, "by hand", options.again)
     results = []

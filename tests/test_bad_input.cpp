@@ -204,6 +204,16 @@ TEST_F(Input, ExtentsMustMatch) {
                  "2147483647");
 }
 
+TEST_F(Input, APlanOfAnotherTraversalIsRefused) {
+  const DeviceBodies<Space> device(bodies);
+  Dual dual;
+  Lists lists;
+  const auto plan = dual.build(space, device.x);
+  expect_refused([&] { lists.evaluate(space, plan, device.q, potential, field); }, "plan",
+                 "one of another traversal", "made with the solver's own");
+  EXPECT_NO_THROW(Dual({.theta = 0.5}).evaluate(space, plan, device.q, potential, field));
+}
+
 TEST(Memory, RunningOutNamesTheBytes) {
   for (const std::size_t count :
        {std::size_t(1) << 46, std::numeric_limits<std::size_t>::max() / 2}) {

@@ -5,6 +5,7 @@
 namespace fmm_test {
 namespace {
 
+using Space = Kokkos::DefaultExecutionSpace;
 using FewOrders = fmm::Orders<3, 5, 8>;
 using ManyDigits = fmm::Orders<4, 8, 12>;
 
@@ -77,6 +78,102 @@ TEST(Tolerance, ThatCannotBeReachedIsRefused) {
   refuses<InDouble>({.tolerance = 1e-6, .theta = 0.5}, {"theta = 0.5", "with a tolerance"});
   refuses<InDouble>({.tolerance = 1e-6, .pair_error = 1e-5}, {"pair_error", "with a tolerance"});
   refuses<fmm::Solver<fmm::Laplace, 4>>({.tolerance = 1e-3}, {"tolerance", "ToleranceSolver"});
+}
+
+/// A solver of which time and error are known: the cost falls with the order up to 8, then grows, and is the
+/// least at leaves of 96; the error is what growth of the limit says.
+struct Imagined {
+  double goal;
+  int measured = 0;
+
+  fmm::detail::Trial operator()(fmm::detail::Setting const& s, double wanted) {
+    ++measured;
+    EXPECT_EQ(wanted, goal);
+    fmm::detail::Trial trial{s};
+    trial.error = s.by_power ? 0.05 * s.limit : std::pow(s.limit / 1.4, s.order + 2.5);
+    if (trial.error > goal) return trial;
+    const double order = std::log(s.order / 8.0), leaf = std::log(s.leaf_capacity / 96.0);
+    trial.seconds = (s.by_power ? 1.3 : 1) * (1 + 4 * order * order + leaf * leaf) *
+                    std::pow(trial.error / goal, -0.3);
+    return trial;
+  }
+};
+
+TEST(SettingSearch, GoesDownhillToTheFastestThatHolds) {
+  const std::vector<int> orders{2, 3, 4, 5, 6, 8, 10, 12, 16}, leaves{16, 32, 64, 96, 128, 256};
+  for (const double goal : {1e-3, 1e-5, 1e-9})
+    for (const int first : {0, 4, 8}) {
+      Imagined solver{goal};
+      fmm::detail::SettingSearch search(
+          goal, orders, leaves, [](int) { return 40; }, std::ref(solver));
+      const auto found = search.fastest(first);
+      EXPECT_EQ(found.setting.order, 8) << goal << ", " << first;
+      EXPECT_EQ(found.setting.leaf_capacity, 96);
+      EXPECT_FALSE(found.setting.by_power);
+      EXPECT_LE(found.error, goal);
+      EXPECT_GT(found.error, 0.5 * goal);
+      EXPECT_EQ(search.trials(), solver.measured);
+      EXPECT_LT(search.trials(), 60);
+    }
+}
+
+TEST(SettingSearch, SaysWhenNothingHolds) {
+  int trials = 0;
+  fmm::detail::SettingSearch search(
+      1e-8, {2, 4}, {64}, [](int) { return 64; },
+      [&](fmm::detail::Setting const& s, double) {
+        ++trials;
+        return fmm::detail::Trial{s, 1e-6};  // what float has, say
+      });
+  EXPECT_FALSE(std::isfinite(search.fastest(1).seconds));
+  EXPECT_EQ(search.trials(), trials);
+}
+
+/// Tunes on one set of bodies; the error at all of them, and at those of another seed. Returns the pairs of cells
+/// whose bodies are not summed one by one then.
+template <class Solver>
+std::int64_t tunes(Model model, std::size_t n, bool mixed, double tolerance) {
+  const auto bodies = make_bodies(model, n, mixed, 1);
+  const DeviceBodies<Space> device(bodies);
+  Solver solver({.tolerance = tolerance});
+  const fmm::Tuned tuned = solver.tune(Space(), device.x, device.q, 2000);
+  EXPECT_TRUE(tuned.held);
+  EXPECT_LE(tuned.error, 0.85 * tolerance);
+  EXPECT_GT(tuned.seconds, 0);
+  EXPECT_GT(tuned.trials, 3);
+  for (const unsigned seed : {1u, 2u}) {
+    const auto others = make_bodies(model, n, mixed, seed);
+    EXPECT_LT(relative_l2(run(solver, others).field, direct_sum<fmm::Laplace>(others).field),
+              tolerance)
+        << name_of(model) << ", " << seed;
+  }
+  return solver.build(Space(), device.x, device.q).m2l_entries();
+}
+
+TEST(Tune, HoldsTheToleranceWithLessToSpare) {
+  using InFloat = fmm::ToleranceSolver<fmm::Laplace, FewOrders, float>;
+  using InDouble = fmm::ToleranceSolver<fmm::Laplace, ManyDigits, double>;
+  EXPECT_GT(tunes<InFloat>(Model::cube, 30000, false, 1e-4), 1000);  // all pairs hold it, too
+  tunes<InFloat>(Model::clusters, 8000, true, 1e-3);
+  tunes<InDouble>(Model::plummer, 8000, false, 1e-7);
+}
+
+TEST(Tune, KeepsTheLeafCapacityThatIsGiven) {
+  fmm::ToleranceSolver<fmm::Laplace, FewOrders, float> solver(
+      {.tolerance = 1e-3, .leaf_capacity = 33});
+  const DeviceBodies<Space> device(make_bodies(Model::cube, 2000, false, 1));
+  solver.tune(Space(), device.x, device.q);
+  EXPECT_EQ(solver.options().leaf_capacity, 33);
+}
+
+TEST(Tune, LeavesTheSolverAloneIfBodiesAreRefused) {
+  fmm::ToleranceSolver<fmm::SoftenedGravity, FewOrders, float> solver({.tolerance = 1e-3});
+  const int order = solver.order();
+  const double pair_error = *solver.options().pair_error;
+  const DeviceBodies<Space> device(make_bodies(Model::cube, 500, true, 1));  // masses below 0
+  EXPECT_THROW(solver.tune(Space(), device.x, device.q), fmm::InvalidArgument);
+  EXPECT_EQ(solver.order(), order);
+  EXPECT_EQ(solver.options().pair_error, pair_error);
 }
 
 }  // namespace

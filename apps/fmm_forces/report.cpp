@@ -18,6 +18,11 @@ Json json_of(std::optional<T> const& value) {
   return value ? Json(*value) : Json(nullptr);
 }
 
+Json json_of(std::optional<TuningFacts> const& tuning) {
+  if (!tuning) return nullptr;
+  return {{"held", tuning->held}, {"trials", tuning->trials}, {"seconds", tuning->seconds}};
+}
+
 Json error_of(std::optional<ErrorStatistics> const& error) {
   if (!error) return nullptr;
   Json exponents = Json::array(), counts = Json::array();
@@ -64,6 +69,7 @@ Json entry(Settings const& settings, RunFacts const& facts, Measurement const& m
                           "one evaluation with --criterion field, not timed")},
       {"pair_error", only(tree, json_of(method.options.pair_error))},
       {"tolerance", only(fmm, json_of(settings.tolerance))},
+      {"tuning", json_of(measurement.tuning)},
       {"leaf", only(tree, json_of(method.options.leaf_capacity))},
       {"depth", only(tree, measurement.depth)},
       {"tree", only(tree, name_of(method.options.tree))},

@@ -17,6 +17,11 @@ namespace {
 
 using Orders = std::integer_sequence<int, FORCES_ORDERS>;
 
+template <int... Order>
+std::vector<int> as_vector(std::integer_sequence<int, Order...>) {
+  return {Order...};
+}
+
 template <class Space, class Data, class Real>
 using Runner = Measurement (*)(BodiesOn<Space, Data> const&, ResultsOn<Space, Real> const&,
                                MethodSettings const&, int repeats, Progress&);
@@ -106,11 +111,60 @@ class SessionOn final : public Session {
             return run_direct<fmm::Mixed>(kernel, results, settings, request, progress);
         return run_direct<Real>(kernel, results, settings, request, progress);
       }
-      auto measurement = find_runner<Space, Data, Real>(settings.order, Orders{})(
-          bodies_, results, settings, request.repeats, progress);
+      auto used = settings;
+      std::optional<TuningFacts> tuning;
+      if (settings.tune_to) tuning = tune(used, kernel, results, progress);
+      auto measurement = run_tree(used, results, request.repeats, progress);
+      measurement.tuning = tuning;
       finish(measurement, kernel, results, request, progress);
       return measurement;
     });
+  }
+
+  template <class Real>
+  Measurement run_tree(MethodSettings const& settings, ResultsOn<Space, Real> const& results,
+                       int repeats, Progress& progress) {
+    return find_runner<Space, Data, Real>(settings.order, Orders{})(bodies_, results, settings,
+                                                                    repeats, progress);
+  }
+
+  /// Changes the settings to the fastest that were found to hold their tolerance.
+  template <class Kernel, class Real>
+  TuningFacts tune(MethodSettings& settings, Kernel const& kernel,
+                   ResultsOn<Space, Real> const& results, Progress& progress) {
+    constexpr std::int64_t samples = 4096;
+    progress.phase("tuning: direct sum in double to compare with");
+    Stopwatch<Space> watch(bodies_.space);
+    const auto sampled = fmm::detail::choose(std::min(samples, bodies_.size()), bodies_.size(),
+                                             defaults::tune_seed);
+    fmm::detail::Reference<Space> reference(bodies_.space, kernel, bodies_.positions,
+                                            bodies_.charges, {sampled.begin(), sampled.end()});
+    const auto with = [given = settings](fmm::detail::Setting const& setting) {
+      auto one = given;
+      one.order = setting.order;
+      one.criterion = setting.by_power ? Criterion::power : Criterion::radius;
+      one.options.theta = one.options.pair_error = std::nullopt;
+      (setting.by_power ? one.options.pair_error : one.options.theta) = setting.limit;
+      one.options.leaf_capacity = setting.leaf_capacity;
+      return one;
+    };
+    const auto measure = [&](fmm::detail::Setting const& setting, double goal) {
+      const auto one = with(setting);
+      run_tree(one, results, 0, progress);
+      fmm::detail::Trial trial{
+          setting, reference.errors(bodies_.space, results.potential, results.field).force_l2};
+      if (trial.error <= goal) trial.seconds = run_tree(one, results, 2, progress).total;
+      return trial;
+    };
+    const auto orders = as_vector(Orders{});
+    const auto first = std::find(orders.begin(), orders.end(), settings.order);
+    fmm::detail::SettingSearch search(fmm::detail::tuned_error * *settings.tune_to, orders,
+                                      fmm::detail::leaves_to_try(settings.options),
+                                      &fmm::Tuning<Space, Real>::leaf_capacity, measure);
+    const auto found = search.fastest(int(first - orders.begin()));
+    const bool held = found.error <= *settings.tune_to;
+    if (held) settings = with(found.setting);
+    return {held, search.trials(), watch.lap()};
   }
 
   /// In full where that is fast enough. Otherwise at a sample of the targets, as many as tell the
@@ -226,11 +280,6 @@ void for_each_backend([[maybe_unused]] Found&& found) {
 #ifdef KOKKOS_ENABLE_CUDA
   found(Backend::cuda, std::type_identity<Kokkos::Cuda>{});
 #endif
-}
-
-template <int... Order>
-std::vector<int> as_vector(std::integer_sequence<int, Order...>) {
-  return {Order...};
 }
 
 }  // namespace

@@ -40,6 +40,13 @@ struct ErrorStatistics {
   std::map<int, std::int64_t> histogram;
 };
 
+/// The search for the fastest setting that holds a tolerance.
+struct TuningFacts {
+  bool held;       ///< whether one was found; if not, the setting is the one that needs no search
+  int trials;      ///< settings that were tried
+  double seconds;  ///< that it took
+};
+
 /// One method on one set of bodies. Seconds are medians of the repeats, without stage timing.
 struct Measurement {
   MethodSettings settings{};   ///< options as the solver has them
@@ -51,6 +58,7 @@ struct Measurement {
   std::optional<std::int64_t> sampled_targets;  ///< of a direct sum that was not run in full
   fmm::Report report;                           ///< stages and counts of one more run
   std::optional<ErrorStatistics> error;
+  std::optional<TuningFacts> tuning;
   Results results;  ///< if the request wants them
 };
 

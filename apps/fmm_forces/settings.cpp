@@ -163,6 +163,10 @@ class CommandLine {
         help);
   }
 
+  void add_flag(std::string const& flag, bool& target, std::string const& help) {
+    app_.add_flag(flag, target, help)->group(group_);
+  }
+
   void add_path(std::string const& flag, std::optional<std::filesystem::path>& target,
                 std::string const& help) {
     add(
@@ -297,6 +301,9 @@ void CommandLine::add_methods() {
       "Relative L2 error of the force at most, " + fmm::detail::reached_tolerances(true) + ", " +
           fmm::detail::reached_tolerances(false) +
           ", with --method fmm: finds order and criterion, in the place of these options");
+  add_flag("--tune", settings_.tune,
+           "With --tolerance: first tries orders, criteria and sizes of leaves on these bodies, and "
+           "takes the fastest that holds it at 4096 of them");
   add_choice("--translation", settings_.translation,
              "Translations of the fmm: direct O(P^4), rotation O(P^3)" +
                  std::string(FORCES_HAS_GEMM ? ", gemm O(P^4) by matrix products [" : " [") +
@@ -433,6 +440,7 @@ std::optional<Settings> parse_command_line(int argc, char const* const* argv, Bu
   if (settings.methods.empty())
     for (auto const& [name, method] : Names<Method>::table)
       if (!settings.tolerance || method == Method::fmm) settings.methods.push_back(method);
+  if (settings.tune && !settings.tolerance) throw UserError("--tune is only for --tolerance");
   check_source(settings, line);
   check_physics(settings);
   check_machine(settings);
@@ -547,6 +555,7 @@ MethodSettings resolve(Settings const& given, Method method, Build const& build)
   result.options.leaf_capacity = settings.leaf;
   if (!settings.leaf)
     result.options.leaf_capacity = defaults::leaf_capacity(method, settings.backend);
+  if (settings.tune) result.tune_to = settings.tolerance;
   return result;
 }
 

@@ -39,6 +39,7 @@ struct Settings {
   std::optional<Criterion> criterion;
   std::optional<double> pair_error;
   std::optional<double> tolerance;
+  bool tune = false;
   Translation translation = defaults::translation;
 
   Precision precision = defaults::precision;
@@ -67,6 +68,7 @@ struct MethodSettings {
   Backend backend;
   int order;
   fmm::Options options;  // what is not set is the library's choice
+  std::optional<double> tune_to = {};  // a tolerance, for which the fastest setting is to be found
 };
 
 /// What was compiled in.

@@ -16,12 +16,17 @@ namespace fmm {
 
 namespace detail {
 
+/// One for each traversal, by whose address their plans are told apart.
+template <class Traversal>
+inline constexpr char traversal_mark = 0;
+
 /// All device memory of a plan and of the evaluations with it; grows, and is used again.
 template <class Space, class Precision>
 struct PlanStorage {
   using Real = real_t<Precision>;
 
   // results of the build
+  void const* made_for = nullptr;  ///< its traversal: &traversal_mark<Traversal>
   std::int64_t size = 0;
   Cube cube;
   double charge_unit = 1;  ///< of the bodies' charges
@@ -62,6 +67,12 @@ struct PlanStorage {
            staged.bytes() + buckets.bytes() + dense.bytes() + sums.bytes();
   }
 };
+
+/// Throws unless the plan was made by a solver with that traversal.
+FMM_SELDOM inline void check_traversal(void const* of_plan, void const* mark) {
+  if (of_plan != mark)
+    throw InvalidArgument("plan", "one of another traversal", "made with the solver's own");
+}
 
 /// Throws if there are any in a list that a solver has no use for.
 FMM_SELDOM inline void refuse_entries(char const* list, std::int64_t entries) {

@@ -198,6 +198,7 @@ template <class Traversal, class Space, class Precision, class Positions>
 void build_plan(Space const& space, PlanStorage<Space, Precision>& s, Positions const& positions,
                 Options const& options, FarFieldRule far, Report* report) {
   const std::int64_t n = std::int64_t(positions.extent(0));
+  s.made_for = &traversal_mark<Traversal>;
   s.size = n;
   s.tree = {};
   s.lists = {};

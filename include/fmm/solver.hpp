@@ -205,9 +205,9 @@ class Solver {
     detail::check_extents("charges", charges, s.size);
     detail::check_extents("potential", potential, s.size);
     detail::check_extents("field", field, s.size);
-    if (!uses_charges) detail::refuse_entries("p2l", has_p2l ? 0 : plan.p2l_entries());
-    detail::refuse_entries("m2p", only_m2l ? plan.m2p_entries() : 0);
     if (s.size == 0) return;
+    detail::check_traversal(s.made_for, &detail::traversal_mark<Traversal>);
+    if (!uses_charges) detail::refuse_entries("p2l", has_p2l ? 0 : plan.p2l_entries());
     detail::Region region("evaluate");
     const detail::Stopwatch watch;
     using Want = detail::Wanted<!std::is_same_v<Potential, None>, !std::is_same_v<Field, None>>;

@@ -2,14 +2,18 @@
 // A solver that is told an error, and finds order and criterion itself.
 //
 //     fmm::ToleranceSolver<fmm::SoftenedGravity> solver({.tolerance = 1e-5});
-//     auto plan = solver.build(space, positions, masses);             // (N,3), (N)
+//     solver.tune(space, positions, masses);                          // perhaps: (N,3), (N)
+//     auto plan = solver.build(space, positions, masses);
 //     solver.evaluate(space, plan, masses, potential, acceleration);  // (N), (N), (N,3)
 #pragma once
 
+#include <chrono>
 #include <utility>
 #include <variant>
+#include <vector>
 
 #include "detail/order_choice.hpp"
+#include "detail/setting_search.hpp"
 #include "solver.hpp"
 
 namespace fmm {
@@ -20,9 +24,19 @@ struct Orders {
   static_assert(sizeof...(Order) > 0, "fmm: Orders needs an order");
 };
 
+/// What ToleranceSolver::tune found.
+struct Tuned {
+  bool held;       ///< whether any setting was found; if not, the solver is as it was
+  double error;    ///< relative L2 error of the field with it, at the sampled bodies
+  double seconds;  ///< of a build and an evaluation with it
+  int trials;      ///< settings that were tried
+};
+
 /// Potential and field by FMM with a relative L2 error of the field, sqrt(sum |a - a_exact|^2 / sum
 /// |a_exact|^2), of at most Options::tolerance. Chooses one of the `OrderList` for it, and the
-/// PowerCriterion's pair_error. The fewer orders there are, the more it costs, not the more it errs.
+/// PowerCriterion's pair_error, which holds the tolerance for bodies of any distribution and errs less for
+/// most. The fewer orders there are, the more it costs, not the more it errs. `tune` finds by measurement what
+/// costs least for bodies like those at hand.
 ///
 /// Kernel, ExecutionSpace   as in Solver
 /// Precision                the same; float means Mixed, without which close pairs may err by more
@@ -35,9 +49,8 @@ class ToleranceSolver;
 template <class Kernel, int... Order, class Precision, class ExecutionSpace>
 class ToleranceSolver<Kernel, Orders<Order...>, Precision, ExecutionSpace> {
   using UsedPrecision = std::conditional_t<std::is_same_v<Precision, float>, Mixed, Precision>;
-  template <int P>
-  using SolverOf =
-      Solver<Kernel, P, Rotation, DualTree<PowerCriterion>, UsedPrecision, ExecutionSpace>;
+  template <int P, class Criterion>
+  using SolverOf = Solver<Kernel, P, Rotation, DualTree<Criterion>, UsedPrecision, ExecutionSpace>;
 
  public:
   using execution_space = ExecutionSpace;
@@ -48,7 +61,10 @@ class ToleranceSolver<Kernel, Orders<Order...>, Precision, ExecutionSpace> {
   /// Options::tolerance is required; theta and pair_error must not be set. Throws InvalidArgument, for a
   /// tolerance that the precision does not reach, too.
   explicit ToleranceSolver(Options const& options, Kernel kernel = {})
-      : solver_(make(options, kernel, std::make_index_sequence<sizeof...(Order)>())) {}
+      : tolerance_(checked(options)),
+        options_(options),
+        kernel_(kernel),
+        solver_(make(first_setting(options))) {}
 
   /// The order that was chosen.
   int order() const {
@@ -68,46 +84,140 @@ class ToleranceSolver<Kernel, Orders<Order...>, Precision, ExecutionSpace> {
   template <class Positions, class Charges, class... Report>
   plan_type build(ExecutionSpace const& space, Positions const& positions, Charges const& charges,
                   Report&... report) {
-    return std::visit(
-        [&](auto& solver) { return solver.build(space, positions, charges, report...); }, solver_);
+    return build_by(solver_, space, positions, charges, report...);
   }
   template <class Charges, class Potential, class Field, class... More>
   auto evaluate(ExecutionSpace const& space, plan_type const& plan, Charges const& charges,
                 Potential const& potential, Field const& field, More&&... more) {
+    return evaluate_by(solver_, space, plan, charges, potential, field, more...);
+  }
+
+  /// Tries orders, leaf capacities (unless the options say), PowerCriterion with larger pair_errors and
+  /// RadiusCriterion on these (N,3) positions and (N) charges, and takes the fastest setting whose error at
+  /// `samples` random bodies is at most 0.85 of the tolerance; where there is none the solver stays as it is.
+  /// It is for bodies that are distributed alike, in number, too: plans that were made before can no longer be
+  /// evaluated. Results depend on the times that were measured, as far as the tolerance allows. Throws
+  /// InvalidArgument for what `build` and `evaluate` would refuse. Cost: samples x N pairs in double, and about
+  /// 50 builds and evaluations.
+  template <class Positions, class Charges>
+  Tuned tune(ExecutionSpace const& space, Positions const& positions, Charges const& charges,
+             std::size_t samples = 4096, std::uint64_t seed = 1) {
+    using Real = detail::real_t<UsedPrecision>;
+    using Device = detail::Device<ExecutionSpace>;
+    const std::int64_t n = detail::checked_size("positions", positions);
+    detail::check_extents("charges", charges, n);
+    const auto sampled = detail::choose(std::min(samples, std::size_t(n)), n, seed);
+    detail::Reference<ExecutionSpace> reference(
+        space, kernel_, positions, charges,
+        std::vector<detail::BodyIndex>(sampled.begin(), sampled.end()));
+    detail::Buffer<Real, ExecutionSpace> results("tuning results");
+    using Unmanaged = Kokkos::MemoryTraits<Kokkos::Unmanaged>;
+    const Kokkos::View<Real*, Device, Unmanaged> potential(results.resize(4 * n).data(), n);
+    const Kokkos::View<Real* [3], Kokkos::LayoutRight, Device, Unmanaged> field(
+        potential.data() + n, n);
+
+    const auto measure = [&](detail::Setting const& setting, double goal) {
+      AnySolver solver = make(setting);
+      const auto seconds = [&] {
+        const auto start = std::chrono::steady_clock::now();
+        evaluate_by(solver, space, build_by(solver, space, positions, charges), charges, potential,
+                    field);
+        space.fence();
+        return std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
+      };
+      seconds();  // allocates, too
+      detail::Trial trial{setting, reference.errors(space, potential, field).force_l2};
+      if (trial.error <= goal) trial.seconds = std::min(seconds(), seconds());
+      return trial;
+    };
+    detail::SettingSearch search(detail::tuned_error * tolerance_, {Order...},
+                                 detail::leaves_to_try(options_), &default_leaf, measure);
+    const detail::Trial found = search.fastest(first_order());
+    const bool held = found.error <= tolerance_;
+    if (held) solver_ = make(found.setting);
+    return {held, found.error, found.seconds, search.trials()};
+  }
+
+ private:
+  static constexpr int orders[] = {Order...};
+  using AnySolver =
+      std::variant<SolverOf<Order, PowerCriterion>..., SolverOf<Order, RadiusCriterion>...>;
+
+  template <class Positions, class Charges, class... Report>
+  static plan_type build_by(AnySolver& any, ExecutionSpace const& space, Positions const& positions,
+                            Charges const& charges, Report&... report) {
+    return std::visit(
+        [&]<class Chosen>(Chosen& solver) {
+          if constexpr (Chosen::uses_charges)
+            return solver.build(space, positions, charges, report...);
+          else
+            return solver.build(space, positions, report...);
+        },
+        any);
+  }
+  template <class Charges, class Potential, class Field, class... More>
+  static auto evaluate_by(AnySolver& any, ExecutionSpace const& space, plan_type const& plan,
+                          Charges const& charges, Potential const& potential, Field const& field,
+                          More&... more) {
     return std::visit(
         [&](auto& solver) {
           return solver.evaluate(space, plan, charges, potential, field, more...);
         },
-        solver_);
-  }
-
- private:
-  using AnySolver = std::variant<SolverOf<Order>...>;
-
-  template <std::size_t... Index>
-  static AnySolver make(Options options, Kernel const& kernel, std::index_sequence<Index...>) {
-    if (!options.tolerance)
-      throw InvalidArgument("tolerance", "none", allowed() + ": it has to be set");
-    const double tolerance = *options.tolerance;
-    if (!detail::is_reached(tolerance, single))
-      throw InvalidArgument("tolerance", tolerance, allowed());
-    for (auto const& [name, value] :
-         {std::pair("theta", options.theta), std::pair("pair_error", options.pair_error)})
-      if (value) throw InvalidArgument(name, *value, "not set, with a tolerance");
-    options.tolerance = std::nullopt;
-    constexpr int orders[] = {Order...};
-    const std::size_t chosen =
-        detail::nearest_order(tolerance, detail::is_host_space_v<ExecutionSpace>, orders);
-    options.pair_error = detail::pair_error_for(tolerance, orders[chosen]);
-    std::optional<AnySolver> solver;
-    ((Index == chosen ? void(solver.emplace(std::in_place_index<Index>, options, kernel)) : void()),
-     ...);
-    return *std::move(solver);
+        any);
   }
 
   static constexpr bool single = std::is_same_v<UsedPrecision, Mixed>;
   static std::string allowed() { return detail::reached_tolerances(single); }
+  static int default_leaf(int order) {
+    return Tuning<ExecutionSpace, detail::real_t<UsedPrecision>>::leaf_capacity(order);
+  }
 
+  /// The tolerance. Throws InvalidArgument.
+  static double checked(Options const& options) {
+    if (!options.tolerance)
+      throw InvalidArgument("tolerance", "none", allowed() + ": it has to be set");
+    if (!detail::is_reached(*options.tolerance, single))
+      throw InvalidArgument("tolerance", *options.tolerance, allowed());
+    for (auto const& [name, value] :
+         {std::pair("theta", options.theta), std::pair("pair_error", options.pair_error)})
+      if (value) throw InvalidArgument(name, *value, "not set, with a tolerance");
+    return *options.tolerance;
+  }
+
+  /// The index of the order that holds the tolerance at the least cost, as a rule.
+  int first_order() const {
+    return int(detail::nearest_order(tolerance_, detail::is_host_space_v<ExecutionSpace>, orders));
+  }
+  detail::Setting first_setting(Options const& options) const {
+    const int order = orders[first_order()];
+    return {order, true, detail::pair_error_for(tolerance_, order),
+            options.leaf_capacity.value_or(default_leaf(order))};
+  }
+
+  AnySolver make(detail::Setting const& setting) const {
+    return make(setting, std::make_index_sequence<sizeof...(Order)>());
+  }
+  template <std::size_t... Index>
+  AnySolver make(detail::Setting const& setting, std::index_sequence<Index...>) const {
+    Options options = options_;
+    options.tolerance = std::nullopt;
+    (setting.by_power ? options.pair_error : options.theta) = setting.limit;
+    options.leaf_capacity = setting.leaf_capacity;
+    std::optional<AnySolver> solver;
+    const auto emplace = [&](auto index) {
+      solver.emplace(std::in_place_index<decltype(index)::value>, options, kernel_);
+    };
+    constexpr std::size_t count = sizeof...(Order);
+    ((orders[Index] != setting.order ? void()
+      : setting.by_power ? emplace(std::integral_constant<std::size_t, Index>())
+                         : emplace(std::integral_constant<std::size_t, count + Index>())),
+     ...);
+    return *std::move(solver);
+  }
+
+  double tolerance_;
+  Options options_;
+  Kernel kernel_;
   AnySolver solver_;
 };
 
