@@ -98,7 +98,7 @@ class ToleranceSolver<Kernel, Orders<Order...>, Precision, ExecutionSpace> {
   /// It is for bodies that are distributed alike, in number, too: plans that were made before can no longer be
   /// evaluated. Results depend on the times that were measured, as far as the tolerance allows. Throws
   /// InvalidArgument for what `build` and `evaluate` would refuse. Cost: samples x N pairs in double, and about
-  /// 50 builds and evaluations.
+  /// a hundred builds and evaluations.
   template <class Positions, class Charges>
   Tuned tune(ExecutionSpace const& space, Positions const& positions, Charges const& charges,
              std::size_t samples = 4096, std::uint64_t seed = 1) {

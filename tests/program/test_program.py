@@ -142,7 +142,7 @@ class CommandLine(Case):
         text = self.run_ok("--help")
         for option in ("input model n seed kernel softening softening-kind softening-error G "
                        "method order theta leaf depth tree "
-                       "traversal criterion pair-error tolerance translation precision data "
+                       "traversal criterion pair-error tolerance tune translation precision data "
                        "backend threads "
                        "check check-seed repeat charges output report direct-limit").split():
             self.assertIn(f"--{option} ", text)
@@ -237,6 +237,7 @@ class CommandLine(Case):
                      says=("--tolerance = ", "1e-12 to 1e-2 in double"))
         self.run_bad(*model, "--tolerance", 1e-4, "--method", "treecode", says=("--method fmm",))
         self.run_bad(*model, "--tolerance", 1e-4, "--theta", 0.5, says=("--theta", "--tolerance"))
+        self.run_bad(*model, "--tune", says=("--tune", "--tolerance"))
         self.run_bad(*model, "--data", "float", "--precision", "double",
                      says=("--data = float", "double with --precision double"))
         self.run_bad(*model, "--translation", "direct", "--precision", "mixed",
@@ -598,6 +599,21 @@ class Report(Case):
                              ("fmm", "power", tolerance))
             self.assertEqual(entry["precision"], "mixed" if precision == "float" else "double")
             self.assertLess(entry["error"]["force_l2"], tolerance)
+
+    def test_tune(self):
+        run = ("--model", "plummer", "--n", 6000, "--check", 6000, "--tune")
+        for precision, tolerance in (("float", 1e-3), ("double", 1e-6)):
+            entry, = self.report(*run, "--tolerance", tolerance, "--precision", precision)
+            self.assertEqual((entry["method"], entry["tolerance"]), ("fmm", tolerance))
+            self.assertTrue(entry["tuning"]["held"])
+            self.assertGreater(entry["tuning"]["trials"], 5)
+            self.assertGreater(entry["tuning"]["seconds"], 0)
+            self.assertIn(entry["criterion"], ("radius", "power"))
+            self.assertLess(entry["error"]["force_l2"], tolerance)
+        entry, = self.report(*run, "--tolerance", 1e-3, "--leaf", 33)
+        self.assertEqual(entry["leaf"], 33)
+        entry, = self.report(*run[:-1], "--tolerance", 1e-3)
+        self.assertIsNone(entry["tuning"])
 
     def test_criterion(self):
         run = ("--model", "plummer", "--n", 20000, "--method", "fmm", "--order", 4)
