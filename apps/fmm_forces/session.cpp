@@ -135,8 +135,8 @@ class SessionOn final : public Session {
     constexpr std::int64_t samples = 4096;
     progress.phase("tuning: direct sum in double to compare with");
     Stopwatch<Space> watch(bodies_.space);
-    const auto sampled = fmm::detail::choose(std::min(samples, bodies_.size()), bodies_.size(),
-                                             defaults::tune_seed);
+    const auto sampled =
+        fmm::detail::choose(std::min(samples, bodies_.size()), bodies_.size(), defaults::tune_seed);
     fmm::detail::Reference<Space> reference(bodies_.space, kernel, bodies_.positions,
                                             bodies_.charges, {sampled.begin(), sampled.end()});
     const auto with = [given = settings](fmm::detail::Setting const& setting) {

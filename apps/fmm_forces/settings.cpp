@@ -301,9 +301,10 @@ void CommandLine::add_methods() {
       "Relative L2 error of the force at most, " + fmm::detail::reached_tolerances(true) + ", " +
           fmm::detail::reached_tolerances(false) +
           ", with --method fmm: finds order and criterion, in the place of these options");
-  add_flag("--tune", settings_.tune,
-           "With --tolerance: first tries orders, criteria and sizes of leaves on these bodies, and "
-           "takes the fastest that holds it at 4096 of them");
+  add_flag(
+      "--tune", settings_.tune,
+      "With --tolerance: first tries orders, criteria and sizes of leaves on these bodies, and "
+      "takes the fastest that holds it at 4096 of them");
   add_choice("--translation", settings_.translation,
              "Translations of the fmm: direct O(P^4), rotation O(P^3)" +
                  std::string(FORCES_HAS_GEMM ? ", gemm O(P^4) by matrix products [" : " [") +

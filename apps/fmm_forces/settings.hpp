@@ -67,7 +67,7 @@ struct MethodSettings {
   Precision precision;
   Backend backend;
   int order;
-  fmm::Options options;  // what is not set is the library's choice
+  fmm::Options options;                // what is not set is the library's choice
   std::optional<double> tune_to = {};  // a tolerance, for which the fastest setting is to be found
 };
 

@@ -240,13 +240,13 @@ class Reference {
     std::vector<Sums<double>> computed(m);
     if (m > 0) {
       const auto results = results_.resize(m);
-      Kokkos::parallel_for("fmm::error::gather", range(space, std::int64_t(m)),
-                           GatherResults<Space, Potential, Field>{potential, field,
-                                                                  targets_.view(m), results});
+      Kokkos::parallel_for(
+          "fmm::error::gather", range(space, std::int64_t(m)),
+          GatherResults<Space, Potential, Field>{potential, field, targets_.view(m), results});
       read_back(space, results.data(), computed.data(), m);
     }
-    ErrorMeasure error = compare(computed, exact_, !std::is_same_v<Potential, None>,
-                                 !std::is_same_v<Field, None>);
+    ErrorMeasure error =
+        compare(computed, exact_, !std::is_same_v<Potential, None>, !std::is_same_v<Field, None>);
     error.direct_seconds = seconds_;
     return error;
   }

@@ -209,7 +209,7 @@ class ToleranceSolver<Kernel, Orders<Order...>, Precision, ExecutionSpace> {
     };
     constexpr std::size_t count = sizeof...(Order);
     ((orders[Index] != setting.order ? void()
-      : setting.by_power ? emplace(std::integral_constant<std::size_t, Index>())
+      : setting.by_power             ? emplace(std::integral_constant<std::size_t, Index>())
                          : emplace(std::integral_constant<std::size_t, count + Index>())),
      ...);
     return *std::move(solver);

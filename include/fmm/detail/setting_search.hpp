@@ -19,8 +19,9 @@ namespace fmm::detail {
 /// What decides a solver's error and time.
 struct Setting {
   int order;
-  bool by_power;      ///< by PowerCriterion and its pair_error, or else by RadiusCriterion and its theta
-  double limit;       ///< pair_error or theta
+  bool
+      by_power;  ///< by PowerCriterion and its pair_error, or else by RadiusCriterion and its theta
+  double limit;  ///< pair_error or theta
   int leaf_capacity;  ///< of an adaptive tree
 };
 

@@ -28,20 +28,26 @@
 // Before a loop, in device code: FMM_UNROLL unrolls it whole, once its bounds are known, which those of an
 // inner loop may be after the outer one was unrolled; FMM_UNROLL_BY(n) unrolls it n times. FMM_UNROLL_TOO is
 // FMM_UNROLL that holds on a CPU, too, for loops of up to 14 passes: translations of orders to 8 are three
-// times as fast, and code of large orders stays small. g++ wants the loops' ends in variables; clang decides
-// for itself.
+// times as fast, and code of large orders stays small. g++ wants the loops' ends in variables; clang decides for
+// itself. FMM_ROLLED keeps a CPU's loop as it is.
 #define FMM_DETAIL_STRING(x) #x
 #if defined(__CUDA_ARCH__)
 #define FMM_UNROLL _Pragma("unroll")
 #define FMM_UNROLL_BY(n) _Pragma(FMM_DETAIL_STRING(unroll n))
 #define FMM_UNROLL_TOO FMM_UNROLL
+#define FMM_ROLLED
 #else
 #define FMM_UNROLL
 #define FMM_UNROLL_BY(n)
-#if FMM_HAS_PACK && !defined(__clang__)
-#define FMM_UNROLL_TOO _Pragma("GCC unroll 14")
-#else
+#if !FMM_HAS_PACK
 #define FMM_UNROLL_TOO
+#define FMM_ROLLED
+#elif defined(__clang__)
+#define FMM_UNROLL_TOO
+#define FMM_ROLLED _Pragma("clang loop unroll(disable)")
+#else
+#define FMM_UNROLL_TOO _Pragma("GCC unroll 14")
+#define FMM_ROLLED _Pragma("GCC unroll 1")
 #endif
 #endif
 
@@ -257,6 +263,25 @@ inline void transpose_blocks(Pack<T, W> (&square)[W]) {
 template <class T, int W>
 inline void transpose(Pack<T, W> (&square)[W]) {
   transpose_blocks<W / 2>(square);
+}
+
+/// The lanes of a and b one after the other, every second of them: from the first on in a, from the second in b.
+template <class T, int W, int... I>
+inline void deal(Pack<T, W>& a, Pack<T, W>& b, std::integer_sequence<int, I...>) {
+  const auto even = __builtin_shufflevector(a.value, b.value, 2 * I...),
+             odd = __builtin_shufflevector(a.value, b.value, 2 * I + 1 ...);
+  a.value = even;
+  b.value = odd;
+}
+
+/// Four packs that hold W rows of four numbers, one row after the other, become the rows' four columns.
+template <class T, int W>
+inline void transpose_rows(Pack<T, W> (&v)[4]) {
+  constexpr auto lanes = std::make_integer_sequence<int, W>();
+  deal(v[0], v[1], lanes);
+  deal(v[2], v[3], lanes);
+  deal(v[0], v[2], lanes);  // columns 0 and 2
+  deal(v[1], v[3], lanes);
 }
 
 /// Reciprocal square root of every lane: the hardware's estimate and the Newton steps that bring it

@@ -26,22 +26,35 @@ struct Sources {
   V x, y, z, q;
 };
 
-/// Chunk of sources in scratch memory: blocks of W bodies, [x * W][y * W][z * W][q * W].
-template <class V>
+/// Chunk of at most `Capacity` sources in scratch memory: bodies on a GPU; on a CPU all x, all y, all z, all q,
+/// with room for W more behind each.
+template <class V, int Capacity>
 struct SourceChunk {
   using Real = lane_scalar_t<V>;
   static constexpr int W = lane_count_v<V>;
+  static constexpr int row = Capacity + (W > 1 ? W : 0), size = 4 * row;  ///< numbers
   Real* data;
 
   KOKKOS_FORCEINLINE_FUNCTION void store(int j, Real x, Real y, Real z, Real q) const {
     if constexpr (W == 1) {  // one wide store
       reinterpret_cast<Body<Real>*>(data)[j] = {x, y, z, q};
     } else {
-      Real* const at = data + (j / W) * (4 * W) + j % W;
-      at[0] = x;
-      at[W] = y;
-      at[2 * W] = z;
-      at[3 * W] = q;
+      data[j] = x;
+      data[row + j] = y;
+      data[2 * row + j] = z;
+      data[3 * row + j] = q;
+    }
+  }
+  /// W sources, j and those that follow it.
+  KOKKOS_FORCEINLINE_FUNCTION void store(int j, Sources<V> const& s) const {
+    if constexpr (W == 1) {
+      store(j, s.x, s.y, s.z, s.q);
+    } else {
+      using T = LaneTraits<V>;
+      T::store(s.x, data + j);
+      T::store(s.y, data + row + j);
+      T::store(s.z, data + 2 * row + j);
+      T::store(s.q, data + 3 * row + j);
     }
   }
   KOKKOS_FORCEINLINE_FUNCTION Sources<V> load(int block) const {
@@ -49,18 +62,40 @@ struct SourceChunk {
       const Body<Real> b = reinterpret_cast<Body<Real> const*>(data)[block];
       return {b.x, b.y, b.z, b.q};
     } else {
-      Real const* const at = data + block * 4 * W;
+      Real const* const at = data + block * W;
       using T = LaneTraits<V>;
-      return {T::load(at), T::load(at + W), T::load(at + 2 * W), T::load(at + 3 * W)};
+      return {T::load(at), T::load(at + row), T::load(at + 2 * row), T::load(at + 3 * row)};
     }
   }
 };
 
 /// A chunk, and in mixed precision a second one for the low parts, where charges mean nothing.
-template <class V>
+template <class V, int Capacity>
 struct TwoPartChunk {
-  SourceChunk<V> high, low;
+  SourceChunk<V, Capacity> high, low;
 };
+
+/// W bodies, or `count` of them if these are fewer, one a lane.
+template <class V, class Real>
+KOKKOS_FORCEINLINE_FUNCTION Sources<V> load_bodies(Body<Real> const* from, int count) {
+  if constexpr (lane_count_v<V> == 1) {
+    const Body<Real> b = *from;
+    return {b.x, b.y, b.z, b.q};
+  } else {
+    constexpr int W = lane_count_v<V>;
+    Body<Real> rest[W] = {};
+    if (count < W) {
+      FMM_ROLLED
+      for (int i = 0; i < count; ++i) rest[i] = from[i];
+      from = rest;
+    }
+    V v[4];
+    for (int k = 0; k < 4; ++k)
+      v[k] = LaneTraits<V>::load(reinterpret_cast<Real const*>(from) + k * W);
+    transpose_rows(v);
+    return {v[0], v[1], v[2], v[3]};
+  }
+}
 
 /// Coordinates in one part, or in two whose sum they are.
 template <class Real, bool TwoPart>
@@ -115,11 +150,11 @@ enum class Meeting {
 /// Adds blocks begin, begin + step, .. of `count` staged sources to `Targets` targets. Among Meeting::self
 /// sources, number self[t] of the chunk is target t and is left out.
 template <class Want, Meeting Kind, int Targets, class Kernel, class V, class Real, bool TwoPart,
-          int Capacity>
-KOKKOS_FORCEINLINE_FUNCTION void accumulate(Kernel const& kernel, TwoPartChunk<V> chunk, int begin,
-                                            int count, int step, int const (&self)[Capacity],
-                                            Place<Real, TwoPart> const (&at)[Capacity],
-                                            TargetSums<V> (&sum)[Capacity]) {
+          int Capacity, int Most>
+KOKKOS_FORCEINLINE_FUNCTION void accumulate(Kernel const& kernel, TwoPartChunk<V, Capacity> chunk,
+                                            int begin, int count, int step, int const (&self)[Most],
+                                            Place<Real, TwoPart> const (&at)[Most],
+                                            TargetSums<V> (&sum)[Most]) {
   constexpr int W = lane_count_v<V>;
   const int blocks = (count + W - 1) / W;
   const V start(Kind == Meeting::apart ? softening2<Real>(kernel) : Real(0));
@@ -183,7 +218,9 @@ struct P2P {
   /// Blocks of targets that a thread works through for every chunk.
   static constexpr int blocks = shape.tile / (columns * targets);
   /// Sources, and afterwards the sums of the threads that share targets.
-  static constexpr int source_bytes = (two_part ? 2 : 1) * chunk_size * int(sizeof(Body<Real>)),
+  using Chunk = TwoPartChunk<V, chunk_size>;
+  static constexpr int chunk_numbers = SourceChunk<V, chunk_size>::size;
+  static constexpr int source_bytes = (two_part ? 2 : 1) * chunk_numbers * int(sizeof(Real)),
                        totals = split > 1 ? shape.tile *split : 0,
                        total_bytes = totals * int(sizeof(Body<Total>));
   static constexpr int shared_bytes = source_bytes > total_bytes ? source_bytes : total_bytes;
@@ -251,7 +288,7 @@ struct P2P {
   KOKKOS_FORCEINLINE_FUNCTION void walk(TeamMember<Space> const& team, Frame const& frame,
                                         char* shared, SourceRun<Real>* runs, Held& held) const {
     Real* const numbers = reinterpret_cast<Real*>(shared);
-    const TwoPartChunk<V> chunk{{numbers}, {numbers + (two_part ? 4 * chunk_size : 0)}};
+    const Chunk chunk{{numbers}, {numbers + (two_part ? chunk_numbers : 0)}};
     for (std::int64_t begin = 0; begin < problem.own_count(frame); begin += chunk_size) {
       team.team_barrier();
       const int count = problem.stage_own(team, frame, int(begin), chunk, chunk_size);
@@ -267,7 +304,7 @@ struct P2P {
   }
 
   /// Uncharged sources, far away, up to a full row of blocks; returns how many sources there are then.
-  KOKKOS_FORCEINLINE_FUNCTION static int pad(TeamMember<Space> const& team, TwoPartChunk<V> chunk,
+  KOKKOS_FORCEINLINE_FUNCTION static int pad(TeamMember<Space> const& team, Chunk chunk,
                                              int count) {
     constexpr int row = W * split;
     const int padded = (count + row - 1) / row * row;
@@ -282,8 +319,7 @@ struct P2P {
   /// Adds the staged sources to all blocks of targets.
   template <Meeting Kind, class Frame>
   KOKKOS_FORCEINLINE_FUNCTION void add(TeamMember<Space> const& team, Frame const& frame,
-                                       TwoPartChunk<V> chunk, int count, int begin,
-                                       Held& held) const {
+                                       Chunk chunk, int count, int begin, Held& held) const {
     // only the main loop is compiled for every number of targets: code has its caches, too
     constexpr int least = Kind == Meeting::apart ? 1 : targets;
     FMM_UNROLL
@@ -296,9 +332,8 @@ struct P2P {
   /// Adds them to block b, which needs at least `Targets` targets a thread.
   template <Meeting Kind, int Targets, class Frame>
   KOKKOS_FORCEINLINE_FUNCTION void add_block(TeamMember<Space> const& team, Frame const& frame,
-                                             TwoPartChunk<V> chunk, int count, int begin,
-                                             int needed, int b, Places const& at,
-                                             Totals& total) const {
+                                             Chunk chunk, int count, int begin, int needed, int b,
+                                             Places const& at, Totals& total) const {
     if constexpr (Targets < targets)
       if (needed > Targets)
         return add_block<Kind, (Targets < 6 ? Targets + 1 : targets)>(team, frame, chunk, count,
@@ -341,9 +376,8 @@ struct P2P {
 
   template <class Frame>
   FMM_SELDOM KOKKOS_FUNCTION void add_coincident(TeamMember<Space> const& team, Frame const& frame,
-                                                 TwoPartChunk<V> chunk, int count, int begin,
-                                                 int needed, int b, Places const& at,
-                                                 Totals& total) const {
+                                                 Chunk chunk, int count, int begin, int needed,
+                                                 int b, Places const& at, Totals& total) const {
     add_block<Meeting::coincident, targets>(team, frame, chunk, count, begin, needed, b, at, total);
   }
 
@@ -410,8 +444,10 @@ struct NearField {
   using Sum = sum_t<Precision>;
   using kernel = Kernel;
   using V = Lanes<Space, Real>;
+  static constexpr int W = lane_count_v<V>;
   static constexpr P2PShape shape = Shape;
   static constexpr bool two_part = two_part_v<Precision>;
+  using Chunk = TwoPartChunk<V, shape.chunk>;
   struct Frame {
     CellIndex cell;
     Cell leaf;
@@ -464,7 +500,7 @@ struct NearField {
     return {list.offsets(f.cell), list.offsets(f.cell + 1), 0, 0, 0};
   }
   KOKKOS_FUNCTION int stage(TeamMember<Space> const& team, Frame const& f, Cursor& at,
-                            SourceRun<Real>* run, TwoPartChunk<V> chunk, int capacity) const {
+                            SourceRun<Real>* run, Chunk chunk, int capacity) const {
     int filled = 0;
     while (filled < capacity) {
       if (at.run == at.run_count) {
@@ -474,16 +510,18 @@ struct NearField {
       const SourceRun<Real> r = run[at.run];
       const int left = r.count - at.body, room = capacity - filled;
       const int take = left < room ? left : room;
-      for (int j = team.team_rank(); j < take; j += team.team_size()) {
-        const Body<Real> b = bodies(r.begin + at.body + j);
-        const Real x = b.x * r.ratio + r.shift[0], y = b.y * r.ratio + r.shift[1],
-                   z = b.z * r.ratio + r.shift[2];
-        chunk.high.store(filled + j, x, y, z, b.q);
+      for (int j = team.team_rank() * W; j < take; j += team.team_size() * W) {
+        const Sources<V> b = load_bodies<V>(&bodies(r.begin + at.body + j), take - j);
+        const V ratio(r.ratio), shift[3] = {V(r.shift[0]), V(r.shift[1]), V(r.shift[2])};
+        const Sources<V> s{b.x * ratio + shift[0], b.y * ratio + shift[1], b.z * ratio + shift[2],
+                           b.q};
+        chunk.high.store(filled + j, s);
         if constexpr (two_part) {
-          const Body<Real> l = low(r.begin + at.body + j);
-          chunk.low.store(filled + j, rounded_off(b.x * r.ratio, r.shift[0], x) + l.x * r.ratio,
-                          rounded_off(b.y * r.ratio, r.shift[1], y) + l.y * r.ratio,
-                          rounded_off(b.z * r.ratio, r.shift[2], z) + l.z * r.ratio, Real(0));
+          const Sources<V> l = load_bodies<V>(&low(r.begin + at.body + j), take - j);
+          chunk.low.store(filled + j,
+                          {rounded_off(b.x * ratio, shift[0], s.x) + l.x * ratio,
+                           rounded_off(b.y * ratio, shift[1], s.y) + l.y * ratio,
+                           rounded_off(b.z * ratio, shift[2], s.z) + l.z * ratio, V(Real(0))});
         }
       }
       filled += take;
@@ -498,15 +536,12 @@ struct NearField {
   KOKKOS_FUNCTION int own_count(Frame const& f) const { return f.leaf.body_count; }
   KOKKOS_FUNCTION int own_index(Frame const& f, int i) const { return f.first + i; }
   KOKKOS_FUNCTION int stage_own(TeamMember<Space> const& team, Frame const& f, int begin,
-                                TwoPartChunk<V> chunk, int capacity) const {
+                                Chunk chunk, int capacity) const {
     const int left = f.leaf.body_count - begin, take = left < capacity ? left : capacity;
-    for (int j = team.team_rank(); j < take; j += team.team_size()) {
-      const Body<Real> b = bodies(f.leaf.body_begin + begin + j);
-      chunk.high.store(j, b.x, b.y, b.z, b.q);
-      if constexpr (two_part) {
-        const Body<Real> l = low(f.leaf.body_begin + begin + j);
-        chunk.low.store(j, l.x, l.y, l.z, Real(0));
-      }
+    for (int j = team.team_rank() * W; j < take; j += team.team_size() * W) {
+      const BodyIndex index = f.leaf.body_begin + begin + j;
+      chunk.high.store(j, load_bodies<V>(&bodies(index), take - j));
+      if constexpr (two_part) chunk.low.store(j, load_bodies<V>(&low(index), take - j));
     }
     return take;
   }
@@ -543,8 +578,8 @@ struct NearField {
 
  private:
   /// What rounding left out of sum = a + b (Knuth's TwoSum).
-  KOKKOS_FUNCTION static Real rounded_off(Real a, Real b, Real sum) {
-    const Real b_in = sum - a;
+  KOKKOS_FORCEINLINE_FUNCTION static V rounded_off(V a, V b, V sum) {
+    const V b_in = sum - a;
     return (a - (sum - b_in)) + (b - b_in);
   }
 };
@@ -578,6 +613,7 @@ struct AllSources {
   using V = Lanes<Space, Real>;
   static constexpr P2PShape shape = Shape;
   static constexpr bool two_part = two_part_v<Precision>;
+  using Chunk = TwoPartChunk<V, shape.chunk>;
   struct Frame {
     std::int64_t tile_begin;  ///< in `targets`, or else in `bodies`
     double origin[3];
@@ -627,7 +663,7 @@ struct AllSources {
     return {contiguous ? BodyIndex(0) : BodyIndex(bodies.extent(0))};
   }
   KOKKOS_FUNCTION int stage(TeamMember<Space> const& team, Frame const& f, Cursor& at,
-                            SourceRun<Real>*, TwoPartChunk<V> chunk, int capacity) const {
+                            SourceRun<Real>*, Chunk chunk, int capacity) const {
     if (contiguous && at.body == f.tile_begin) at.body += f.count;
     std::int64_t end = std::int64_t(bodies.extent(0));
     if (contiguous && at.body < f.tile_begin) end = f.tile_begin;
@@ -644,7 +680,7 @@ struct AllSources {
     return contiguous ? i : int(body_of(f, i));
   }
   KOKKOS_FUNCTION int stage_own(TeamMember<Space> const& team, Frame const& f, int begin,
-                                TwoPartChunk<V> chunk, int capacity) const {
+                                Chunk chunk, int capacity) const {
     const int left = own_count(f) - begin, take = left < capacity ? left : capacity;
     copy(team, f, BodyIndex(contiguous ? f.tile_begin + begin : begin), take, chunk);
     return take;
@@ -666,7 +702,7 @@ struct AllSources {
     }
   }
   KOKKOS_FUNCTION void copy(TeamMember<Space> const& team, Frame const& f, BodyIndex first,
-                            int count, TwoPartChunk<V> chunk) const {
+                            int count, Chunk chunk) const {
     constexpr int batch = is_host_space_v<Space> ? 1 : 2;  // loads that a thread waits for together
     const int step = team.team_size();
     for (int begin = team.team_rank(); begin < count; begin += batch * step) {

@@ -4,8 +4,8 @@
 // An expansion in packs is far larger than the registers, and what takes the time is the way between these
 // and the first cache. So a matrix row's sums stay in registers while the numbers they are made of are read
 // once each; a rotation reads and writes each degree once for both its swaps; scaling goes with the turn next
-// to it. Degrees and orders have functions of their own, called for both rotations of a translation, so that
-// the code of a high order still fits into the instruction cache.
+// to it. Degrees and orders have functions of their own, called for both rotations of a translation; of high
+// orders, whose code would not fit into the instruction caches all the same, only a row's sums are unrolled.
 #pragma once
 
 #include "rotation.hpp"
@@ -19,6 +19,28 @@ inline constexpr bool translates_in_packs_v = lane_count_v<V> > 1 && Order > 5;
 
 /// Sums that are in registers at a time, real and imaginary parts counted as one.
 inline constexpr int rows_in_registers = 13;
+
+/// Whether the loops over the numbers that sums are made of are unrolled, too.
+template <int Order>
+inline constexpr bool unrolls_all_v = Order <= 10;
+
+/// add(l) for l = first, first + step, .. end.
+template <bool Unroll, class F>
+KOKKOS_FORCEINLINE_FUNCTION void for_each_number(int first, int end, int step, F const& add) {
+  if constexpr (Unroll) {
+    FMM_UNROLL_TOO
+    for (int l = first; l <= end; l += step) add(l);
+  } else {
+    FMM_ROLLED
+    for (int l = first; l <= end; l += step) add(l);
+  }
+}
+
+/// One of each for all functions, which share its place in the first cache.
+template <int Order, class Real>
+inline constexpr auto swap_table = SwapTable<Order, Real>::make();
+template <int Order, class Real>
+inline constexpr auto axial_table = AxialTable<Order, Real>::make();
 
 /// Elements of a phase (c + i s)^m, m = 0 .. Order.
 template <int Order, class V>
@@ -41,24 +63,22 @@ template <int Order, int n, int First, int Rows, bool Turn, class V>
 KOKKOS_FORCEINLINE_FUNCTION void swap_rows(V const* a, Phases<Order, V> const& phases, V* out) {
   using Real = lane_scalar_t<V>;
   using Table = SwapTable<Order, Real>;
-  static constexpr auto table = Table::make();  // symmetric
+  constexpr auto& table = swap_table<Order, Real>;  // symmetric
   V re[Rows], im[Rows];
   FMM_UNROLL_TOO
   for (int r = 0; r < Rows; ++r) re[r] = im[r] = V(Real(0));
   constexpr int first_cos = (n + First) % 2, first_sin = first_cos == 0 ? 1 : 2;
-  FMM_UNROLL_TOO
-  for (int l = first_cos; l <= n; l += 2) {
+  for_each_number<unrolls_all_v<Order>>(first_cos, n, 2, [&](int l) {
     const V x = a[l == 0 ? 0 : 2 * l - 1];
     FMM_UNROLL_TOO
     for (int r = 0; r < Rows; ++r) re[r] += V(table.cos[Table::index_cos(n, l, First + 2 * r)]) * x;
-  }
-  FMM_UNROLL_TOO
-  for (int l = first_sin; l <= n; l += 2) {
+  });
+  for_each_number<unrolls_all_v<Order>>(first_sin, n, 2, [&](int l) {
     const V x = a[2 * l];
     FMM_UNROLL_TOO
     for (int r = First == 0 ? 1 : 0; r < Rows; ++r)
       im[r] += V(table.sin[Table::index_sin(n, l, First + 2 * r)]) * x;
-  }
+  });
   FMM_UNROLL_TOO
   for (int r = 0; r < Rows; ++r) {
     const int m = First + 2 * r;
@@ -118,7 +138,7 @@ template <int Order, Axial Kind, int m, class V>
 FMM_SELDOM KOKKOS_INLINE_FUNCTION void translate_order(V* a) {
   using Real = lane_scalar_t<V>;
   using Table = AxialTable<Order, Real>;
-  static constexpr auto table = Table::make();
+  constexpr auto& table = axial_table<Order, Real>;
   constexpr int count = Order + 1 - m;
   constexpr bool at_once =
       count <= rows_in_registers;  // else the first sums would be read by the next
@@ -128,8 +148,7 @@ FMM_SELDOM KOKKOS_INLINE_FUNCTION void translate_order(V* a) {
     V re[rows], im[rows];
     FMM_UNROLL_TOO
     for (int r = 0; r < rows; ++r) re[r] = im[r] = V(Real(0));
-    FMM_UNROLL_TOO
-    for (int n = m; n <= Order; ++n) {
+    for_each_number<unrolls_all_v<Order>>(m, Order, 1, [&](int n) {
       const V x = a[index_re(n, m)], y = m > 0 ? a[index_im(n, m)] : x;
       FMM_UNROLL_TOO
       for (int r = 0; r < rows; ++r) {
@@ -140,7 +159,7 @@ FMM_SELDOM KOKKOS_INLINE_FUNCTION void translate_order(V* a) {
         re[r] += t * x;
         if (m > 0) im[r] += t * y;
       }
-    }
+    });
     FMM_UNROLL_TOO
     for (int r = 0; r < rows; ++r) {
       V* const to_re = at_once ? &a[index_re(first + r, m)] : &sum_re[first + r - m];
