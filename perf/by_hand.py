@@ -7,8 +7,8 @@
 The hand has the dual traversal by radii, and runs every order and theta. For each tolerance it takes the three
 settings that are the fastest of those that hold it, and from each goes to leaves of other sizes as long as
 these are faster and hold it, too. Errors are against direct sums in double at 4096 bodies, seconds are the
-median of the repeats. With --tune the library searches, too. In float the hand computes in float, --tolerance in mixed precision. Runs are kept in the
-file, and those that are there are not measured again.
+median of the repeats. With --tune the library searches, too. In float the hand computes in float, --tolerance in
+mixed precision. Runs are kept in the file, and those that are there are not measured again.
 """
 from experiments import print_table
 from runs import Failed, Runs

@@ -132,20 +132,17 @@ class SessionOn final : public Session {
   template <class Kernel, class Real>
   TuningFacts tune(MethodSettings& settings, Kernel const& kernel,
                    ResultsOn<Space, Real> const& results, Progress& progress) {
-    constexpr std::int64_t samples = 4096;
+    constexpr std::size_t samples = 4096;
     progress.phase("tuning: direct sum in double to compare with");
     Stopwatch<Space> watch(bodies_.space);
-    const auto sampled =
-        fmm::detail::choose(std::min(samples, bodies_.size()), bodies_.size(), defaults::tune_seed);
-    fmm::detail::Reference<Space> reference(bodies_.space, kernel, bodies_.positions,
-                                            bodies_.charges, {sampled.begin(), sampled.end()});
+    fmm::detail::Reference<Space> reference(
+        bodies_.space, kernel, bodies_.positions, bodies_.charges,
+        fmm::detail::choose_bodies(samples, bodies_.size(), defaults::tune_seed));
     const auto with = [given = settings](fmm::detail::Setting const& setting) {
       auto one = given;
       one.order = setting.order;
       one.criterion = setting.by_power ? Criterion::power : Criterion::radius;
-      one.options.theta = one.options.pair_error = std::nullopt;
-      (setting.by_power ? one.options.pair_error : one.options.theta) = setting.limit;
-      one.options.leaf_capacity = setting.leaf_capacity;
+      one.options = fmm::detail::with_setting(given.options, setting);
       return one;
     };
     const auto measure = [&](fmm::detail::Setting const& setting, double goal) {

@@ -171,6 +171,13 @@ inline std::vector<std::int64_t> choose(std::size_t samples, std::size_t all, st
   return chosen;
 }
 
+/// The numbers of `samples` random ones of n bodies, or of all if there are fewer, ascending.
+inline std::vector<BodyIndex> choose_bodies(std::size_t samples, std::size_t n,
+                                            std::uint64_t seed) {
+  const auto chosen = choose(std::min(samples, n), n, seed);
+  return {chosen.begin(), chosen.end()};
+}
+
 /// Errors of `computed` sums against `exact` ones of the same targets.
 FMM_SELDOM inline ErrorMeasure compare(std::vector<Sums<double>> const& computed,
                                        std::vector<Sums<double>> const& exact, bool potential,
@@ -213,6 +220,7 @@ class Reference {
     check_extents("charges", charges, n_);
     const std::size_t m = host_targets.size();
     if (m == 0) return;
+    const Region region("direct_sum");
     const auto targets = targets_.resize(m);
     copy_bytes<Kokkos::HostSpace, typename Space::memory_space>(
         space, host_targets.data(), targets.data(), m * sizeof(BodyIndex));
@@ -259,7 +267,8 @@ class Reference {
   double seconds_ = 0;
 };
 
-/// Compares results with the direct sum in double at the bodies numbered in `host_targets`.
+/// Compares results with the direct sum in double at the bodies numbered in `host_targets`; theirs are checked
+/// before that is made.
 template <class Space, class Kernel, class Positions, class Charges, class Potential, class Field>
 ErrorMeasure compare_at(Space const& space, Kernel const& kernel, Positions const& positions,
                         Charges const& charges, Potential const& potential, Field const& field,
@@ -281,10 +290,8 @@ ErrorMeasure measure_error(ExecutionSpace const& space, Kernel const& kernel,
                            Positions const& positions, Charges const& charges,
                            Potential const& potential, Field const& field, std::size_t samples,
                            std::uint64_t seed = 1) {
-  const std::size_t n = positions.extent(0);
-  const auto chosen = detail::choose(std::min(samples, n), n, seed);
   return detail::compare_at(space, kernel, positions, charges, potential, field,
-                            std::vector<detail::BodyIndex>(chosen.begin(), chosen.end()));
+                            detail::choose_bodies(samples, positions.extent(0), seed));
 }
 
 /// The same at random ones of the bodies numbered in `targets` (M), for results of some bodies only.

@@ -64,7 +64,7 @@ class ToleranceSolver<Kernel, Orders<Order...>, Precision, ExecutionSpace> {
       : tolerance_(checked(options)),
         options_(options),
         kernel_(kernel),
-        solver_(make(first_setting(options))) {}
+        solver_(make(first_setting())) {}
 
   /// The order that was chosen.
   int order() const {
@@ -106,10 +106,8 @@ class ToleranceSolver<Kernel, Orders<Order...>, Precision, ExecutionSpace> {
     using Device = detail::Device<ExecutionSpace>;
     const std::int64_t n = detail::checked_size("positions", positions);
     detail::check_extents("charges", charges, n);
-    const auto sampled = detail::choose(std::min(samples, std::size_t(n)), n, seed);
-    detail::Reference<ExecutionSpace> reference(
-        space, kernel_, positions, charges,
-        std::vector<detail::BodyIndex>(sampled.begin(), sampled.end()));
+    detail::Reference<ExecutionSpace> reference(space, kernel_, positions, charges,
+                                                detail::choose_bodies(samples, n, seed));
     detail::Buffer<Real, ExecutionSpace> results("tuning results");
     using Unmanaged = Kokkos::MemoryTraits<Kokkos::Unmanaged>;
     const Kokkos::View<Real*, Device, Unmanaged> potential(results.resize(4 * n).data(), n);
@@ -188,10 +186,10 @@ class ToleranceSolver<Kernel, Orders<Order...>, Precision, ExecutionSpace> {
   int first_order() const {
     return int(detail::nearest_order(tolerance_, detail::is_host_space_v<ExecutionSpace>, orders));
   }
-  detail::Setting first_setting(Options const& options) const {
+  detail::Setting first_setting() const {
     const int order = orders[first_order()];
     return {order, true, detail::pair_error_for(tolerance_, order),
-            options.leaf_capacity.value_or(default_leaf(order))};
+            options_.leaf_capacity.value_or(default_leaf(order))};
   }
 
   AnySolver make(detail::Setting const& setting) const {
@@ -199,10 +197,8 @@ class ToleranceSolver<Kernel, Orders<Order...>, Precision, ExecutionSpace> {
   }
   template <std::size_t... Index>
   AnySolver make(detail::Setting const& setting, std::index_sequence<Index...>) const {
-    Options options = options_;
+    Options options = detail::with_setting(options_, setting);
     options.tolerance = std::nullopt;
-    (setting.by_power ? options.pair_error : options.theta) = setting.limit;
-    options.leaf_capacity = setting.leaf_capacity;
     std::optional<AnySolver> solver;
     const auto emplace = [&](auto index) {
       solver.emplace(std::in_place_index<decltype(index)::value>, options, kernel_);

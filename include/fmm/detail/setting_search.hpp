@@ -19,11 +19,18 @@ namespace fmm::detail {
 /// What decides a solver's error and time.
 struct Setting {
   int order;
-  bool
-      by_power;  ///< by PowerCriterion and its pair_error, or else by RadiusCriterion and its theta
-  double limit;  ///< pair_error or theta
+  bool by_power;      ///< PowerCriterion, or else RadiusCriterion
+  double limit;       ///< pair_error, or else theta
   int leaf_capacity;  ///< of an adaptive tree
 };
+
+/// The options, with the setting's limit and leaf capacity.
+inline Options with_setting(Options options, Setting const& setting) {
+  options.theta = options.pair_error = std::nullopt;
+  (setting.by_power ? options.pair_error : options.theta) = setting.limit;
+  options.leaf_capacity = setting.leaf_capacity;
+  return options;
+}
 
 /// A setting, and what was measured with it.
 struct Trial {
@@ -113,7 +120,8 @@ class SettingSearch {
     constexpr double aim = 0.88, enough = 0.7;  // of the goal
     const int order = orders_[place.order];
     const double s = growth(place.by_power, order), largest = place.by_power ? 1 : 0.9;
-    double &scale = scale_[place.by_power], held = 0, too_large = largest;
+    double& scale = scale_[place.by_power];
+    double held = 0, too_large = largest;  // limits
     Trial best;
     Setting setting{order, place.by_power, 0, leaves_[place.leaf]};
     for (int i = 0; i < most_trials; ++i) {
@@ -148,8 +156,8 @@ class SettingSearch {
 
 /// Leaf capacities to choose from; one, if the options say it or do not use it.
 inline std::vector<int> leaves_to_try(Options const& options) {
-  if (options.tree == TreeKind::uniform && options.depth) return {1};
   if (options.leaf_capacity) return {*options.leaf_capacity};
+  if (options.tree == TreeKind::uniform && options.depth) return {1};
   return {8, 12, 16, 24, 32, 48, 64, 96, 128, 192, 256, 384, 512, 768, 1024};
 }
 

@@ -374,6 +374,7 @@ struct P2P {
     }
   }
 
+  /// The same again for sources of which one was found to be at a target.
   template <class Frame>
   FMM_SELDOM KOKKOS_FUNCTION void add_coincident(TeamMember<Space> const& team, Frame const& frame,
                                                  Chunk chunk, int count, int begin, int needed,
