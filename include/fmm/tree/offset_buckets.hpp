@@ -1,8 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Pairs of a list in buckets, one for each way that two cells can lie to each other: what one matrix
-// translates.
-//
-// (detail/offset_class.hpp).
+// Pairs of a list in buckets, one for each way that two cells can lie to each other
+// (detail/offset_class.hpp): what one matrix translates.
 //
 // Classes with too few pairs to be worth a matrix, and pairs that are too far apart for a class, are left
 // to another scheme: `ListSplit::rest`, a list of its own. Every entry of the list is in exactly one of the
@@ -135,7 +133,7 @@ SplitList<Space> split_list(Space const& space, OffsetBucketBuffers<Space>& buff
   Kokkos::parallel_for("fmm::buckets::rest_count", uneven_range(space, rows, 64),
                        RestRows<Space, false>{split, rest_counts});
   exclusive_scan(space, rest_counts, split.rest.offsets);
-  const Offset rest = read_back(space, &split.rest.offsets(rows));
+  const Offset rest = read_back(space, split.rest.offsets.data() + rows);
   split.rest.entries = buffers.rest_entries.resize(rest);
   if (rest > 0)
     Kokkos::parallel_for("fmm::buckets::rest", uneven_range(space, rows, 64),
