@@ -163,7 +163,9 @@ void check_locals(Fixture& f) {
       m2l_by_gemm<Order>(f.space, s, multipoles, locals, shape);
       f.space.fence();
       const auto all = Offset(s.lists.m2l.entries.extent(0));
-      EXPECT_GT(s.dense.pairs, all / 4);
+      if (is_host_space_v<Space> || shape.least_pairs == small_parts.least_pairs) {
+        EXPECT_GT(s.dense.pairs, all / 4);
+      }
       EXPECT_LE(s.dense.pairs, all);
       by_rotation += all - s.dense.pairs;
       const auto found = to_host(locals);

@@ -36,15 +36,18 @@ template <class Space, class Real>
 using Matrix = Kokkos::View<Real**, Kokkos::LayoutRight, Device<Space>,
                             Kokkos::MemoryTraits<Kokkos::Unmanaged>>;
 
-/// products = rows * matrix, where each has a row every `row` numbers and uses `size` of them.
+/// products = rows * matrix, where each has a row every `row` numbers and uses `size` of them. (Of matrices of one
+/// column the padding is used, too: Kokkos Kernels 4 would take the column for contiguous.)
 template <class Space, class Real>
 void multiply(Space const& space, int size, int row, Real* rows, std::int64_t count, Real* matrix,
               Real* products) {
-  const auto used = [&](Real* from, std::int64_t n) {
+  const auto used = [&](Real* from, std::int64_t n, int columns) {
     return Kokkos::subview(Matrix<Space, Real>(from, n, row), Kokkos::ALL(),
-                           std::make_pair(0, size));
+                           std::make_pair(0, columns));
   };
-  const auto a = used(rows, count), b = used(matrix, size), c = used(products, count);
+  const int columns = size == 1 ? row : size;
+  const auto a = used(rows, count, size), b = used(matrix, size, columns),
+             c = used(products, count, columns);
   if constexpr (requires { KokkosBlas::gemm(space, "N", "N", Real(1), a, b, Real(0), c); }) {
     KokkosBlas::gemm(space, "N", "N", Real(1), a, b, Real(0), c);
   } else {  // an older one works in the space's default instance
