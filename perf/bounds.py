@@ -2,8 +2,9 @@
 """How much of each platform's bound is reached: by P2P, by M2L, and by the whole.
 
 A platform is what the experiment `flops` ran on. Its bounds are those of platforms.json, counted or
-measured as it says, and otherwise the rates of multiply-adds and copies that were measured in the same
-experiment.
+measured as it says: a `value`, or the multiplications and multiply-adds of an item (`slots`), which take turns
+in the pipes whose rate was measured. Otherwise they are the rates of multiply-adds and copies that were measured
+in the same experiment.
 """
 import json
 import os
@@ -25,7 +26,12 @@ class Platform:
             self.name += f", {threads} threads"
         entry = next((e for e in known
                       if e["device"] in self.device and e["space"] == self.space), {})
-        self.known = {name: bound["value"] for name, bound in entry.get("bounds", {}).items()}
+        bounds = entry.get("bounds", {})
+        self.known = {name: bound["value"] for name, bound in bounds.items() if "value" in bound}
+        flops_peak = self.peak("flops")
+        for name, bound in bounds.items():
+            if "slots" in bound and flops_peak:
+                self.known[name] = flops_peak / 2 / bound["slots"]
 
     def best(self, operator):
         """The fastest result of an operator; None without one."""
