@@ -223,11 +223,17 @@ struct LaneTraits<Pack<T, W>> {
   }
   static void store(V v, T* to) { __builtin_memcpy(to, &v.value, sizeof v.value); }
   static T sum(V v) {  // pairwise, in the same order for every width's halves
-    T lane[W];
-    store(v, lane);
-    for (int half = W / 2; half > 0; half /= 2)
-      for (int l = 0; l < half; ++l) lane[l] += lane[l + half];
-    return lane[0];
+    if constexpr (sizeof(V) > 16) {
+      const auto halves = [&]<int... I>(std::integer_sequence<int, I...>) {
+        return Pack<T, W / 2>(__builtin_shufflevector(v.value, v.value, I...)) +
+               Pack<T, W / 2>(__builtin_shufflevector(v.value, v.value, W / 2 + I...));
+      };
+      return LaneTraits<Pack<T, W / 2>>::sum(halves(std::make_integer_sequence<int, W / 2>()));
+    } else if constexpr (W == 4) {
+      return (v.value[0] + v.value[2]) + (v.value[1] + v.value[3]);
+    } else {
+      return v.value[0] + v.value[1];
+    }
   }
   static V iota() {
     T lane[W];

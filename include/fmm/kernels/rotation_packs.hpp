@@ -50,10 +50,16 @@ struct Phases {
   KOKKOS_INLINE_FUNCTION Phases(V c, V s) {
     using Real = lane_scalar_t<V>;
     cos[0] = V(Real(1)), sin[0] = V(Real(0));
-    for (int m = 1; m <= Order; ++m) {
-      cos[m] = cos[m - 1] * c - sin[m - 1] * s;
-      sin[m] = sin[m - 1] * c + cos[m - 1] * s;
+    cos[1] = c, sin[1] = s;
+    for (int m = 2; m <= Order; ++m) {  // from their halves: short chains
+      const int h = m / 2, k = m - h;
+      cos[m] = cos[h] * cos[k] - sin[h] * sin[k];
+      sin[m] = sin[h] * cos[k] + cos[h] * sin[k];
     }
+  }
+  /// Those of the opposite angle.
+  KOKKOS_INLINE_FUNCTION void turn_round() {
+    for (int m = 1; m <= Order; ++m) sin[m] = -sin[m];
   }
 };
 
@@ -193,12 +199,14 @@ FMM_SELDOM KOKKOS_INLINE_FUNCTION void scale_and_turn(V* a, V f, V s,
 /// The translation of translate_by_rotation, the same to rounding.
 template <int Order, Axial Kind, class V>
 KOKKOS_INLINE_FUNCTION void translate_in_packs(Rotator<V> const& r, V in, V front, V out, V* a) {
-  using P = Phases<Order, V>;
-  scale_and_turn<Order>(a, V(lane_scalar_t<V>(1)), in, P(r.cos_azimuth, r.sin_azimuth));
-  tilt<Order>(a, P(r.cos_polar, -r.sin_polar));
+  Phases<Order, V> azimuth(r.cos_azimuth, r.sin_azimuth), polar(r.cos_polar, -r.sin_polar);
+  scale_and_turn<Order>(a, V(lane_scalar_t<V>(1)), in, azimuth);
+  tilt<Order>(a, polar);
   for_constants<Order + 1>([&](auto m) { translate_order<Order, Kind, decltype(m)::value>(a); });
-  tilt<Order>(a, P(r.cos_polar, r.sin_polar));
-  scale_and_turn<Order>(a, front, out, P(r.cos_azimuth, -r.sin_azimuth));
+  polar.turn_round();
+  tilt<Order>(a, polar);
+  azimuth.turn_round();
+  scale_and_turn<Order>(a, front, out, azimuth);
 }
 
 }  // namespace fmm::detail
