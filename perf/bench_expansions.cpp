@@ -3,6 +3,13 @@
 // from end to end. Compiled once for each order, BENCH_ORDER.
 #include "bench.hpp"
 
+#if __has_include(<KokkosBlas3_gemm.hpp>)
+#include <fmm/batched_gemm.hpp>
+#define BENCH_HAS_GEMM 1
+#else
+#define BENCH_HAS_GEMM 0
+#endif
+
 namespace fmm_bench {
 namespace {
 
@@ -53,7 +60,7 @@ struct Expanded {
     for (int level = s.tree.depth - 1; level >= 0; --level)
       m2m<E>(space, s.tree.cells, s.tree.parents_of(level), multipoles);
   }
-  void across() { m2l<E>(space, s.tree.cells, s.lists.m2l, multipoles, locals); }
+  void across() { FarFieldBy<Translation>::template m2l<E>(space, s, multipoles, locals); }
   void downward() {
     for (int level = 1; level <= s.tree.depth; ++level)
       l2l<E>(space, s.tree.cells, s.tree.level_begin[level], s.tree.level_begin[level + 1], locals);
@@ -82,10 +89,11 @@ void bench_m2l(benchmark::State& state, Point const& point) {
   time(state, x.space, [&] { x.across(); });
   const double translations = double(x.s.lists.m2l.entries.extent(0));
   constexpr bool as_listed = std::is_same_v<Translation, fmm::Direct>;
+  fmm::Report issued;
+  FarFieldBy<Translation>::template count<typename decltype(x)::E>(x.s, issued);
   report(state,
          {"translations", translations, as_listed ? translations * double(chapter::m2l(order)) : 0,
-          translations * double(x.flops.m2l),
-          2 * x.cells * x.row_bytes + translations * sizeof(CellIndex)});
+          issued.flops(), 2 * x.cells * x.row_bytes + translations * sizeof(CellIndex)});
 }
 
 template <class Real, class Translation>
@@ -150,6 +158,9 @@ void add_order(Point const& point) {
   add<Real>("M2M/direct" + p, point, bench_m2m<Real, fmm::Direct>);
   add<Real>("M2L/rotation" + p, point, bench_m2l<Real, fmm::Rotation>);
   add<Real>("M2L/direct" + p, point, bench_m2l<Real, fmm::Direct>);
+#if BENCH_HAS_GEMM
+  add<Real>("M2L/gemm" + p, point, bench_m2l<Real, fmm::BatchedGemm>);
+#endif
   add<Real>("L2L/rotation" + p, point, bench_l2l<Real, fmm::Rotation>);
   add<Real>("L2L/direct" + p, point, bench_l2l<Real, fmm::Direct>);
   add<Real>("L2P" + p, point, bench_l2p<Real>);
