@@ -192,23 +192,16 @@ class ToleranceSolver<Kernel, Orders<Order...>, Precision, ExecutionSpace> {
             options_.leaf_capacity.value_or(default_leaf(order))};
   }
 
+  /// The solver of one of the orders; `Index` looks for it.
+  template <std::size_t Index = 0>
   AnySolver make(detail::Setting const& setting) const {
-    return make(setting, std::make_index_sequence<sizeof...(Order)>());
-  }
-  template <std::size_t... Index>
-  AnySolver make(detail::Setting const& setting, std::index_sequence<Index...>) const {
+    constexpr std::size_t count = sizeof...(Order);
+    if constexpr (Index + 1 < count)
+      if (orders[Index] != setting.order) return make<Index + 1>(setting);
     Options options = detail::with_setting(options_, setting);
     options.tolerance = std::nullopt;
-    std::optional<AnySolver> solver;
-    const auto emplace = [&](auto index) {
-      solver.emplace(std::in_place_index<decltype(index)::value>, options, kernel_);
-    };
-    constexpr std::size_t count = sizeof...(Order);
-    ((orders[Index] != setting.order ? void()
-      : setting.by_power             ? emplace(std::integral_constant<std::size_t, Index>())
-                         : emplace(std::integral_constant<std::size_t, count + Index>())),
-     ...);
-    return *std::move(solver);
+    if (setting.by_power) return AnySolver(std::in_place_index<Index>, options, kernel_);
+    return AnySolver(std::in_place_index<count + Index>, options, kernel_);
   }
 
   double tolerance_;
