@@ -25,7 +25,7 @@ class Platform:
         if self.space == "OpenMP" and threads:
             self.name += f", {threads} threads"
         entry = next((e for e in known
-                      if e["device"] in self.device and e["space"] == self.space), {})
+                      if e["device"] in self.device and self.space in e["space"].split(", ")), {})
         bounds = entry.get("bounds", {})
         self.known = {name: bound["value"] for name, bound in bounds.items() if "value" in bound}
         flops_peak = self.peak("flops")

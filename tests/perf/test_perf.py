@@ -501,12 +501,15 @@ class Figures(Case):
         platform = Platform(flops_results("Cuda", "fast chip 3"), (), known)
         self.assertAlmostEqual(platform.efficiency("P2P/all"), 0.5e12 / 21 / 1e11)
         self.assertAlmostEqual(platform.efficiency("M2L/rotation/order:6"), 0.2 / 5)
-        # instructions that share the pipes of multiply-adds
-        known = [{"device": "", "space": "OpenMP", "bounds": {"P2P": {"slots": 10}}}]
-        platform = Platform(flops_results("OpenMP", "machine"), (), known)
-        self.assertAlmostEqual(platform.efficiency("P2P/all"), 0.5e12 / 21 / (1e12 / 2 / 10))
         # a processor of the same machine is another platform
-        self.assertEqual(Platform(flops_results("Serial", "fast chip 3"), (), known).known, {})
+        self.assertEqual(Platform(flops_results("OpenMP", "fast chip 3"), (), known).known, {})
+
+    def test_slots_share_the_pipes_of_multiply_adds(self):
+        known = [{"device": "", "space": "OpenMP, Serial", "bounds": {"P2P": {"slots": 10}}}]
+        for space in ("OpenMP", "Serial"):
+            platform = Platform(flops_results(space, "machine"), (), known)
+            self.assertAlmostEqual(platform.efficiency("P2P/all"), 0.5e12 / 21 / (1e12 / 2 / 10))
+        self.assertEqual(Platform(flops_results("Cuda", "machine"), (), known).known, {})
 
     def test_every_figure_is_drawn(self):
         python = next((p for p in (sys.executable, "/usr/bin/python3") if os.path.exists(p)
