@@ -472,6 +472,44 @@ def accuracy_results():
             for order in (2, 4, 8) for theta in (0.5, 0.7)]
 
 
+class Limits(Case):
+    """perf/limits.py reads what ncu writes."""
+
+    STALL = "smsp__average_warps_issue_stalled_{}_per_issue_active.ratio"
+    HEADER = ["ID", "Kernel Name", "gpu__time_duration.sum", "launch__registers_per_thread",
+              STALL.format("dispatch_stall"), STALL.format("selected"), STALL.format("wait")]
+    UNITS = ["", "", "us", "register/thread", "", "", ""]
+    M2L = ("void Kokkos::launch<Kokkos::Impl::ParallelFor<fmm::detail::Gather<Kokkos::Cuda, fmm::detail::M2L<"
+           "Kokkos::Cuda>>>>(T1)")
+    BOUNDS = ("void Kokkos::cuda_parallel_launch<Kokkos::Impl::ParallelReduce<Kokkos::Impl::CombinedFunctorReducer<"
+              "Kokkos::Impl::CombinedReductionFunctorWrapper<fmm::detail::Bounds<Kokkos::Cuda>>>>>(T1)")
+    SORT = "void cub::RadixSort<cub::policy>(T1)"
+
+    def table(self, *launches):
+        lines = [self.HEADER, self.UNITS, *([str(i), *row] for i, row in enumerate(launches))]
+        with open(self.path("ncu.csv"), "w", encoding="utf-8") as file:
+            file.write("==PROF== Connected\n"
+                       + "".join(",".join(f'"{cell}"' for cell in line) + "\n" for line in lines)
+                       + "==PROF== Disconnected\n")
+        return self.path("ncu.csv")
+
+    def test_the_longest_launch_of_each_kernel(self):
+        done = self.script("limits.py", self.table((self.M2L, "10.5", "96", "0.25", "1.0", "0.01"),
+                                                   (self.M2L, "2,000", "128", "0.5", "1.0", "0.75"),
+                                                   (self.BOUNDS, "3", "40", "0", "1.0", "0"),
+                                                   (self.SORT, "4", "80", "0", "1.0", "0")))
+        self.assertEqual(done.returncode, 0, done.stderr)
+        self.assertEqual(json.loads(done.stdout), [
+            {"kernel": "M2L", "stalls": {"dispatch": 0.5, "wait": 0.75}, "milliseconds": 2, "registers": 128},
+            {"kernel": "Bounds", "stalls": {}, "milliseconds": 0.003, "registers": 40},
+            {"kernel": "RadixSort", "stalls": {}, "milliseconds": 0.004, "registers": 80}])
+
+    def test_a_file_without_a_table(self):
+        done = self.script("limits.py", self.write("empty.csv", {}))
+        self.assertNotEqual(done.returncode, 0)
+        self.assertIn("no table of ncu", done.stderr)
+
+
 class Figures(Case):
     def test_fractions_of_bounds(self):
         platform = Platform(flops_results("OpenMP", "machine"), breakdown_results())
