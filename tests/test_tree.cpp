@@ -258,11 +258,67 @@ TYPED_TEST(TreeTest, CubesMoveWithTheirBodies) {
   const Space space;
   Bodies bodies = make_bodies(Model::cube, 1000);
   for (double& x : bodies.x) x = std::round(x * 0x1p20) * 0x1p-20;
-  const Cube cube = bounding_cube(space, DeviceBodies<Space>(bodies).x);
-  for (double& x : bodies.x) x += 0x1p20;
-  const Cube moved = bounding_cube(space, DeviceBodies<Space>(bodies).x);
-  EXPECT_EQ(moved.edge, cube.edge);
-  for (int d = 0; d < 3; ++d) EXPECT_EQ(moved.low[d] - 0x1p20, cube.low[d]);
+  for (const int layers : {1, 6, 26}) {
+    const Cube cube = bounding_cube(space, DeviceBodies<Space>(bodies).x, layers);
+    Bodies far = bodies;
+    for (double& x : far.x) x += 0x1p20;
+    const Cube moved = bounding_cube(space, DeviceBodies<Space>(far).x, layers);
+    EXPECT_EQ(moved.edge, cube.edge) << layers;
+    for (int d = 0; d < 3; ++d) EXPECT_EQ(moved.low[d] - 0x1p20, cube.low[d]) << layers;
+  }
+}
+
+/// A cube of so many layers of cells ends with them: the bodies fill the first ones on the level that has at
+/// least as many.
+TYPED_TEST(TreeTest, CubesHaveAsManyLayersAsAsked) {
+  using Space = TypeParam;
+  const Space space;
+  const Bodies bodies = make_bodies(Model::cube, 20000);
+  const DeviceBodies<Space> device(bodies);
+  for (const int layers : {1, 2, 6, 8, 26, 60}) {
+    const Cube cube = bounding_cube(space, device.x, layers);
+    int cells = 1;
+    while (cells < layers) cells *= 2;
+    double most = 0;
+    for (std::size_t i = 0; i < bodies.x.size(); ++i) {
+      const double at = (bodies.x[i] - cube.low[i % 3]) / cube.edge * cells;
+      EXPECT_GE(at, 0) << layers;
+      most = std::max(most, at);
+    }
+    EXPECT_LE(most, layers) << layers;
+    EXPECT_GT(most, layers * (1 - 0x1p-9) - 1e-6) << layers;
+  }
+}
+
+/// Leaves of bodies that fill a cube are equally full at every N; a tree's depth, where it is given, and a
+/// uniform tree's bounding cube hold.
+TYPED_TEST(TreeTest, LeavesAreAsFullAtEveryN) {
+  using Space = TypeParam;
+  fmm::Options options{.leaf_capacity = 64, .depth = fmm::max_tree_depth};
+  const Space space;
+  for (const std::size_t n : {4000, 6000, 9000, 13000, 20000, 30000}) {
+    const Bodies bodies = make_bodies(Model::cube, n);
+    const DeviceBodies<Space> device(bodies);
+    const Kokkos::View<double const* [3], Space> positions = device.x;
+    PlanStorage<Space, double> s;
+    s.cube = bounding_cube(space, positions, layers_of_leaves(options, std::int64_t(n)));
+    s.size = std::int64_t(n);
+    build_tree<fmm::DualTree<>>(space, s, positions, split_rule(options, std::int64_t(n), 21),
+                                nullptr);
+    const auto cells = to_host(s.tree.cells);
+    const auto leaves =
+        std::count_if(cells.begin(), cells.end(), [](Cell const& cell) { return cell.is_leaf(); });
+    const double mean = double(n) / double(leaves);
+    EXPECT_GT(mean, 0.25 * 64) << n;
+    EXPECT_LT(mean, 0.60 * 64) << n;
+  }
+  EXPECT_EQ(layers_of_leaves(options, 64), 1);
+  EXPECT_EQ(layers_of_leaves(options, 5529600), 60);
+  options.depth = 5;
+  EXPECT_EQ(layers_of_leaves(options, 5529600), 1);
+  options.tree = fmm::TreeKind::uniform;
+  options.depth.reset();
+  EXPECT_EQ(layers_of_leaves(options, 5529600), 1);
 }
 
 }  // namespace

@@ -27,13 +27,13 @@ struct FarFieldRule {
       : order(p), from(distance), has_p2l(p2l) {}
 };
 
-/// The distance in edges of the bounding cube, where no two bodies are farther apart than 2.
+/// The distance in edges of the root, where no two bodies are farther apart than 2.
 inline double in_edges(FarFieldRule const& far, Cube const& cube) {
   return std::min(far.from / cube.edge, 2.0);
 }
 
 /// The deepest level whose cells are not much smaller than the near field of radius `far_from`, in edges of
-/// the bounding cube: what smaller leaves save in pairs they cost in list entries.
+/// the root: what smaller leaves save in pairs they cost in list entries.
 inline int deepest_level(double far_from) {
   int level = max_tree_depth;
   while (level > 0 && std::ldexp(8.0, -level) < far_from) --level;
@@ -49,6 +49,16 @@ inline SplitRule split_rule(Options const& options, std::int64_t n, int deepest)
   int depth = 0;
   while (depth<deepest&& double(n)> * options.leaf_capacity * std::pow(8.0, depth)) ++depth;
   return {depth, 0};
+}
+
+/// How many layers of leaves an adaptive tree is to have along the bodies' largest extent: so many that those of a
+/// uniform distribution hold two fifths of the leaf capacity, whatever N (the bounding cube itself gives 2^d
+/// layers, and leaves eight times as full at one N as at another). Even, so that the cells above end with the
+/// bodies, too: a thin layer in a cell is a small target, whose error is larger (docs/design.md).
+inline int layers_of_leaves(Options const& options, std::int64_t n) {
+  if (options.tree != TreeKind::adaptive) return 1;
+  const double layers = 2 * std::round(0.5 * std::cbrt(double(n) / (0.4 * *options.leaf_capacity)));
+  return layers > 2 && layers <= std::ldexp(1.0, *options.depth) ? int(layers) : 1;
 }
 
 /// Interaction lists of the storage's tree. A criterion's charges are those of the storage's bodies; one that
@@ -204,8 +214,10 @@ void build_plan(Space const& space, PlanStorage<Space, Precision>& s, Positions 
   s.lists = {};
   s.order = s.place = {};
   if (n == 0) return;
-  stage(space, report, "bounds", [&] { s.cube = bounding_cube(space, positions); });
-  if constexpr (std::is_same_v<Traversal, AllPairs>) {
+  constexpr bool all_pairs = std::is_same_v<Traversal, AllPairs>;
+  const int layers = all_pairs ? 1 : layers_of_leaves(options, n);
+  stage(space, report, "bounds", [&] { s.cube = bounding_cube(space, positions, layers); });
+  if constexpr (all_pairs) {
     // tiles are taken from the order itself, whatever the options say of a tree
     const auto sorted = sort_bodies(space, s, positions, max_tree_depth, report);
     stage(space, report, "tree", [&] {

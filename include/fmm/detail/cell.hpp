@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // What trees and operators both speak of: bodies, cells and lists of cells.
 //
-// Lengths. The bounding cube's edge is the unit of the whole computation. Cell centres are integers in
+// Lengths. The root's edge is the unit of the whole computation. Cell centres are integers in
 // units of 2^-22 of it, so that differences of centres are exact in float. A body's coordinates are
 // counted from the centre of its leaf in units of the leaf's edge, and are thus in [-1/2, 1/2].
-// Expansions are scaled with the edge of their cell; their potentials have the cube's unit.
+// Expansions are scaled with the edge of their cell; their potentials have the root's unit.
 #pragma once
 
 #include "kokkos_compat.hpp"

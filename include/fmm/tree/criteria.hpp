@@ -50,7 +50,7 @@ enum class Acceptance {
   split_target   ///< `no`, and if the target can be split, then that one
 };
 
-/// A cell as a criterion sees it. Lengths in edges of the bounding cube.
+/// A cell as a criterion sees it. Lengths in edges of the root.
 struct CellView {
   float centre[3];
   float edge;

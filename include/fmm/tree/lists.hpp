@@ -110,7 +110,7 @@ KOKKOS_INLINE_FUNCTION bool can_be_nearer(CellView const& a, CellView const& b, 
 template <class Space, class Criterion>
 struct DualWalk {
   Criterion criterion;
-  float far_from;  ///< nothing nearer is accepted; in edges of the bounding cube
+  float far_from;  ///< nothing nearer is accepted; in edges of the root
   bool has_p2l;    ///< else what could be taken by P2L is not accepted
   Array<Cell, Space> cells;
   CellMeasures<Space> measures;
@@ -546,7 +546,7 @@ InteractionLists<Space> fill_lists(Space const& space, TraversalBuffers<Space>& 
 }
 
 /// Lists of the dual traversal under `criterion`, which has the `measures` that it uses; accepted pairs are
-/// at least `far_from` apart, in edges of the bounding cube, and none is for P2L unless `has_p2l`.
+/// at least `far_from` apart, in edges of the root, and none is for P2L unless `has_p2l`.
 /// Cost: O(list entries), twice.
 template <class Space, class Criterion>
 InteractionLists<Space> dual_lists(Space const& space, TraversalBuffers<Space>& buffers,

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// The bounding cube, and 63-bit Morton keys: the bits of three 21-bit grid coordinates interleaved, x
+// The root of the octree, and 63-bit Morton keys: the bits of three 21-bit grid coordinates interleaved, x
 // highest, so that bodies sorted by key are grouped by cell on every level of the octree.
 #pragma once
 
@@ -107,10 +107,11 @@ void refuse_row(Space const& space, std::string const& name, View const& view, s
   }
 }
 
-/// The cube around (N,3) `positions`, N >= 1. Throws InvalidArgument for a position that is not finite
-/// or bodies that lie too far apart for double precision. Cost: one reduction.
+/// The cube around (N,3) `positions`, N >= 1, or one so much larger that on some level of the octree `layers`
+/// cells side by side are as long as the bodies' largest extent. Throws InvalidArgument for a position that
+/// is not finite or bodies that lie too far apart for double precision. Cost: one reduction.
 template <class Space, class Positions>
-Cube bounding_cube(Space const& space, Positions const& positions) {
+Cube bounding_cube(Space const& space, Positions const& positions, int layers = 1) {
   double low[3], high[3];
   std::int64_t bad;
   Kokkos::parallel_reduce("fmm::bounds", range(space, std::int64_t(positions.extent(0))),
@@ -127,13 +128,17 @@ Cube bounding_cube(Space const& space, Positions const& positions) {
     throw InvalidArgument("positions' extent", extent, "less than 1e150");
   // The edge has ten bits, and the corner lies on a grid of 2^-32 of it: the centres of all cells are
   // then exact in double, however far from the origin the bodies are.
+  double growth = 1 / double(layers);
+  while (growth < 1) growth *= 2;
   int exponent = 0;
-  const double mantissa = std::frexp(std::fmax(extent, 1e-150), &exponent);
+  const double mantissa = std::frexp(std::fmax(extent, 1e-150) * growth, &exponent);
   cube.edge = std::ldexp(std::ceil(std::ldexp(mantissa, 10)), exponent - 10);
   if (!(extent > 0)) cube.edge = 1;  // all bodies at one point
   const double grid = std::ldexp(1.0, std::ilogb(cube.edge) - 32);
-  for (int d = 0; d < 3; ++d)
-    cube.low[d] = std::floor((0.5 * (low[d] + high[d]) - 0.5 * cube.edge) / grid) * grid;
+  for (int d = 0; d < 3; ++d) {
+    const double corner = growth > 1 ? low[d] : 0.5 * (low[d] + high[d]) - 0.5 * cube.edge;
+    cube.low[d] = std::floor(corner / grid) * grid;
+  }
   return cube;
 }
 
