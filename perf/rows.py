@@ -27,7 +27,7 @@ SETTINGS = {
     ("fmm", "1e-3"): ["--order", "4", "--pair-error", "6e-3"],
     ("fmm", "1e-4"): ["--pair-error", "2.4e-4"],  # the program's own
     ("fmm", "1e-5"): ["--order", "7", "--pair-error", "4.5e-5"],
-    ("fmm", "1e-9"): ["--order", "12", "--theta", "0.5", "--leaf", "128"],
+    ("fmm", "1e-9"): ["--order", "12", "--theta", "0.5"],
     ("treecode", "1e-4"): [],
     ("direct", "1e-4"): [],
 }
