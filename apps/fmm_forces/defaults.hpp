@@ -50,7 +50,7 @@ constexpr Expansion expansion(Method method, Precision precision, Backend backen
 
 /// Bodies in a leaf.
 constexpr std::optional<int> leaf_capacity(Method method, Backend backend) {
-  if (method == Method::treecode && backend == Backend::cuda) return 128;
+  if (method == Method::treecode && backend == Backend::cuda) return 96;
   return std::nullopt;
 }
 
