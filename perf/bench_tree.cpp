@@ -56,8 +56,7 @@ template <class Real>
 void sort(benchmark::State& state, Point const& point) {
   KeySetup<Real> setup(point);
   const auto options = options_of<Real, Uniform>(point);
-  const int levels =
-      first_sorted_levels(split_rule(options, point.n, fmm::max_tree_depth), point.n);
+  const int levels = sorted_levels(split_rule(options, point.n, fmm::max_tree_depth), point.n)[0];
   time(
       state, setup.space, [&] { setup.make_keys(); },
       [&] {

@@ -290,6 +290,40 @@ TYPED_TEST(TreeTest, CubesHaveAsManyLayersAsAsked) {
   }
 }
 
+/// The order of the bodies, and so the bits of all sums, does not depend on what was built before: deep trees, for
+/// which more levels are sorted, or shallow ones.
+TYPED_TEST(TreeTest, OrderDoesNotDependOnEarlierBuilds) {
+  using Space = TypeParam;
+  const Space space;
+  const fmm::Options options{.leaf_capacity = 16, .depth = fmm::max_tree_depth};
+  const auto order_in = [&](PlanStorage<Space, double>& s, Bodies const& bodies) {
+    const DeviceBodies<Space> device(bodies);
+    const Kokkos::View<double const* [3], Space> positions = device.x;
+    const std::int64_t n = s.size = std::int64_t(bodies.size());
+    s.cube = bounding_cube(space, positions, layers_of_leaves(options, n));
+    build_tree<fmm::DualTree<>>(space, s, positions, split_rule(options, n, 21), nullptr);
+    return to_host(s.order);
+  };
+  Bodies pairs = make_bodies(Model::cube, 3000);  // nearly at one point
+  for (int i = 0; i < 60; ++i)
+    for (int d = 0; d < 3; ++d) pairs.x[3 * i + d] = 0.3 + 1e-6 * pairs.x[3 * i + d];
+  Bodies point = make_bodies(Model::cube, 3000);  // and at one
+  for (int i = 0; i < 60 * 3; ++i) point.x[i] = 0.3;
+  const Bodies sets[] = {make_bodies(Model::cube, 3000), make_bodies(Model::plummer, 3000), pairs,
+                         point};
+  PlanStorage<Space, double> used;
+  std::vector<int> tries;
+  for (const int which : {0, 2, 0, 3, 1, 2, 1, 0}) {
+    PlanStorage<Space, double> fresh;
+    const auto expected = order_in(fresh, sets[which]);
+    EXPECT_EQ(order_in(used, sets[which]), expected) << which;
+    EXPECT_EQ(used.sort_try, fresh.sort_try) << which;
+    tries.push_back(used.sort_try);
+  }
+  EXPECT_EQ(tries[0], 0);
+  EXPECT_GT(*std::max_element(tries.begin(), tries.end()), 1);
+}
+
 /// Leaves of bodies that fill a cube are equally full at every N; a tree's depth, where it is given, and a
 /// uniform tree's bounding cube hold.
 TYPED_TEST(TreeTest, LeavesAreAsFullAtEveryN) {

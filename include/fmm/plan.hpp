@@ -38,6 +38,7 @@ struct PlanStorage {
                                   ///< if results are gathered
 
   // memory
+  int sort_try = 0;  ///< of sorted_levels: which one the last tree took
   SortBuffers<Space> sort;
   OctreeBuffers<Space> octree;
   TraversalBuffers<Space> traversal;

@@ -4,6 +4,7 @@
 #pragma once
 
 #include <algorithm>
+#include <array>
 
 #include "bodies.hpp"
 #include "detail/stage.hpp"
@@ -51,14 +52,19 @@ inline SplitRule split_rule(Options const& options, std::int64_t n, int deepest)
   return {depth, 0};
 }
 
-/// How many layers of leaves an adaptive tree is to have along the bodies' largest extent: so many that those of a
-/// uniform distribution hold two fifths of the leaf capacity, whatever N (the bounding cube itself gives 2^d
-/// layers, and leaves eight times as full at one N as at another). Even, so that the cells above end with the
-/// bodies, too: a thin layer in a cell is a small target, whose error is larger (docs/design.md).
+/// Layers of leaves, two fifths full, of n bodies that fill a cube evenly. Even, so that the cells above end with
+/// the bodies, too: a thin layer in a cell is a small target, whose error is larger (docs/design.md).
+inline int layers_if_uniform(std::int64_t n, int leaf_capacity) {
+  const double layers = 2 * std::round(0.5 * std::cbrt(double(n) / (0.4 * leaf_capacity)));
+  return layers > 2 ? int(layers) : 1;
+}
+
+/// The layers of leaves that an adaptive tree is to have along the bodies' largest extent, as if these were uniform:
+/// the bounding cube itself gives 2^d layers, and leaves eight times as full at one N as at another.
 inline int layers_of_leaves(Options const& options, std::int64_t n) {
   if (options.tree != TreeKind::adaptive) return 1;
-  const double layers = 2 * std::round(0.5 * std::cbrt(double(n) / (0.4 * *options.leaf_capacity)));
-  return layers > 2 && layers <= std::ldexp(1.0, *options.depth) ? int(layers) : 1;
+  const int layers = layers_if_uniform(n, *options.leaf_capacity);
+  return double(layers) <= std::ldexp(1.0, *options.depth) ? layers : 1;
 }
 
 /// Interaction lists of the storage's tree. A criterion's charges are those of the storage's bodies; one that
@@ -115,15 +121,17 @@ void lists_stage(Space const& space, PlanStorage<Space, Precision>& s, Options c
       add_work(*report, "lists", std::int64_t(list->entries.extent(0)));
 }
 
-/// Levels of the keys that are sorted first: nearly all adaptive trees are shallower, and a radix sort
-/// saves passes over the data. Where that is not enough the keys are sorted again, by all levels.
-inline int first_sorted_levels(SplitRule const& rule, std::int64_t n) {
-  if (rule.leaf_capacity == 0) return rule.depth;
-  constexpr int levels_below_uniform = 6;
-  int levels = levels_below_uniform;
-  for (double leaves = double(n) / rule.leaf_capacity; leaves > 1; leaves /= 8) ++levels;
-  const int passes = (3 * levels + radix_bits - 1) / radix_bits;
-  return std::min(rule.depth, passes * radix_bits / 3);
+/// How many levels of the keys to sort, in tries: as many as a uniform distribution's tree has, six more (nearly
+/// all others are shallower than that), all. A radix sort saves passes over the data.
+inline std::array<int, 3> sorted_levels(SplitRule const& rule, std::int64_t n) {
+  if (rule.leaf_capacity == 0) return {rule.depth, rule.depth, rule.depth};
+  const auto in_whole_passes = [&](int levels) {
+    const int passes = (3 * levels + radix_bits - 1) / radix_bits;
+    return std::min(rule.depth, passes * radix_bits / 3);
+  };
+  int levels = 0;
+  while (1 << levels < layers_if_uniform(n, rule.leaf_capacity)) ++levels;
+  return {in_whole_passes(levels), in_whole_passes(levels + 6), rule.depth};
 }
 
 /// Keys of all bodies, sorted by their first `levels` levels.
@@ -183,7 +191,8 @@ void take_last_field(Space const& space, PlanStorage<Space, Precision>& s, Field
   });
 }
 
-/// Bodies sorted and in an octree.
+/// Bodies sorted and in an octree. The tries start with the one that the last tree took, but the result is that of
+/// the first one that does: the order of bodies within leaves does not depend on what was built before.
 template <class Traversal, class Space, class Precision, class Positions>
 void build_tree(Space const& space, PlanStorage<Space, Precision>& s, Positions const& positions,
                 SplitRule const& rule, Report* report) {
@@ -200,7 +209,11 @@ void build_tree(Space const& space, PlanStorage<Space, Precision>& s, Positions 
     });
     return built;
   };
-  if (!build_from(first_sorted_levels(rule, s.size))) build_from(rule.depth);
+  const auto levels = sorted_levels(rule, s.size);
+  while (!build_from(levels[s.sort_try])) ++s.sort_try;
+  int first = s.sort_try;
+  while (first > 0 && s.tree.depth <= levels[first - 1]) --first;
+  if (first < s.sort_try) build_from(levels[s.sort_try = first]);
 }
 
 /// The plan of (N,3) `positions`, but for the lists of a criterion that uses charges.

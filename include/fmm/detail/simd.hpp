@@ -107,6 +107,29 @@ KOKKOS_FORCEINLINE_FUNCTION T load_once(T const* from) {
 #endif
 }
 
+/// Says that the number will be read soon, from a place that a CPU does not foresee.
+template <class T>
+KOKKOS_FORCEINLINE_FUNCTION void prefetch([[maybe_unused]] T const* from) {
+#if defined(__GNUC__) && !defined(__CUDA_ARCH__)
+  __builtin_prefetch(from);
+#endif
+}
+
+/// Bits 0..20 of x at every third place.
+KOKKOS_INLINE_FUNCTION std::uint64_t spread_bits(std::uint64_t x) {
+#if defined(__BMI2__) && !defined(__CUDACC__)
+  return _pdep_u64(x, 0x1249249249249249ull);
+#else
+  x &= 0x1fffff;
+  x = (x | x << 32) & 0x1f00000000ffffull;
+  x = (x | x << 16) & 0x1f0000ff0000ffull;
+  x = (x | x << 8) & 0x100f00f00f00f00full;
+  x = (x | x << 4) & 0x10c30c30c30c30c3ull;
+  x = (x | x << 2) & 0x1249249249249249ull;
+  return x;
+#endif
+}
+
 /// How many of the bits are set.
 KOKKOS_INLINE_FUNCTION int count_bits(std::uint32_t bits) {
 #if defined(__CUDA_ARCH__)
@@ -135,6 +158,9 @@ template <class T>
                                                                             T b) {
     return condition ? a : b;
   }
+
+/// Bit i says what lane i of a comparison says.
+KOKKOS_FORCEINLINE_FUNCTION std::uint32_t bits_of(bool lane) { return lane; }
 
 template <class V>
 struct LaneTraits {
@@ -210,6 +236,22 @@ struct Pack {
   friend Mask operator==(Pack a, Pack b) { return {a.value == b.value}; }
   friend Pack select(Mask m, Pack a, Pack b) { return Pack(m.value ? a.value : b.value); }
 };
+
+template <class Mask>
+  requires requires(Mask m) { m.value[0]; }
+inline std::uint32_t bits_of(Mask m) {
+#if defined(__AVX__)
+  if constexpr (std::is_same_v<Mask, typename Pack<float, 8>::Mask>)
+    return std::uint32_t(_mm256_movemask_ps((__m256)m.value));
+  else
+#endif
+  {
+    std::uint32_t bits = 0;
+    for (int l = 0; l < int(sizeof(m.value) / sizeof(m.value[0])); ++l)
+      bits |= std::uint32_t(m.value[l] & 1) << l;
+    return bits;
+  }
+}
 
 template <class T, int W>
 struct LaneTraits<Pack<T, W>> {
@@ -341,10 +383,14 @@ template <class Space, class Real>
 using Lanes = std::conditional_t<is_host_space_v<Space>,
                                  Pack<Real, register_bytes / int(sizeof(Real))>, Real>;
 
+/// As many floats as a register has, eight at most.
+using UpToEightFloats = Pack < float, register_bytes<32 ? 4 : 8>;
+
 #else
 
 template <class Space, class Real>
 using Lanes = Real;
+using UpToEightFloats = float;
 
 #endif
 

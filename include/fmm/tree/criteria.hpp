@@ -27,6 +27,14 @@
 //
 // says that there are no solvers of higher orders with it.
 //
+//     using refuses_by_radii = MyCriterion
+//     template <class V> KOKKOS_FUNCTION auto may_accept(V r, V R2) const
+//
+// may_accept is false for a sum of both radii and a squared distance of the centres that get Acceptance::no for
+// certain. A CPU asks it for several sources at a time, lane by lane, and the criterion itself only for those that
+// are left; with `using accepts_by_radii = MyCriterion`, too, all these get Acceptance::m2l. (Types, so that what
+// is derived from MyCriterion has to say so itself.)
+//
 // `Acceptance::m2l` must only be given to pairs whose expansions converge: the sum of both radii less than
 // the distance of the centres; `Acceptance::p2l` to those whose source's bodies are all farther from the
 // target's centre than the target's radius. In a treecode, and with expansions that have no P2L, p2l is no.
@@ -83,22 +91,38 @@ KOKKOS_INLINE_FUNCTION float distance2(CellView const& a, CellView const& b) {
 
 }  // namespace detail
 
+namespace detail {
+
+/// (r_a + r_b)^2 < theta^2 R^2. Two empty radii at one centre are two bodies at one point: never accepted.
+struct BelowTheta {
+  float theta2;
+  explicit BelowTheta(double theta) : theta2(float(theta * theta)) {}
+
+  template <class V>
+  KOKKOS_FUNCTION auto may_accept(V r, V R2) const {
+    return r * r < theta2 * R2;
+  }
+};
+
+}  // namespace detail
+
 /// (r_a + r_b) < theta R with the tight radii of both cells' bodies and R between the centres
 /// (Dehnen 2002, J. Comput. Phys. 179:27). The field's error falls as theta^p.
-struct RadiusCriterion {
+struct RadiusCriterion : detail::BelowTheta {
+  using refuses_by_radii = RadiusCriterion;
+  using accepts_by_radii = RadiusCriterion;
   static constexpr bool uses_theta = true;
   static constexpr bool uses_radii = true;
   static constexpr bool uses_charges = false;
   static constexpr bool only_m2l = true;
   static constexpr double default_theta = 0.6;
 
-  float theta2;
-  explicit RadiusCriterion(double theta) : theta2(float(theta * theta)) {}
+  explicit RadiusCriterion(double theta) : BelowTheta(theta) {}
 
   KOKKOS_FUNCTION Acceptance operator()(CellView const& target, CellView const& source) const {
-    const float r = target.radius + source.radius;
-    // two empty radii at one centre are two bodies at one point: never accepted
-    return r * r < theta2 * detail::distance2(target, source) ? Acceptance::m2l : Acceptance::no;
+    return may_accept(target.radius + source.radius, detail::distance2(target, source))
+               ? Acceptance::m2l
+               : Acceptance::no;
   }
 };
 
@@ -135,12 +159,16 @@ struct PairError {
     for (int n = 0; n < order; ++n) error *= eta;
     return error < limit * field * d2;
   }
+};
 
-  /// With d between the centres: eta = (r_a + r_b) / R less than theta, and the error of w small.
-  KOKKOS_FUNCTION bool accepts(CellView const& target, CellView const& source, float w,
-                               float theta2) const {
+/// With d between the centres: eta = (r_a + r_b) / R less than theta, and the error of w small.
+struct PairErrorOfRadii : PairError, BelowTheta {
+  explicit PairErrorOfRadii(CriterionOptions const& options)
+      : PairError(options), BelowTheta(options.theta) {}
+
+  KOKKOS_FUNCTION bool accepts(CellView const& target, CellView const& source, float w) const {
     const float r = target.radius + source.radius, R2 = distance2(target, source);
-    return r * r < theta2 * R2 && is_small(w, r / std::sqrt(R2), R2, target.field);
+    return may_accept(r, R2) && is_small(w, r / std::sqrt(R2), R2, target.field);
   }
 };
 
@@ -152,16 +180,15 @@ struct PairError {
 /// errors are the largest, are opened the most, and bodies in a weak field get errors as small as that
 /// field. Every body counts as one, whatever its charge: a plan does not depend on charges. (Dehnen 2014,
 /// Comput. Astrophys. Cosmol. 1:1, section 3, has the idea, with the multipoles' own power.)
-struct FieldCriterion : detail::PairError {
+struct FieldCriterion : detail::PairErrorOfRadii {
+  using refuses_by_radii = FieldCriterion;
   static constexpr double default_theta = 0.87;
   static constexpr double default_pair_error = 2.4e-4;
 
-  float theta2;
-  explicit FieldCriterion(CriterionOptions const& options)
-      : PairError(options), theta2(float(options.theta * options.theta)) {}
+  explicit FieldCriterion(CriterionOptions const& options) : PairErrorOfRadii(options) {}
 
   KOKKOS_FUNCTION Acceptance operator()(CellView const& target, CellView const& source) const {
-    return accepts(target, source, source.share, theta2) ? Acceptance::m2l : Acceptance::no;
+    return accepts(target, source, source.share) ? Acceptance::m2l : Acceptance::no;
   }
 };
 
@@ -172,18 +199,17 @@ struct FieldCriterion : detail::PairError {
 /// body with none has all sources opened, and so has a first step whose last field is zero, which is a
 /// direct sum. Start with an evaluation by FieldCriterion instead. As a treecode (NoTranslation) it is the
 /// same, since eta is never less than the r_b / D of SourceCriterion: somewhat stricter.
-struct RelativeCriterion : detail::PairError {
+struct RelativeCriterion : detail::PairErrorOfRadii {
+  using refuses_by_radii = RelativeCriterion;
   static constexpr bool uses_charges = true;
   static constexpr bool uses_last_field = true;
   static constexpr double default_theta = 0.87;
   static constexpr double default_pair_error = 2.4e-4;
 
-  float theta2;
-  explicit RelativeCriterion(CriterionOptions const& options)
-      : PairError(options), theta2(float(options.theta * options.theta)) {}
+  explicit RelativeCriterion(CriterionOptions const& options) : PairErrorOfRadii(options) {}
 
   KOKKOS_FUNCTION Acceptance operator()(CellView const& target, CellView const& source) const {
-    return accepts(target, source, source.charge, theta2) ? Acceptance::m2l : Acceptance::no;
+    return accepts(target, source, source.charge) ? Acceptance::m2l : Acceptance::no;
   }
 };
 
@@ -206,7 +232,8 @@ struct RelativeCriterion : detail::PairError {
 /// many small ones. Single bodies have no S: those of a leaf that cannot be split, or are very few, go to
 /// the target's local expansion by P2L. The relative force error of all bodies is near pair_error, whatever
 /// the order, the distribution and N (docs/math.md).
-struct PowerCriterion {
+struct PowerCriterion : detail::BelowTheta {
+  using refuses_by_radii = PowerCriterion;
   static constexpr bool uses_theta = true;
   static constexpr bool uses_radii = true;
   static constexpr bool uses_charges = true;
@@ -218,12 +245,12 @@ struct PowerCriterion {
   static constexpr float refinement = 8;
   static constexpr int largest_order = 40;  ///< whose binomials there is room for
 
-  float theta2, limit, m2ls_per_pair, m2ls_per_m2p, m2ls_per_p2l;
+  float limit, m2ls_per_pair, m2ls_per_m2p, m2ls_per_p2l;
   int order;
   float binomials[largest_order + 1];  ///< binomial(n + order + 1, n)
 
   explicit PowerCriterion(CriterionOptions const& options)
-      : theta2(float(options.theta * options.theta)),
+      : BelowTheta(options.theta),
         limit(float(options.pair_error)),
         m2ls_per_pair(float(1 / options.pairs_per_m2l)),
         m2ls_per_m2p(float(options.pairs_per_m2p / options.pairs_per_m2l)),
@@ -239,7 +266,7 @@ struct PowerCriterion {
 
   KOKKOS_FUNCTION Acceptance operator()(CellView const& target, CellView const& source) const {
     const float r = target.radius + source.radius, R2 = detail::distance2(target, source);
-    if (!(r * r < theta2 * R2)) return Acceptance::no;
+    if (!may_accept(r, R2)) return Acceptance::no;
     const float direct = target.bodies * source.bodies * m2ls_per_pair;
     const bool leaves = target.leaf && source.leaf;
     if (leaves && direct < 1) return Acceptance::p2p;
@@ -392,6 +419,11 @@ inline constexpr bool uses_powers_v = false;
 template <class C>
   requires requires { C::uses_powers; }
 inline constexpr bool uses_powers_v<C> = C::uses_powers;
+
+template <class C>
+concept RefusesByRadii = std::same_as<typename C::refuses_by_radii, C>;
+template <class C>
+concept AcceptsByRadii = RefusesByRadii<C> && std::same_as<typename C::accepts_by_radii, C>;
 
 template <class C>
 inline constexpr bool only_m2l_v = false;

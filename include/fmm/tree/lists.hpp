@@ -2,12 +2,7 @@
 // Interaction lists: which source cells act on which target cells, and how. Rows by target, so that
 // every target owns its sums.
 //
-// Two traversals fill them, in two passes (count, scan, write):
-//
-// * DualWalk descends targets and sources together, a level of targets at a time. A target inherits from
-//   its parent the sources that are still open; each is accepted, split, or passed on to the target's
-//   own children. Between two leaves it becomes P2P.
-// * BarnesHutWalk descends the sources for each target leaf on its own.
+// Two traversals fill them (walks.hpp), in two passes (count, scan, write).
 //
 // The lengths of the lists are not known beforehand. If there is memory from an earlier build, the passes
 // of all levels are put into the space's queue without waiting for any; only where that memory turns out
@@ -20,10 +15,7 @@
 #include <array>
 
 #include "../detail/scan.hpp"
-#include "../detail/simd.hpp"
-#include "coarse_field.hpp"
-#include "criteria.hpp"
-#include "octree.hpp"
+#include "traverse_rows.hpp"
 
 namespace fmm::detail {
 
@@ -50,18 +42,6 @@ struct ListBuffers {
   std::size_t bytes() const { return offsets.bytes() + entries.bytes(); }
 };
 
-/// What criteria may know of the cells besides the cells themselves; empty what a criterion does not use.
-template <class Space>
-struct CellMeasures {
-  Array<float, Space> radii, charges, fields, powers;
-  float bodies;   ///< of all cells
-  int power_row;  ///< numbers of a cell in `powers`
-};
-
-/// The lists that one target's walk counts, or writes: one index each. A source that goes into none of
-/// them is split.
-enum ListIndex { list_m2l, list_p2l, list_m2p, list_p2p, list_open, split, list_kinds = split };
-
 template <class Space>
 struct TraversalBuffers {
   ListBuffers<Space> m2l{"m2l offsets", "m2l list"}, p2l{"p2l offsets", "p2l list"},
@@ -72,6 +52,8 @@ struct TraversalBuffers {
   std::int64_t logged_level = 0;  ///< rows of the largest level so far
   Buffer<std::uint8_t, Space> decisions{"decisions"};
   Buffer<int, Space> logged_rows{"logged rows"};
+  Buffer<float, Space> balls{"balls"};
+  Buffer<std::uint8_t, Space> leaf_children{"leaf children"};
   Buffer<Offset, Space> sums{"list sums"}, ends{"list ends"};
   Buffer<float, Space> radii{"radii"}, charges{"cell charges"}, fields{"cell fields"},
       powers{"multipole powers"};
@@ -90,158 +72,7 @@ struct TraversalBuffers {
            next_open.bytes() + counts.bytes() + sums.bytes() + ends.bytes() + radii.bytes() +
            charges.bytes() + fields.bytes() + powers.bytes() + coarse.bytes() + vectors.bytes() +
            sample.bytes() + squares.bytes() + scale.bytes() + decisions.bytes() +
-           logged_rows.bytes();
-  }
-};
-
-/// Whether bodies of the two cells can be nearer to each other than `distance`, as far as their cubes and
-/// their radii tell.
-KOKKOS_INLINE_FUNCTION bool can_be_nearer(CellView const& a, CellView const& b, float distance) {
-  const float half = 0.5f * (a.edge + b.edge);
-  float R2 = 0, gap2 = 0;  // of the centres, and of the cubes
-  for (int d = 0; d < 3; ++d) {
-    const float x = std::fabs(a.centre[d] - b.centre[d]), gap = x > half ? x - half : 0;
-    R2 += x * x;
-    gap2 += gap * gap;
-  }
-  return gap2 < distance * distance && std::sqrt(R2) - (a.radius + b.radius) < distance;
-}
-
-template <class Space, class Criterion>
-struct DualWalk {
-  Criterion criterion;
-  float far_from;  ///< nothing nearer is accepted; in edges of the root
-  bool has_p2l;    ///< else what could be taken by P2L is not accepted
-  Array<Cell, Space> cells;
-  CellMeasures<Space> measures;
-  Csr<Space> open;  ///< of the parents' level, by cell - parents_begin
-  CellIndex parents_begin;
-
-  KOKKOS_FUNCTION CellView view(CellIndex index, Cell const& cell) const {
-    const float unit = 1.0f / float(std::int32_t(1) << grid_bits);
-    const float edge = float(cell.edge()) * unit;
-    CellView v{
-        {float(cell.centre[0]) * unit, float(cell.centre[1]) * unit, float(cell.centre[2]) * unit},
-        edge,
-        0.8660255f * edge,
-        0,
-        0,
-        float(cell.body_count) / measures.bodies,
-        float(cell.body_count),
-        cell.level,
-        cell.is_leaf(),
-        nullptr};
-    if constexpr (Criterion::uses_radii) v.radius = measures.radii(index) * edge;
-    if constexpr (Criterion::uses_charges) v.charge = measures.charges(index);
-    if constexpr (uses_field_v<Criterion>) v.field = measures.fields(index);
-    if constexpr (uses_powers_v<Criterion>)
-      v.powers = measures.powers.data() + std::int64_t(index) * measures.power_row;
-    return v;
-  }
-
-  struct Target {
-    CellIndex index;
-    CellView view;
-    Offset open_begin;  ///< of the sources that its parent left open
-    int starts;         ///< how many these are
-  };
-  KOKKOS_FUNCTION Target target(CellIndex index) const {
-    const Cell cell = cells(index);
-    if (cell.parent < 0) return {index, view(index, cell), 0, 1};
-    const Offset begin = open.offsets(cell.parent - parents_begin),
-                 end = open.offsets(cell.parent - parents_begin + 1);
-    const bool there = end <= Offset(open.entries.extent(0));  // else the memory was too small
-    return {index, view(index, cell), begin, there ? int(end - begin) : 0};
-  }
-  KOKKOS_FUNCTION CellIndex start(Target const& target, int i) const {
-    return target.index == 0 ? 0 : open.entries(target.open_begin + i);
-  }
-
-  /// Whether there may be entries in that list.
-  KOKKOS_FUNCTION static constexpr bool fills(int list) {
-    return !only_m2l_v<Criterion> || (list != list_m2p && list != list_p2l);
-  }
-
-  FMM_SELDOM KOKKOS_FUNCTION bool is_too_near(CellIndex a, CellIndex b) const {
-    return can_be_nearer(view(a, cells(a)), view(b, cells(b)), far_from);
-  }
-
-  KOKKOS_FUNCTION ListIndex decide(Target const& target, CellIndex index,
-                                   Cell const& source) const {
-    const bool leaf = target.view.leaf;
-    Acceptance decision =
-        index == target.index ? Acceptance::no : criterion(target.view, view(index, source));
-    if (decision != Acceptance::no && far_from > 0 && is_too_near(target.index, index))
-      decision = Acceptance::no;
-    if (decision == Acceptance::m2l) return list_m2l;
-    if constexpr (fills(list_m2p)) {
-      if (decision == Acceptance::m2p && leaf) return list_m2p;
-      if (decision == Acceptance::p2l && has_p2l && source.is_leaf()) return list_p2l;
-    }
-    if (decision == Acceptance::split_source && !source.is_leaf()) return split;
-    if (decision == Acceptance::split_target && !leaf) return list_open;
-    if (leaf && source.is_leaf()) return list_p2p;
-    if (source.is_leaf() || (!leaf && source.level >= target.view.level)) return list_open;
-    return split;
-  }
-};
-
-/// A source cell opens for a target leaf unless edge / d < theta, d from its centre to the nearest point
-/// of the leaf's cube (Barnes & Hut 1986, Nature 324:446).
-template <class Space>
-struct BarnesHutWalk {
-  float theta;
-  float far_from;  ///< between the cubes, at least; in grid units
-  Array<Cell, Space> cells;
-
-  struct Target {
-    Cell cell;
-    int starts;
-  };
-  KOKKOS_FUNCTION Target target(CellIndex index) const {
-    const Cell cell = cells(index);
-    return {cell, cell.is_leaf() ? 1 : 0};
-  }
-  KOKKOS_FUNCTION CellIndex start(Target const&, int) const { return 0; }
-
-  KOKKOS_FUNCTION static constexpr bool fills(int list) {
-    return list == list_m2p || list == list_p2p;
-  }
-
-  FMM_SELDOM KOKKOS_FUNCTION bool is_too_near(Cell const& a, Cell const& b) const {
-    const float half = 0.5f * float(a.edge() + b.edge());
-    float gap2 = 0;
-    for (int d = 0; d < 3; ++d) {
-      const float gap = std::fabs(float(a.centre[d] - b.centre[d])) - half;
-      if (gap > 0) gap2 += gap * gap;
-    }
-    return gap2 < far_from * far_from;
-  }
-
-  KOKKOS_FUNCTION ListIndex decide(Target const& target, CellIndex, Cell const& source) const {
-    const float half = 0.5f * float(target.cell.edge()), edge = float(source.edge());
-    float d2 = 0;
-    for (int d = 0; d < 3; ++d) {
-      const float gap = std::fabs(float(source.centre[d] - target.cell.centre[d])) - half;
-      if (gap > 0) d2 += gap * gap;
-    }
-    if (edge * edge < theta * theta * d2 && !(far_from > 0 && is_too_near(target.cell, source)))
-      return list_m2p;
-    return source.is_leaf() ? list_p2p : split;
-  }
-};
-
-/// What the walks of a level's rows decided: blocks of rows, each with as much memory, and how many rows of a
-/// block found room in it. On a GPU, which does not keep it, a block is a row.
-template <class Space>
-struct DecisionLog {
-  std::int64_t blocks;
-  int rows_per_block;
-  Array<std::uint8_t, Space> decisions;
-  Array<int, Space> logged_rows;
-
-  KOKKOS_FUNCTION std::uint8_t* begin(std::int64_t block) const {
-    return decisions.data() + std::int64_t(decisions.extent(0)) / blocks * block;
+           logged_rows.bytes() + balls.bytes() + leaf_children.bytes();
   }
 };
 
@@ -263,185 +94,20 @@ DecisionLog<Space> decision_log(Space const& space, TraversalBuffers<Space>& buf
   }
 }
 
-/// Both passes over the rows of `begin` + i. In the first the rows' lengths are counted, list by list; in the
-/// second offsets and entries are written. On a GPU a team walks the sources of one target; those that wait
-/// are on a stack in scratch memory, from which it decides one a thread at a time. On a CPU a thread walks a
-/// block of rows one by one, and writes down what it decides, so that the second pass need not decide again.
-template <class Space, class Walk, bool Write>
-struct TraverseRows {
-  static constexpr int stack_size = 1024;
-  /// Depth first, one at a time, a walk needs no more than this.
-  static constexpr int reserve = 7 * max_tree_depth + 8;
-  static constexpr std::size_t scratch_bytes = stack_size * sizeof(CellIndex) + scratch_alignment;
-
-  Walk walk;
-  Array<Cell, Space> cells;
-  CellIndex begin;
-  std::int64_t rows;
-  DecisionLog<Space> log;
-  Array<int, Space> counts;   ///< of entries, list by list
-  Array<Offset, Space> sums;  ///< second pass: of all counts before
-  Csr<Space>
-      lists[list_kinds];  ///< second pass: offsets of these rows, and all the memory for entries
-  Array<Offset, Space> base;  ///< second pass: where each list ended before this level
-  Array<Offset, Space> end;   ///< second pass: where it ends after it
-
-  KOKKOS_FUNCTION void operator()(TeamMember<Space> const& team) const {
-    CellIndex* const stack = scratch_array<CellIndex>(team, 0, stack_size);
-    if constexpr (is_host_space_v<Space>) {
-      walk_block(team, stack);
-    } else {
-      Row row = opened_row(team, team.league_rank());
-      in_batches(team, row, walk.target(begin + row.index), stack);
-      close_row(team, row);
-    }
-  }
-
- private:
-  using Target = typename Walk::Target;
-  struct Row {
-    int index;
-    int length[list_kinds];        ///< entries so far
-    CellIndex* entry[list_kinds];  ///< where they go; nullptr if there is no room
-  };
-
-  /// With the offsets of the row, and the memory for its entries.
-  KOKKOS_FORCEINLINE_FUNCTION Row opened_row(TeamMember<Space> const& team, int index) const {
-    Row row{index, {}, {}};
-    if constexpr (Write) {
-      FMM_UNROLL
-      for (int list = 0; list < list_kinds; ++list) {
-        const std::int64_t at = list * rows + index;
-        const Offset first = list == list_open || begin == 0 ? 0 : base(list),
-                     from = first + sums(at) - sums(list * rows), to = from + counts(at);
-        row.entry[list] = to <= Offset(lists[list].entries.extent(0))
-                              ? lists[list].entries.data() + from
-                              : nullptr;
-        if (team.team_rank() != 0) continue;
-        lists[list].offsets(index) = from;
-        if (index == rows - 1) {
-          lists[list].offsets(rows) = to;
-          end(list) = to;
-        }
-      }
-    }
-    return row;
-  }
-  KOKKOS_FORCEINLINE_FUNCTION void close_row(TeamMember<Space> const& team, Row const& row) const {
-    if constexpr (!Write)
-      if (team.team_rank() == 0)
-        for (int list = 0; list < list_kinds; ++list)
-          counts(list * rows + row.index) = row.length[list];
-  }
-
-  KOKKOS_FORCEINLINE_FUNCTION void walk_block(TeamMember<Space> const& team,
-                                              CellIndex* stack) const {
-    const std::int64_t block = team.league_rank(), first = block * log.rows_per_block,
-                       past = first + log.rows_per_block, last = past < rows ? past : rows;
-    std::uint8_t *next = log.begin(block), *const full = log.begin(block + 1);
-    std::int64_t logged = Write ? first + log.logged_rows(block) : first;  // rows before this one
-    [[maybe_unused]] bool room = true;
-    for (std::int64_t i = first; i < last; ++i) {
-      Row row = opened_row(team, int(i));
-      const auto target = walk.target(begin + row.index);
-      const auto decide = [&](CellIndex index) { return walk.decide(target, index, cells(index)); };
-      if constexpr (Write) {
-        if (i < logged)
-          one_by_one(row, target, stack, [&](CellIndex) { return ListIndex(*next++); });
-        else
-          one_by_one(row, target, stack, decide);
-      } else {
-        one_by_one(row, target, stack, [&](CellIndex index) {
-          const ListIndex decision = decide(index);
-          if (next < full)
-            *next++ = std::uint8_t(decision);
-          else
-            room = false;
-          return decision;
-        });
-        if (room) logged = i + 1;
-      }
-      close_row(team, row);
-    }
-    if constexpr (!Write) log.logged_rows(block) = int(logged - first);
-  }
-
-  /// `decide(index)` for every source in turn.
-  template <class Decide>
-  KOKKOS_FORCEINLINE_FUNCTION void one_by_one(Row& row, Target const& target, CellIndex* stack,
-                                              Decide const& decide) const {
-    for (int start = 0; start < target.starts; ++start) {
-      stack[0] = walk.start(target, start);
-      for (int waiting = 1; waiting > 0;) {
-        const CellIndex index = stack[--waiting];
-        const ListIndex decision = decide(index);
-        if (decision == split) {
-          const Cell& source = cells(index);
-          for (int child = 0; child < source.child_count; ++child)
-            stack[waiting++] = source.child_begin + child;
-        } else {
-          if constexpr (Write)
-            if (row.entry[decision]) row.entry[decision][row.length[decision]] = index;
-          ++row.length[decision];
-        }
-      }
-    }
-  }
-
-  KOKKOS_FORCEINLINE_FUNCTION void in_batches(TeamMember<Space> const& team, Row& row,
-                                              Target const& target, CellIndex* stack) const {
-    constexpr int batch = 32;  // the team
-    const int rank = team.team_rank();
-    const std::uint32_t lower_ranks = (std::uint32_t(1) << rank) - 1;
-    int waiting = 0;
-    for (int started = 0;;) {
-      int n;
-      CellIndex index = 0;
-      if (waiting > 0) {
-        // so few that the children of all find room
-        const int room = (stack_size - reserve - waiting) / 7;
-        const int most = room < 1 ? 1 : room < batch ? room : batch;
-        n = waiting < most ? waiting : most;
-        waiting -= n;
-        if (rank < n) index = stack[waiting + rank];
-        team.team_barrier();
-      } else {
-        if (started == target.starts) break;
-        n = target.starts - started < batch ? target.starts - started : batch;
-        if (rank < n) index = walk.start(target, started + rank);
-        started += n;
-      }
-      int decision = -1, children = 0;
-      CellIndex child = 0;
-      if (rank < n) {
-        const Cell source = cells(index);
-        decision = walk.decide(target, index, source);
-        if (decision == split) {
-          children = source.child_count;
-          child = source.child_begin;
-        }
-      }
-      FMM_UNROLL
-      for (int list = 0; list < list_kinds; ++list) {
-        if (!Walk::fills(list)) continue;
-        const std::uint32_t mine = vote(team, decision == list);
-        if constexpr (Write)
-          if (decision == list && row.entry[list])
-            row.entry[list][row.length[list] + count_bits(mine & lower_ranks)] = index;
-        row.length[list] += count_bits(mine);
-      }
-      int top = waiting;
-      FMM_UNROLL
-      for (int bit = 0; bit < 4; ++bit) {  // the sums of up to eight children each
-        const std::uint32_t set = vote(team, children >> bit & 1);
-        top += count_bits(set & lower_ranks) << bit;
-        waiting += count_bits(set) << bit;
-      }
-      for (int i = 0; i < children; ++i) stack[top + i] = child + i;
-      team.team_barrier();
-    }
-  }
-};
+/// For walks on a CPU; `radii` as in CellMeasures.
+template <class Space>
+Families<Space> make_families(Space const& space, TraversalBuffers<Space>& buffers,
+                              Array<Cell, Space> cells, Array<float, Space> radii = {}) {
+  if constexpr (!is_host_space_v<Space>) return {};
+  const std::int64_t n = cells.extent(0), room = n + 7;
+  const auto balls = buffers.balls.resize(4 * room);
+  const auto coordinate = [&](int i) { return part<float, Space>(balls, i * room, room); };
+  const Families<Space> families{coordinate(0), coordinate(1), coordinate(2), coordinate(3),
+                                 buffers.leaf_children.resize(n)};
+  Kokkos::parallel_for("fmm::lists::families", range(space, n),
+                       MakeFamilies<Space>{cells, radii, families});
+  return families;
+}
 
 /// Lengths of the level's rows in each list.
 template <class Space>
@@ -553,6 +219,7 @@ InteractionLists<Space> dual_lists(Space const& space, TraversalBuffers<Space>& 
                                    Octree<Space> const& tree, Criterion const& criterion,
                                    CellMeasures<Space> const& measures, float far_from,
                                    bool has_p2l, int team_size) {
+  const auto families = make_families(space, buffers, tree.cells, measures.radii);
   return fill_lists(space, buffers, tree.cells.extent(0), tree.depth + 1, [&](bool grow) {
     CellIndex parents = 0;
     for (int level = 0; level <= tree.depth; ++level) {
@@ -561,7 +228,7 @@ InteractionLists<Space> dual_lists(Space const& space, TraversalBuffers<Space>& 
                             buffers.open.entries.view()};
       traverse_level(space, buffers,
                      DualWalk<Space, Criterion>{criterion, far_from, has_p2l, tree.cells, measures,
-                                                open, parents},
+                                                families, open, parents},
                      tree.cells, begin, end, level, team_size, grow);
       std::swap(buffers.open, buffers.next_open);
       parents = begin;
@@ -578,9 +245,10 @@ InteractionLists<Space> barnes_hut_lists(Space const& space, TraversalBuffers<Sp
                                          int team_size) {
   const float grid_far_from = far_from * float(std::int32_t(1) << grid_bits);
   const std::int64_t cells = tree.cells.extent(0);
+  const BarnesHutWalk<Space> walk{float(theta), grid_far_from, tree.cells,
+                                  make_families(space, buffers, tree.cells)};
   return fill_lists(space, buffers, cells, 1, [&](bool grow) {
-    traverse_level(space, buffers, BarnesHutWalk<Space>{float(theta), grid_far_from, tree.cells},
-                   tree.cells, 0, CellIndex(cells), 0, team_size, grow);
+    traverse_level(space, buffers, walk, tree.cells, 0, CellIndex(cells), 0, team_size, grow);
   });
 }
 

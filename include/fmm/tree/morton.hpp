@@ -7,6 +7,7 @@
 #include <limits>
 
 #include "../detail/cell.hpp"
+#include "../detail/simd.hpp"
 #include "../errors.hpp"
 #include "../options.hpp"
 
@@ -20,17 +21,6 @@ struct Cube {
   /// A power of two near the edge: lengths are counted in it without rounding.
   double exact_unit() const { return std::ldexp(1.0, std::ilogb(edge)); }
 };
-
-/// Bits 0..20 of x at every third place.
-KOKKOS_INLINE_FUNCTION std::uint64_t spread_bits(std::uint64_t x) {
-  x &= 0x1fffff;
-  x = (x | x << 32) & 0x1f00000000ffffull;
-  x = (x | x << 16) & 0x1f0000ff0000ffull;
-  x = (x | x << 8) & 0x100f00f00f00f00full;
-  x = (x | x << 4) & 0x10c30c30c30c30c3ull;
-  x = (x | x << 2) & 0x1249249249249249ull;
-  return x;
-}
 
 /// Inverse of spread_bits.
 KOKKOS_INLINE_FUNCTION std::uint32_t gather_bits(std::uint64_t x) {
