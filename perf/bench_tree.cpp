@@ -19,7 +19,7 @@ template <class Real>
 void bounds(benchmark::State& state, Point const& point) {
   const Space space;
   const Positions<Real> positions = bodies_of<Real>(point).positions;
-  time(state, space, [&] { benchmark::DoNotOptimize(bounding_cube(space, positions)); });
+  time(state, space, [&] { benchmark::DoNotOptimize(root_cube(space, positions)); });
   report(state, {"bodies", double(point.n), 0, 0, double(point.n) * position_bytes<Real>});
 }
 
@@ -33,7 +33,8 @@ struct KeySetup {
 
   explicit KeySetup(Point const& point) : positions(bodies_of<Real>(point).positions) {
     s.size = point.n;
-    s.cube = bounding_cube(space, positions);
+    s.cube =
+        root_cube(space, positions, layers_of_leaves(options_of<Real, Uniform>(point), point.n));
     keys = s.key_memory(0);
     keys_out = s.key_memory(1);
   }
@@ -56,7 +57,11 @@ template <class Real>
 void sort(benchmark::State& state, Point const& point) {
   KeySetup<Real> setup(point);
   const auto options = options_of<Real, Uniform>(point);
-  const int levels = sorted_levels(split_rule(options, point.n, fmm::max_tree_depth), point.n)[0];
+  const auto rule = split_rule(options, point.n, fmm::max_tree_depth);
+  build_tree<Uniform>(setup.space, setup.s, setup.positions, rule, nullptr);  // tells how many
+  const int levels = sorted_levels(rule, point.n)[setup.s.sort_try];
+  setup.keys = setup.s.key_memory(0);
+  setup.keys_out = setup.s.key_memory(1);
   time(
       state, setup.space, [&] { setup.make_keys(); },
       [&] {

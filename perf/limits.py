@@ -35,11 +35,16 @@ COLUMNS = {
 }
 STALLED = re.compile(r"smsp__average_warps_issue_stalled_(\w+?)(?:_stall)?_per_issue_active\.ratio")
 WRAPPERS = re.compile("cuda_parallel|Parallel|Combined")  # Kokkos' own, around a functor
-NANOSECONDS = {"ns": 1, "us": 1e3, "ms": 1e6, "s": 1e9}
+NANOSECONDS = {"ns": 1, "us": 1e3, "ms": 1e6, "s": 1e9,
+               "nsecond": 1, "usecond": 1e3, "msecond": 1e6, "second": 1e9}
 
 
 def number(text):
-    value = float(text.replace(",", ""))
+    """None for what ncu has no number for."""
+    try:
+        value = float(text.replace(",", ""))
+    except ValueError:
+        return None
     return int(value) if value.is_integer() else round(value, 2)
 
 
@@ -47,8 +52,8 @@ def launches(file):
     """(header -> value) of each launch, and the units of the columns."""
     lines = pathlib.Path(file).read_text().splitlines()
     starts = [i for i, line in enumerate(lines) if line.startswith('"ID"')]
-    if not starts:
-        raise SystemExit(f"limits.py: {file} holds no table of ncu (--csv --page raw)")
+    if len(starts) != 1 or starts[0] + 1 == len(lines):
+        raise SystemExit(f"limits.py: {file} holds no table of ncu (--csv --page raw), or more than one")
     header, units, *rows = csv.reader(line for line in lines[starts[0]:] if line.startswith('"'))
     return [dict(zip(header, row)) for row in rows], dict(zip(header, units))
 
@@ -66,11 +71,11 @@ def row_of(launch, units):
     column = "gpu__time_duration.sum"
     nanoseconds = float(launch[column].replace(",", "")) * NANOSECONDS[units[column]]
     stalls = {found.group(1): number(launch[key]) for key in launch if (found := STALLED.fullmatch(key))}
-    stalls = {key: value for key, value in sorted(stalls.items()) if value >= 0.05 and key != "selected"}
+    stalls = {key: value for key, value in sorted(stalls.items()) if (value or 0) >= 0.05 and key != "selected"}
     return {"kernel": name_of(launch["Kernel Name"]),
             "stalls": stalls,
             "milliseconds": float(f"{nanoseconds * 1e-6:.4g}"),
-            **{key: number(launch[column]) for key, column in COLUMNS.items() if launch.get(column)}}
+            **{key: value for key, column in COLUMNS.items() if (value := number(launch.get(column, ""))) is not None}}
 
 
 def rows_of(file):

@@ -213,14 +213,59 @@ int distance(Cell const& a, Cell const& b) {  // of centres, in cells of one lev
 /// A CPU's second pass takes what the first decided from memory, and decides again where there was too little.
 TEST(Lists, AreTheSameWithLittleRoomForDecisions) {
   const Bodies bodies = make_bodies(Model::plummer, 20000);
-  const auto lists_with = [&](int decisions_per_row) {
-    return make_lists<fmm::DualTree<>>(bodies, {.leaf_capacity = 20}, 0, decisions_per_row);
+  const auto check = [&]<class Traversal>(std::type_identity<Traversal>) {
+    const auto lists_with = [&](int decisions_per_row) {
+      return make_lists<Traversal>(bodies, {.leaf_capacity = 20}, 0, decisions_per_row);
+    };
+    const HostLists expected = lists_with(100000);
+    for (const int room : {0, 1, 5, 20, 50, 150}) {
+      const HostLists lists = lists_with(room);
+      EXPECT_EQ(lists.m2l, expected.m2l) << Traversal::name << room;
+      EXPECT_EQ(lists.p2l, expected.p2l) << Traversal::name << room;
+      EXPECT_EQ(lists.m2p, expected.m2p) << Traversal::name << room;
+      EXPECT_EQ(lists.p2p, expected.p2p) << Traversal::name << room;
+    }
   };
-  const HostLists expected = lists_with(100000);
-  for (const int room : {0, 1, 50, 150}) {
-    const HostLists lists = lists_with(room);
-    EXPECT_EQ(lists.m2l, expected.m2l) << room;
-    EXPECT_EQ(lists.p2p, expected.p2p) << room;
+  check(std::type_identity<fmm::DualTree<>>());
+  check(std::type_identity<fmm::DualTree<fmm::FieldCriterion>>());
+  check(std::type_identity<fmm::FmmList>());
+  check(std::type_identity<fmm::BarnesHut>());
+}
+
+/// A criterion of the library without what it says of radii: decided source by source.
+template <class Criterion>
+struct OneByOne : Criterion {
+  using Criterion::Criterion;
+  KOKKOS_FUNCTION fmm::Acceptance operator()(fmm::CellView const& a, fmm::CellView const& b) const {
+    return Criterion::operator()(a, b);
+  }
+};
+
+template <class Criterion>
+void compare_with_one_by_one(fmm::Options const& options, double far_from) {
+  static_assert(RefusesByRadii<Criterion> && !RefusesByRadii<OneByOne<Criterion>>);
+  for (const Model model : {Model::cube, Model::plummer}) {
+    const Bodies bodies = make_bodies(model, 4000);
+    const auto lists = make_lists<fmm::DualTree<Criterion>>(bodies, options, far_from),
+               expected = make_lists<fmm::DualTree<OneByOne<Criterion>>>(bodies, options, far_from);
+    const auto as_sets = [](std::vector<std::vector<CellIndex>> rows) {
+      for (auto& row : rows) std::sort(row.begin(), row.end());
+      return rows;
+    };
+    std::size_t pairs = 0;
+    for (auto const& row : lists.m2l) pairs += row.size();
+    EXPECT_GT(pairs, 1000u);
+    EXPECT_EQ(as_sets(lists.m2l), as_sets(expected.m2l));
+    EXPECT_EQ(as_sets(lists.p2p), as_sets(expected.p2p));
+  }
+}
+
+/// Siblings that are decided together, by packs on a CPU, are decided as each alone.
+TEST(Lists, OfFamiliesAreThoseOfTheirMembers) {
+  for (const double far_from : {0.0, 0.15}) {
+    compare_with_one_by_one<fmm::RadiusCriterion>({.theta = 0.7, .leaf_capacity = 10}, far_from);
+    compare_with_one_by_one<fmm::FieldCriterion>({.pair_error = 1e-3, .leaf_capacity = 10},
+                                                 far_from);
   }
 }
 

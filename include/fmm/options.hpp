@@ -35,7 +35,7 @@ struct Options {
   std::optional<double> pair_error = {};
 
   /// Bodies that a leaf of an adaptive tree may hold, >= 1 (two fifths of it on average, if they fill a cube
-  /// evenly); of a uniform tree, the most that its depth gives on average. Not set: tuned for the execution
+  /// evenly and `depth` allows it); of a uniform tree, the most that its depth gives on average. Not set: tuned for the execution
   /// space, precision and order.
   std::optional<int> leaf_capacity = {};
 

@@ -52,7 +52,7 @@ inline SplitRule split_rule(Options const& options, std::int64_t n, int deepest)
   return {depth, 0};
 }
 
-/// Layers of leaves, two fifths full, of n bodies that fill a cube evenly. Even, so that the cells above end with
+/// Layers of leaves, two fifths full, of n bodies that fill a cube evenly. Even, so that the leaves' parents end with
 /// the bodies, too: a thin layer in a cell is a small target, whose error is larger (docs/design.md).
 inline int layers_if_uniform(std::int64_t n, int leaf_capacity) {
   const double layers = 2 * std::round(0.5 * std::cbrt(double(n) / (0.4 * leaf_capacity)));
@@ -129,8 +129,10 @@ inline std::array<int, 3> sorted_levels(SplitRule const& rule, std::int64_t n) {
     const int passes = (3 * levels + radix_bits - 1) / radix_bits;
     return std::min(rule.depth, passes * radix_bits / 3);
   };
+  const double layers = layers_if_uniform(n, rule.leaf_capacity);
   int levels = 0;
-  while (1 << levels < layers_if_uniform(n, rule.leaf_capacity)) ++levels;
+  while (std::ldexp(1.0, levels) < layers) ++levels;
+  if (double(n) > 0.5 * rule.leaf_capacity * layers * layers * layers) ++levels;  // some will split
   return {in_whole_passes(levels), in_whole_passes(levels + 6), rule.depth};
 }
 
@@ -191,8 +193,9 @@ void take_last_field(Space const& space, PlanStorage<Space, Precision>& s, Field
   });
 }
 
-/// Bodies sorted and in an octree. The tries start with the one that the last tree took, but the result is that of
-/// the first one that does: the order of bodies within leaves does not depend on what was built before.
+/// Bodies sorted and in an octree. A try succeeds if and only if the tree is no deeper than its levels. The first one
+/// that is made is that of the last tree, but the tree is built from the first of all that succeeds: the order of
+/// bodies within leaves does not depend on what was built before.
 template <class Traversal, class Space, class Precision, class Positions>
 void build_tree(Space const& space, PlanStorage<Space, Precision>& s, Positions const& positions,
                 SplitRule const& rule, Report* report) {
@@ -229,7 +232,7 @@ void build_plan(Space const& space, PlanStorage<Space, Precision>& s, Positions 
   if (n == 0) return;
   constexpr bool all_pairs = std::is_same_v<Traversal, AllPairs>;
   const int layers = all_pairs ? 1 : layers_of_leaves(options, n);
-  stage(space, report, "bounds", [&] { s.cube = bounding_cube(space, positions, layers); });
+  stage(space, report, "bounds", [&] { s.cube = root_cube(space, positions, layers); });
   if constexpr (all_pairs) {
     // tiles are taken from the order itself, whatever the options say of a tree
     const auto sorted = sort_bodies(space, s, positions, max_tree_depth, report);

@@ -16,7 +16,7 @@ inline constexpr int grid_bits = 22;
 
 /// A cell of the octree. A level's cells are contiguous, in Morton order; so are a cell's children.
 struct Cell {
-  std::int32_t centre[3];  ///< in units of 2^-22 of the cube's edge
+  std::int32_t centre[3];  ///< in units of 2^-22 of the root's edge
   BodyIndex body_begin, body_count;
   CellIndex parent;       ///< -1 for the root
   CellIndex child_begin;  ///< index of the first child

@@ -31,9 +31,10 @@
 //     template <class V> KOKKOS_FUNCTION auto may_accept(V r, V R2) const
 //
 // may_accept is false for a sum of both radii and a squared distance of the centres that get Acceptance::no for
-// certain. A CPU asks it for several sources at a time, lane by lane, and the criterion itself only for those that
-// are left; with `using accepts_by_radii = MyCriterion`, too, all these get Acceptance::m2l. (Types, so that what
-// is derived from MyCriterion has to say so itself.)
+// certain; lengths are in edges of the root, and V is float or a pack of floats: +, -, * and one comparison. A CPU
+// asks it for several sources at a time, lane by lane, and the criterion itself only for those that are left; with
+// `using accepts_by_radii = MyCriterion`, too, all these get Acceptance::m2l. (Types, so that what is derived from
+// MyCriterion has to say so itself.)
 //
 // `Acceptance::m2l` must only be given to pairs whose expansions converge: the sum of both radii less than
 // the distance of the centres; `Acceptance::p2l` to those whose source's bodies are all farther from the

@@ -94,19 +94,23 @@ DecisionLog<Space> decision_log(Space const& space, TraversalBuffers<Space>& buf
   }
 }
 
-/// For walks on a CPU; `radii` as in CellMeasures.
+/// For walks on a CPU, with balls if they are asked for; `radii` as in CellMeasures.
 template <class Space>
 Families<Space> make_families(Space const& space, TraversalBuffers<Space>& buffers,
-                              Array<Cell, Space> cells, Array<float, Space> radii = {}) {
-  if constexpr (!is_host_space_v<Space>) return {};
-  const std::int64_t n = cells.extent(0), room = n + 7;
-  const auto balls = buffers.balls.resize(4 * room);
-  const auto coordinate = [&](int i) { return part<float, Space>(balls, i * room, room); };
-  const Families<Space> families{coordinate(0), coordinate(1), coordinate(2), coordinate(3),
-                                 buffers.leaf_children.resize(n)};
-  Kokkos::parallel_for("fmm::lists::families", range(space, n),
-                       MakeFamilies<Space>{cells, radii, families});
-  return families;
+                              Array<Cell, Space> cells, bool with_balls,
+                              Array<float, Space> radii = {}) {
+  if constexpr (is_host_space_v<Space>) {
+    const std::int64_t n = cells.extent(0), room = with_balls ? n + 7 : 0;
+    const auto balls = buffers.balls.resize(4 * room);
+    const auto coordinate = [&](int i) { return part<float, Space>(balls, i * room, room); };
+    const Families<Space> families{coordinate(0), coordinate(1), coordinate(2), coordinate(3),
+                                   buffers.leaf_children.resize(n)};
+    Kokkos::parallel_for("fmm::lists::families", range(space, n),
+                         MakeFamilies<Space>{cells, radii, families});
+    return families;
+  } else {
+    return {};
+  }
 }
 
 /// Lengths of the level's rows in each list.
@@ -219,7 +223,8 @@ InteractionLists<Space> dual_lists(Space const& space, TraversalBuffers<Space>& 
                                    Octree<Space> const& tree, Criterion const& criterion,
                                    CellMeasures<Space> const& measures, float far_from,
                                    bool has_p2l, int team_size) {
-  const auto families = make_families(space, buffers, tree.cells, measures.radii);
+  const auto families =
+      make_families(space, buffers, tree.cells, RefusesByRadii<Criterion>, measures.radii);
   return fill_lists(space, buffers, tree.cells.extent(0), tree.depth + 1, [&](bool grow) {
     CellIndex parents = 0;
     for (int level = 0; level <= tree.depth; ++level) {
@@ -246,7 +251,7 @@ InteractionLists<Space> barnes_hut_lists(Space const& space, TraversalBuffers<Sp
   const float grid_far_from = far_from * float(std::int32_t(1) << grid_bits);
   const std::int64_t cells = tree.cells.extent(0);
   const BarnesHutWalk<Space> walk{float(theta), grid_far_from, tree.cells,
-                                  make_families(space, buffers, tree.cells)};
+                                  make_families(space, buffers, tree.cells, false)};
   return fill_lists(space, buffers, cells, 1, [&](bool grow) {
     traverse_level(space, buffers, walk, tree.cells, 0, CellIndex(cells), 0, team_size, grow);
   });

@@ -97,11 +97,12 @@ void refuse_row(Space const& space, std::string const& name, View const& view, s
   }
 }
 
-/// The cube around (N,3) `positions`, N >= 1, or one so much larger that on some level of the octree `layers`
-/// cells side by side are as long as the bodies' largest extent. Throws InvalidArgument for a position that
-/// is not finite or bodies that lie too far apart for double precision. Cost: one reduction.
+/// The cube around (N,3) `positions`, N >= 1, and about their middle; or one that starts with the lowest of them and
+/// is so much larger that on some level of the octree `layers` cells side by side are a little longer than the
+/// bodies' largest extent. Throws InvalidArgument for a position that is not finite or bodies that lie too far apart
+/// for double precision. Cost: one reduction.
 template <class Space, class Positions>
-Cube bounding_cube(Space const& space, Positions const& positions, int layers = 1) {
+Cube root_cube(Space const& space, Positions const& positions, int layers = 1) {
   double low[3], high[3];
   std::int64_t bad;
   Kokkos::parallel_reduce("fmm::bounds", range(space, std::int64_t(positions.extent(0))),
@@ -120,13 +121,15 @@ Cube bounding_cube(Space const& space, Positions const& positions, int layers = 
   // then exact in double, however far from the origin the bodies are.
   double growth = 1 / double(layers);
   while (growth < 1) growth *= 2;
+  const bool grown = growth > 1;
+  if (grown) growth *= 1 + 0x1p-20;  // so that no body lies on the end of the last layer
   int exponent = 0;
   const double mantissa = std::frexp(std::fmax(extent, 1e-150) * growth, &exponent);
   cube.edge = std::ldexp(std::ceil(std::ldexp(mantissa, 10)), exponent - 10);
   if (!(extent > 0)) cube.edge = 1;  // all bodies at one point
   const double grid = std::ldexp(1.0, std::ilogb(cube.edge) - 32);
   for (int d = 0; d < 3; ++d) {
-    const double corner = growth > 1 ? low[d] : 0.5 * (low[d] + high[d]) - 0.5 * cube.edge;
+    const double corner = grown ? low[d] : 0.5 * (low[d] + high[d]) - 0.5 * cube.edge;
     cube.low[d] = std::floor(corner / grid) * grid;
   }
   return cube;

@@ -288,7 +288,7 @@ struct PlaceBodies {
     for (int d = 0; d < 3; ++d) centre[d] = cube.low[d] + unit * cell.centre[d];
     const double per_edge = 1 / (unit * cell.edge());
     for (int i = team.team_rank(); i < tile.count; i += team.team_size()) {
-      if constexpr (is_host_space_v<Space>) prefetch_position(tile.first + i + 16);
+      if constexpr (is_host_space_v<Space>) prefetch_position(std::int64_t(tile.first) + i + 16);
       const std::int64_t from = order(tile.first + i);
       double x[3];
       for (int d = 0; d < 3; ++d) x[d] = (double(positions(from, d)) - centre[d]) * per_edge;

@@ -2,8 +2,6 @@
 // The walks of a level's targets, in two passes: the first counts entries, the second writes them.
 #pragma once
 
-#include <bit>
-
 #include "walks.hpp"
 
 namespace fmm::detail {
@@ -35,20 +33,21 @@ struct Members {
 };
 inline constexpr Members members;
 
-/// `first` + each member of `set`, one after the other, to memory with that much `room`; behind them it may be
-/// overwritten.
+/// `first` + each member of `set`, one after the other, to memory with that much `room`. Behind them entries within
+/// the room may be overwritten, which later calls fill.
 KOKKOS_FORCEINLINE_FUNCTION void write_members(std::uint32_t set, CellIndex first, CellIndex* to,
-                                               [[maybe_unused]] int room) {
+                                               int room) {
 #if !defined(__CUDA_ARCH__)
   if (room >= 8) {
     for (int i = 0; i < 8; ++i) to[i] = first + members.of[set][i];
     return;
   }
 #endif
-  for (; set != 0; set &= set - 1) *to++ = first + std::countr_zero(set);
+  for (; set != 0 && room > 0; set &= set - 1, --room) *to++ = first + lowest_bit(set);
 }
 
-/// Decides the sources of one target, and writes down what it decides as long as there is room.
+/// Decides the sources of one target, `one` alone or which `suspects` there are among siblings, and writes down what
+/// it decides as long as there is room.
 template <class Walk>
 struct Deciding {
   Walk const& walk;
@@ -215,14 +214,14 @@ struct TraverseRows {
           add(list_m2l, first, suspects);
         } else {
           for (std::uint32_t left = suspects; left != 0; left &= left - 1)
-            add_one(first + std::countr_zero(left));
+            add_one(first + lowest_bit(left));
         }
         add(of_leaves, first, refused & leaves);
         if (of_others != split) {
           add(of_others, first, refused & ~leaves);
         } else {
           for (std::uint32_t left = refused & ~leaves; left != 0; left &= left - 1)
-            stack[waiting++] = first + std::countr_zero(left);
+            stack[waiting++] = first + lowest_bit(left);
         }
       }
     }

@@ -10,8 +10,6 @@
 // into a list of expansions, and all others are `refused`.
 #pragma once
 
-#include <bit>
-
 #include "../detail/simd.hpp"
 #include "coarse_field.hpp"
 #include "criteria.hpp"
@@ -32,8 +30,8 @@ struct CellMeasures {
 enum ListIndex { list_m2l, list_p2l, list_m2p, list_p2p, list_open, split, list_kinds = split };
 
 /// What a CPU knows of siblings before it looks at the cells themselves: their balls, coordinate by coordinate,
-/// in edges of the root, and by parent which of the children are leaves (bit c: child c). Behind the last cell
-/// there is room for seven more.
+/// in edges of the root (for criteria that refuse by radii), and by parent which of the children are leaves (bit c:
+/// child c). Behind the last ball there are seven empty ones.
 template <class Space>
 struct Families {
   Array<float, Space> x, y, z, radius;
@@ -46,17 +44,28 @@ struct MakeFamilies {
   Array<float, Space> radii;  ///< in edges of their cells; none: half diagonals
   Families<Space> families;
 
-  KOKKOS_FUNCTION void operator()(CellIndex i) const {
+  KOKKOS_FUNCTION void operator()(std::int64_t i) const {
     const Cell cell = cells(i);
-    const float unit = 1.0f / float(std::int32_t(1) << grid_bits);
-    families.x(i) = float(cell.centre[0]) * unit;
-    families.y(i) = float(cell.centre[1]) * unit;
-    families.z(i) = float(cell.centre[2]) * unit;
-    families.radius(i) = float(cell.edge()) * unit * (radii.extent(0) > 0 ? radii(i) : 0.8660255f);
+    if (families.x.extent(0) > 0) {
+      const float unit = 1.0f / float(std::int32_t(1) << grid_bits);
+      const float radius = radii.extent(0) > 0 ? radii(i) : 0.8660255f;
+      set_ball(i, float(cell.centre[0]) * unit, float(cell.centre[1]) * unit,
+               float(cell.centre[2]) * unit, float(cell.edge()) * unit * radius);
+      if (i + 1 == std::int64_t(cells.extent(0)))
+        for (int empty = 1; empty < 8; ++empty) set_ball(i + empty, 0, 0, 0, 0);
+    }
     std::uint32_t leaves = 0;
     for (int child = 0; child < cell.child_count; ++child)
       leaves |= std::uint32_t(cells(cell.child_begin + child).is_leaf()) << child;
     families.leaf_children(i) = std::uint8_t(leaves);
+  }
+
+ private:
+  KOKKOS_FUNCTION void set_ball(std::int64_t i, float x, float y, float z, float radius) const {
+    families.x(i) = x;
+    families.y(i) = y;
+    families.z(i) = z;
+    families.radius(i) = radius;
   }
 };
 
@@ -73,8 +82,18 @@ KOKKOS_INLINE_FUNCTION bool can_be_nearer(CellView const& a, CellView const& b, 
   return gap2 < distance * distance && std::sqrt(R2) - (a.radius + b.radius) < distance;
 }
 
+template <class C>
+inline constexpr bool is_checked_by_radii_v =
+    !RefusesByRadii<C> || requires(C const& criterion, UpToEightFloats packs) {
+  bits_of(criterion.may_accept(packs, packs));
+};
+
 template <class Space, class Criterion>
 struct DualWalk {
+  static_assert(is_checked_by_radii_v<Criterion>,
+                "a criterion that refuses_by_radii has may_accept, which takes packs of floats "
+                "(simd.hpp) as it "
+                "takes floats: +, -, * and one comparison");
   Criterion criterion;
   float far_from;  ///< nothing nearer is accepted; in edges of the root
   bool has_p2l;    ///< else what could be taken by P2L is not accepted
@@ -160,7 +179,7 @@ struct DualWalk {
     if constexpr (certain)
       if (far_from > 0)
         for (std::uint32_t left = bits; left != 0; left &= left - 1) {
-          const int i = std::countr_zero(left);
+          const int i = lowest_bit(left);
           if (is_too_near(target.index, first + i)) bits &= ~(1u << i);
         }
     return bits;
