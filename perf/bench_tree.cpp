@@ -60,8 +60,6 @@ void sort(benchmark::State& state, Point const& point) {
   const auto rule = split_rule(options, point.n, fmm::max_tree_depth);
   build_tree<Uniform>(setup.space, setup.s, setup.positions, rule, nullptr);  // tells how many
   const int levels = sorted_levels(rule, point.n)[setup.s.sort_try];
-  setup.keys = setup.s.key_memory(0);
-  setup.keys_out = setup.s.key_memory(1);
   time(
       state, setup.space, [&] { setup.make_keys(); },
       [&] {

@@ -34,9 +34,9 @@ struct Options {
   /// DualTree criterion that uses it. Not set: the criterion's default.
   std::optional<double> pair_error = {};
 
-  /// Bodies that a leaf of an adaptive tree may hold, >= 1 (two fifths of it on average, if they fill a cube
-  /// evenly and `depth` allows it); of a uniform tree, the most that its depth gives on average. Not set: tuned for the execution
-  /// space, precision and order.
+  /// Bodies that a leaf of an adaptive tree may hold, >= 1 (two fifths of it on average, if they fill a
+  /// cube evenly and `depth` allows it); of a uniform tree, the most that its depth gives on average. Not
+  /// set: tuned for the execution space, precision and order.
   std::optional<int> leaf_capacity = {};
 
   /// 0..21. Uniform tree: the depth of all leaves (not set: from N and leaf_capacity). Adaptive tree:

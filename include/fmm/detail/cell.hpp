@@ -14,6 +14,14 @@ namespace fmm::detail {
 /// Levels of the integer grid of cell centres: one more than the deepest level of a tree.
 inline constexpr int grid_bits = 22;
 
+/// Grid units in edges of the root.
+KOKKOS_INLINE_FUNCTION float in_root_edges(std::int32_t grid_units) {
+  return float(grid_units) * (1.0f / float(std::int32_t(1) << grid_bits));
+}
+
+/// Half the diagonal of a cube, rounded up, in its edges.
+inline constexpr float half_diagonal = 0.8660255f;
+
 /// A cell of the octree. A level's cells are contiguous, in Morton order; so are a cell's children.
 struct Cell {
   std::int32_t centre[3];  ///< in units of 2^-22 of the root's edge

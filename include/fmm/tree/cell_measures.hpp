@@ -105,7 +105,7 @@ struct TightRadius {
     return 0.43301270f * 1.000001f + 0.5f * radius;  // sqrt(3)/4 from centre to centre
   }
   KOKKOS_FUNCTION float of_parent(float largest) const {
-    return largest < 0.8660255f ? largest : 0.8660255f;
+    return largest < half_diagonal ? largest : half_diagonal;
   }
 };
 

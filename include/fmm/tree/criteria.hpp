@@ -90,10 +90,6 @@ KOKKOS_INLINE_FUNCTION float distance2(CellView const& a, CellView const& b) {
   return x * x + y * y + z * z;
 }
 
-}  // namespace detail
-
-namespace detail {
-
 /// (r_a + r_b)^2 < theta^2 R^2. Two empty radii at one centre are two bodies at one point: never accepted.
 struct BelowTheta {
   float theta2;

@@ -47,10 +47,9 @@ struct MakeFamilies {
   KOKKOS_FUNCTION void operator()(std::int64_t i) const {
     const Cell cell = cells(i);
     if (families.x.extent(0) > 0) {
-      const float unit = 1.0f / float(std::int32_t(1) << grid_bits);
-      const float radius = radii.extent(0) > 0 ? radii(i) : 0.8660255f;
-      set_ball(i, float(cell.centre[0]) * unit, float(cell.centre[1]) * unit,
-               float(cell.centre[2]) * unit, float(cell.edge()) * unit * radius);
+      const float radius = radii.extent(0) > 0 ? radii(i) : half_diagonal;
+      set_ball(i, in_root_edges(cell.centre[0]), in_root_edges(cell.centre[1]),
+               in_root_edges(cell.centre[2]), in_root_edges(cell.edge()) * radius);
       if (i + 1 == std::int64_t(cells.extent(0)))
         for (int empty = 1; empty < 8; ++empty) set_ball(i + empty, 0, 0, 0, 0);
     }
@@ -92,8 +91,7 @@ template <class Space, class Criterion>
 struct DualWalk {
   static_assert(is_checked_by_radii_v<Criterion>,
                 "a criterion that refuses_by_radii has may_accept, which takes packs of floats "
-                "(simd.hpp) as it "
-                "takes floats: +, -, * and one comparison");
+                "(simd.hpp) as it takes floats: +, -, * and one comparison");
   Criterion criterion;
   float far_from;  ///< nothing nearer is accepted; in edges of the root
   bool has_p2l;    ///< else what could be taken by P2L is not accepted
@@ -104,19 +102,18 @@ struct DualWalk {
   CellIndex parents_begin;
 
   KOKKOS_FUNCTION CellView view(CellIndex index, Cell const& cell) const {
-    const float unit = 1.0f / float(std::int32_t(1) << grid_bits);
-    const float edge = float(cell.edge()) * unit;
-    CellView v{
-        {float(cell.centre[0]) * unit, float(cell.centre[1]) * unit, float(cell.centre[2]) * unit},
-        edge,
-        0.8660255f * edge,
-        0,
-        0,
-        float(cell.body_count) / measures.bodies,
-        float(cell.body_count),
-        cell.level,
-        cell.is_leaf(),
-        nullptr};
+    const float edge = in_root_edges(cell.edge());
+    CellView v{{in_root_edges(cell.centre[0]), in_root_edges(cell.centre[1]),
+                in_root_edges(cell.centre[2])},
+               edge,
+               half_diagonal * edge,
+               0,
+               0,
+               float(cell.body_count) / measures.bodies,
+               float(cell.body_count),
+               cell.level,
+               cell.is_leaf(),
+               nullptr};
     if constexpr (Criterion::uses_radii) v.radius = measures.radii(index) * edge;
     if constexpr (Criterion::uses_charges) v.charge = measures.charges(index);
     if constexpr (uses_field_v<Criterion>) v.field = measures.fields(index);
