@@ -13,7 +13,6 @@ namespace forces::defaults {
 inline constexpr std::int64_t n = 100000;
 inline constexpr std::uint64_t seed = 1;
 inline constexpr std::uint64_t check_seed = 2;
-inline constexpr std::uint64_t tune_seed = 3;
 inline constexpr int repeat = 3;
 inline constexpr double direct_limit = 60;  // seconds
 inline constexpr double long_direct = 10;   // seconds from which a direct sum is run only once

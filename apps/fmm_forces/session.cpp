@@ -73,6 +73,13 @@ ErrorStatistics statistics_of(fmm::ErrorMeasure const& measure) {
   return statistics;
 }
 
+MethodSettings with_setting(MethodSettings given, fmm::detail::Setting const& setting) {
+  given.order = setting.order;
+  given.criterion = setting.by_power ? Criterion::power : Criterion::radius;
+  given.options = fmm::detail::with_setting(given.options, setting);
+  return given;
+}
+
 template <class Space, class Data>
 class SessionOn final : public Session {
  public:
@@ -132,24 +139,16 @@ class SessionOn final : public Session {
   template <class Kernel, class Real>
   TuningFacts tune(MethodSettings& settings, Kernel const& kernel,
                    ResultsOn<Space, Real> const& results, Progress& progress) {
-    constexpr std::size_t samples = 4096;
-    progress.phase("tuning: direct sum in double to compare with");
     Stopwatch<Space> watch(bodies_.space);
-    fmm::detail::Reference<Space> reference(
-        bodies_.space, kernel, bodies_.positions, bodies_.charges,
-        fmm::detail::choose_bodies(samples, bodies_.size(), defaults::tune_seed));
+    const auto known = known_field(settings, kernel, progress);
     const auto with = [given = settings](fmm::detail::Setting const& setting) {
-      auto one = given;
-      one.order = setting.order;
-      one.criterion = setting.by_power ? Criterion::power : Criterion::radius;
-      one.options = fmm::detail::with_setting(given.options, setting);
-      return one;
+      return with_setting(given, setting);
     };
     const auto measure = [&](fmm::detail::Setting const& setting, double goal) {
       const auto one = with(setting);
       run_tree(one, results, 0, progress);
       fmm::detail::Trial trial{
-          setting, reference.errors(bodies_.space, results.potential, results.field).force_l2};
+          setting, fmm::detail::field_error(bodies_.space, results.field, known).likely};
       if (trial.error <= goal) trial.seconds = run_tree(one, results, 2, progress).total;
       return trial;
     };
@@ -162,6 +161,45 @@ class SessionOn final : public Session {
     const bool held = found.error <= *settings.tune_to;
     if (held) settings = with(found.setting);
     return {held, search.trials(), watch.lap()};
+  }
+
+  /// The field in double that settings for a tolerance are compared with.
+  template <class Kernel>
+  Table3<Space, double> known_field(MethodSettings const& settings, Kernel const& kernel,
+                                    Progress& progress) {
+    progress.phase("tuning: the field in double to compare with");
+    const ResultsOn<Space, double> known(bodies_.size());
+    if (fmm::detail::are_few(bodies_.size(), on_host<Space>)) {
+      fmm::detail::direct_field(bodies_.space, kernel, bodies_.positions, bodies_.charges,
+                                known.field);
+      return known.field;
+    }
+    const int order = as_vector(Orders{}).back();
+    const double tolerance = fmm::detail::known_tolerance(*settings.tune_to);
+    auto one = with_setting(settings, {order, true, fmm::detail::pair_error_for(tolerance, order),
+                                       fmm::Tuning<Space, double>::leaf_capacity(order)});
+    one.precision = Precision::double_precision;
+    in_double([&](auto const& bodies) {
+      find_runner<Space, double, double>(order, Orders{})(bodies, known, one, 0, progress);
+    });
+    return known.field;
+  }
+
+  /// Calls `use` with the bodies in double.
+  template <class Use>
+  void in_double(Use const& use) const {
+    if constexpr (std::is_same_v<Data, double>) {
+      use(bodies_);
+    } else {
+      const auto n = static_cast<std::size_t>(bodies_.size());
+      const auto positions = allocate<Table3<Space, double>>("the positions in double", n);
+      const auto charges = allocate<Column<Space, double>>("the charges in double", n);
+      Kokkos::deep_copy(positions, bodies_.positions);
+      Kokkos::deep_copy(charges, bodies_.charges);
+      BodiesOn<Space, double> bodies;
+      bodies.set(positions.data(), charges.data(), n);
+      use(bodies);
+    }
   }
 
   /// In full where that is fast enough. Otherwise at a sample of the targets, as many as tell the

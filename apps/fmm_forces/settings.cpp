@@ -304,7 +304,7 @@ void CommandLine::add_methods() {
   add_flag(
       "--tune", settings_.tune,
       "With --tolerance: first tries orders, criteria and sizes of leaves on these bodies, and "
-      "takes the fastest that holds it at 4096 of them");
+      "takes the fastest that holds it");
   add_choice("--translation", settings_.translation,
              "Translations of the fmm: direct O(P^4), rotation O(P^3)" +
                  std::string(FORCES_HAS_GEMM ? ", gemm O(P^4) by matrix products [" : " [") +
