@@ -19,7 +19,7 @@ template <class Real>
 void bounds(benchmark::State& state, Point const& point) {
   const Space space;
   const Positions<Real> positions = bodies_of<Real>(point).positions;
-  time(state, space, [&] { benchmark::DoNotOptimize(root_cube(space, positions)); });
+  time(state, space, [&] { benchmark::DoNotOptimize(root_cube(bounding_box(space, positions))); });
   report(state, {"bodies", double(point.n), 0, 0, double(point.n) * position_bytes<Real>});
 }
 
@@ -33,8 +33,8 @@ struct KeySetup {
 
   explicit KeySetup(Point const& point) : positions(bodies_of<Real>(point).positions) {
     s.size = point.n;
-    s.cube =
-        root_cube(space, positions, layers_of_leaves(options_of<Real, Uniform>(point), point.n));
+    s.cube = root_of_tree(bounding_box(space, positions), point.n, options_of<Real, Uniform>(point),
+                          {0});
     keys = s.key_memory(0);
     keys_out = s.key_memory(1);
   }

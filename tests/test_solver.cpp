@@ -177,7 +177,7 @@ Results sum_in_shape(Bodies const& bodies) {
   const auto n = std::int64_t(bodies.size());
   PlanStorage<Space, Real> s;
   s.size = n;
-  s.cube = root_cube(space, positions);
+  s.cube = root_cube(bounding_box(space, positions));
   const auto keys = sort_bodies(space, s, positions, fmm::max_tree_depth, nullptr).keys;
   const auto placed = s.positions.resize(n);
   Kokkos::parallel_for("positions", range(space, n),

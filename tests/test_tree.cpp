@@ -228,7 +228,7 @@ TYPED_TEST(TreeTest, BlocksAreCutWhereTheyJumpToAClump) {
       const DeviceBodies<Space> device(bodies);
       const Kokkos::View<double const* [3], Space> positions = device.x;
       s.size = std::int64_t(bodies.size());
-      s.cube = root_cube(space, positions);
+      s.cube = root_cube(bounding_box(space, positions));
       const auto keys = sort_bodies(space, s, positions, fmm::max_tree_depth, nullptr).keys;
       const auto tiles = to_host(block_tiles(space, keys, block, s.octree.tiles, s.octree.totals));
       const auto expected = plain_tiles(to_host(keys), block);
@@ -259,10 +259,10 @@ TYPED_TEST(TreeTest, CubesMoveWithTheirBodies) {
   Bodies bodies = make_bodies(Model::cube, 1000);
   for (double& x : bodies.x) x = std::round(x * 0x1p20) * 0x1p-20;
   for (const int layers : {1, 6, 26}) {
-    const Cube cube = root_cube(space, DeviceBodies<Space>(bodies).x, layers);
+    const Cube cube = root_cube(bounding_box(space, DeviceBodies<Space>(bodies).x), layers);
     Bodies far = bodies;
     for (double& x : far.x) x += 0x1p20;
-    const Cube moved = root_cube(space, DeviceBodies<Space>(far).x, layers);
+    const Cube moved = root_cube(bounding_box(space, DeviceBodies<Space>(far).x), layers);
     EXPECT_EQ(moved.edge, cube.edge) << layers;
     for (int d = 0; d < 3; ++d) EXPECT_EQ(moved.low[d] - 0x1p20, cube.low[d]) << layers;
   }
@@ -279,7 +279,7 @@ TYPED_TEST(TreeTest, CubesHaveAsManyLayersAsAsked) {
   for (Bodies const& bodies : {make_bodies(Model::cube, 20000), lattice}) {
     const DeviceBodies<Space> device(bodies);
     for (const int layers : {1, 2, 6, 8, 12, 24, 26, 60}) {
-      const Cube cube = root_cube(space, device.x, layers);
+      const Cube cube = root_cube(bounding_box(space, device.x), layers);
       int cells = 1;
       while (cells < layers) cells *= 2;
       double most = 0;
@@ -307,7 +307,7 @@ TYPED_TEST(TreeTest, OrderDoesNotDependOnEarlierBuilds) {
     const DeviceBodies<Space> device(bodies);
     const Kokkos::View<double const* [3], Space> positions = device.x;
     const std::int64_t n = s.size = std::int64_t(bodies.size());
-    s.cube = root_cube(space, positions, layers_of_leaves(options, n));
+    s.cube = root_of_tree(bounding_box(space, positions), n, options, {0});
     build_tree<fmm::DualTree<>>(space, s, positions, split_rule(options, n, 21), nullptr);
     return to_host(s.order);
   };
@@ -342,7 +342,7 @@ TYPED_TEST(TreeTest, LeavesAreAsFullAtEveryN) {
     const DeviceBodies<Space> device(bodies);
     const Kokkos::View<double const* [3], Space> positions = device.x;
     PlanStorage<Space, double> s;
-    s.cube = root_cube(space, positions, layers_of_leaves(options, std::int64_t(n)));
+    s.cube = root_of_tree(bounding_box(space, positions), std::int64_t(n), options, {0});
     s.size = std::int64_t(n);
     build_tree<fmm::DualTree<>>(space, s, positions, split_rule(options, std::int64_t(n), 21),
                                 nullptr);
@@ -353,13 +353,14 @@ TYPED_TEST(TreeTest, LeavesAreAsFullAtEveryN) {
     EXPECT_GT(mean, 0.25 * 64) << n;
     EXPECT_LT(mean, 0.60 * 64) << n;
   }
-  EXPECT_EQ(layers_of_leaves(options, 64), 1);
-  EXPECT_EQ(layers_of_leaves(options, 5529600), 60);
+  EXPECT_EQ(layers_of_leaves(options, 64, fmm::max_tree_depth), 1);
+  EXPECT_EQ(layers_of_leaves(options, 5529600, fmm::max_tree_depth), 60);
+  EXPECT_EQ(layers_of_leaves(options, 5529600, 5), 1);
   options.depth = 5;
-  EXPECT_EQ(layers_of_leaves(options, 5529600), 1);
+  EXPECT_EQ(layers_of_leaves(options, 5529600, fmm::max_tree_depth), 1);
   options.tree = fmm::TreeKind::uniform;
   options.depth.reset();
-  EXPECT_EQ(layers_of_leaves(options, 5529600), 1);
+  EXPECT_EQ(layers_of_leaves(options, 5529600, fmm::max_tree_depth), 1);
 }
 
 }  // namespace

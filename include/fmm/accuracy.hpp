@@ -108,7 +108,7 @@ struct DirectSums {
     Kernel scaled = kernel;
     potential_unit = prefactor(kernel);
     if constexpr (RescalableKernel<Kernel>) {
-      length = root_cube(space, positions).exact_unit();
+      length = root_cube(bounding_box(space, positions)).exact_unit();
       scaled = kernel.rescaled(length);
       potential_unit *= kernel.potential_unit(length);
     }

@@ -60,11 +60,18 @@ inline int layers_if_uniform(std::int64_t n, int leaf_capacity) {
 }
 
 /// The layers of leaves that an adaptive tree is to have along the bodies' largest extent, as if these were uniform:
-/// the bounding cube itself gives 2^d layers, and leaves eight times as full at one N as at another.
-inline int layers_of_leaves(Options const& options, std::int64_t n) {
+/// the bounding cube itself gives 2^d layers, and leaves eight times as full at one N as at another. 1 for the
+/// bounding cube itself, where leaves have to be larger than that: on level `deepest` of it or above.
+inline int layers_of_leaves(Options const& options, std::int64_t n, int deepest) {
   if (options.tree != TreeKind::adaptive) return 1;
   const int layers = layers_if_uniform(n, *options.leaf_capacity);
-  return double(layers) <= std::ldexp(1.0, *options.depth) ? layers : 1;
+  return double(layers) <= std::ldexp(1.0, std::min(*options.depth, deepest)) ? layers : 1;
+}
+
+/// The root of a tree of n bodies in the box.
+inline Cube root_of_tree(Box const& box, std::int64_t n, Options const& options, FarFieldRule far) {
+  const Cube around = root_cube(box);
+  return root_cube(box, layers_of_leaves(options, n, deepest_level(in_edges(far, around))));
 }
 
 /// Interaction lists of the storage's tree. A criterion's charges are those of the storage's bodies; one that
@@ -231,8 +238,10 @@ void build_plan(Space const& space, PlanStorage<Space, Precision>& s, Positions 
   s.order = s.place = {};
   if (n == 0) return;
   constexpr bool all_pairs = std::is_same_v<Traversal, AllPairs>;
-  const int layers = all_pairs ? 1 : layers_of_leaves(options, n);
-  stage(space, report, "bounds", [&] { s.cube = root_cube(space, positions, layers); });
+  stage(space, report, "bounds", [&] {
+    const Box box = bounding_box(space, positions);
+    s.cube = all_pairs ? root_cube(box) : root_of_tree(box, n, options, far);
+  });
   if constexpr (all_pairs) {
     // tiles are taken from the order itself, whatever the options say of a tree
     const auto sorted = sort_bodies(space, s, positions, max_tree_depth, report);

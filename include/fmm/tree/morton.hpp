@@ -97,13 +97,20 @@ void refuse_row(Space const& space, std::string const& name, View const& view, s
   }
 }
 
-/// The cube around (N,3) `positions`, N >= 1, and about their middle; or one that starts with the lowest of them and
-/// is so much larger that on some level of the octree `layers` cells side by side are a little longer than the
-/// bodies' largest extent. Throws InvalidArgument for a position that is not finite or bodies that lie too far apart
-/// for double precision. Cost: one reduction.
-template <class Space, class Positions>
-Cube root_cube(Space const& space, Positions const& positions, int layers = 1) {
+struct Box {
   double low[3], high[3];
+
+  double extent() const {
+    return std::fmax(high[0] - low[0], std::fmax(high[1] - low[1], high[2] - low[2]));
+  }
+};
+
+/// The smallest box with all (N,3) `positions`, N >= 1. Throws InvalidArgument for a position that is not finite or
+/// bodies that lie too far apart for double precision. Cost: one reduction.
+template <class Space, class Positions>
+Box bounding_box(Space const& space, Positions const& positions) {
+  Box box;
+  double *const low = box.low, *const high = box.high;
   std::int64_t bad;
   Kokkos::parallel_reduce("fmm::bounds", range(space, std::int64_t(positions.extent(0))),
                           Bounds<Positions>{positions}, Kokkos::Min<double>(low[0]),
@@ -112,11 +119,16 @@ Cube root_cube(Space const& space, Positions const& positions, int layers = 1) {
                           Kokkos::Max<double>(high[2]), Kokkos::Min<std::int64_t>(bad));
   space.fence();
   if (bad < std::int64_t(positions.extent(0))) refuse_row(space, "positions", positions, bad);
+  if (!(box.extent() < 1e150))  // squares of distances are to be finite, too
+    throw InvalidArgument("positions' extent", box.extent(), "less than 1e150");
+  return box;
+}
+
+/// The cube about the middle of the box; or one that starts with its lowest corner and is so much larger that on
+/// some level of the octree `layers` cells side by side are a little longer than the box.
+inline Cube root_cube(Box const& box, int layers = 1) {
   Cube cube;
-  double extent = 0;
-  for (int d = 0; d < 3; ++d) extent = std::fmax(extent, high[d] - low[d]);
-  if (!(extent < 1e150))  // squares of distances are to be finite, too
-    throw InvalidArgument("positions' extent", extent, "less than 1e150");
+  const double extent = box.extent();
   // The edge has ten bits, and the corner lies on a grid of 2^-32 of it: the centres of all cells are
   // then exact in double, however far from the origin the bodies are.
   double growth = 1 / double(layers);
@@ -129,7 +141,7 @@ Cube root_cube(Space const& space, Positions const& positions, int layers = 1) {
   if (!(extent > 0)) cube.edge = 1;  // all bodies at one point
   const double grid = std::ldexp(1.0, std::ilogb(cube.edge) - 32);
   for (int d = 0; d < 3; ++d) {
-    const double corner = grown ? low[d] : 0.5 * (low[d] + high[d]) - 0.5 * cube.edge;
+    const double corner = grown ? box.low[d] : 0.5 * (box.low[d] + box.high[d]) - 0.5 * cube.edge;
     cube.low[d] = std::floor(corner / grid) * grid;
   }
   return cube;
