@@ -139,7 +139,7 @@ void bench_m2p(benchmark::State& state, Point const& point) {
   Expanded<Real, fmm::NoTranslation, TreecodeTraversal<Real>> x(point);
   using E = typename decltype(x)::E;
   time(state, x.space, [&] {
-    const auto staged = stage_multipoles<E>(x.space, x.multipoles, x.s.staged);
+    const auto staged = stage_multipoles<E>(x.space, x.multipoles, x.s.locals);
     m2p<E, Want>(x.space, x.s.tree.cells, x.s.tree.tiles, x.s.lists.m2p, x.s.lists.m2l, x.bodies,
                  staged, x.sums);
   });

@@ -252,7 +252,7 @@ TYPED_TEST(Operators, MultipolesAtBodiesAreTheirDefinition) {
   this->template build<fmm::FmmList>({.leaf_capacity = 40});
   this->template upward<Expansion>();
   const auto all_staged =
-      stage_multipoles<Expansion>(this->space, this->multipoles(), this->s.staged);
+      stage_multipoles<Expansion>(this->space, this->multipoles(), this->s.locals);
   m2p<Expansion, Wanted<true, true>>(
       this->space, this->s.tree.cells, this->s.tree.tiles, this->s.lists.m2p, this->s.lists.m2l,
       this->s.bodies.view(this->s.size), all_staged, this->s.sums.view(this->s.size));

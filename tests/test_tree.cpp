@@ -49,7 +49,7 @@ TYPED_TEST(TreeTest, SortIsStableAndComplete) {
         Buffer<std::uint64_t, Space> unsorted("keys"), spare("spare keys");
         Kokkos::deep_copy(unsorted.resize(n),
                           Kokkos::View<std::uint64_t*, Kokkos::HostSpace, Host>(keys.data(), n));
-        Kokkos::deep_copy(buffers.order.resize(n),
+        Kokkos::deep_copy(unsorted_order(buffers, std::int64_t(n), first_bit),
                           Kokkos::View<BodyIndex*, Kokkos::HostSpace, Host>(order.data(), n));
         const auto sorted = sort_keys(space, buffers, unsorted.view(n), spare.resize(n), first_bit);
         space.fence();

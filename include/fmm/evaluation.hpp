@@ -3,6 +3,7 @@
 // the expansion and the pair kernel, but not on the traversal that made the lists.
 #pragma once
 
+#include <algorithm>
 #include <functional>
 
 #include "bodies.hpp"
@@ -64,7 +65,8 @@ void add_far_field(Space const& space, PlanStorage<Space, Precision>& s,
   auto const& tree = s.tree;
   const auto bodies = s.bodies.view(s.size);
   const auto sums = s.sums.view(s.size);
-  const std::size_t coefficients = std::size_t(tree.cells.extent(0)) * row_length(Expansion::size);
+  const std::size_t cells = tree.cells.extent(0),
+                    coefficients = cells * row_length(Expansion::size);
   const auto multipoles = s.multipoles.resize(coefficients);
   stage(space, report, "p2m",
         [&] { p2m<Expansion>(space, tree.cells, tree.leaves, bodies, multipoles); });
@@ -74,6 +76,8 @@ void add_far_field(Space const& space, PlanStorage<Space, Precision>& s,
   });
   if (relist) relist();
   if constexpr (has_locals) {
+    if (s.lists.m2p.entries.extent(0) > 0)  // whose multipoles come into the same memory
+      s.locals.resize(std::max(coefficients, staged_numbers<Expansion>(cells)));
     const auto locals = s.locals.resize(coefficients);
     stage(space, report, "m2l",
           [&] { FarFieldScheme::template m2l<Expansion>(space, s, multipoles, locals); });
@@ -92,7 +96,7 @@ void add_far_field(Space const& space, PlanStorage<Space, Precision>& s,
   if constexpr (!has_locals || !only_m2l)
     if (!has_locals || s.lists.m2p.entries.extent(0) > 0)
       stage(space, report, "m2p", [&] {
-        const auto staged = stage_multipoles<Expansion>(space, multipoles, s.staged);
+        const auto staged = stage_multipoles<Expansion>(space, multipoles, s.locals);
         m2p<Expansion, Want>(space, tree.cells, tree.tiles, s.lists.m2p,
                              has_locals ? Csr<Space>{} : s.lists.m2l, bodies, staged, sums);
       });

@@ -48,10 +48,10 @@ struct PlanStorage {
   Buffer<Body<Real>, Space> bodies{"bodies"};
   Buffer<Body<Real>, Space> low{"low parts"};          ///< of the bodies' coordinates; Mixed only
   Buffer<Body<double>, Space> positions{"positions"};  ///< AllPairs only
-  Buffer<Real, Space> multipoles{"multipoles"}, locals{"locals"};
-  Buffer<Real, Space> staged{"staged multipoles"};  ///< as M2P wants them
-  OffsetBucketBuffers<Space> buckets;               ///< BatchedGemm only
-  DenseBuffers<Space, Real> dense;                  ///< the same
+  Buffer<Real, Space> multipoles{"multipoles"};
+  Buffer<Real, Space> locals{"locals"};  ///< after L2P, multipoles as M2P wants them
+  OffsetBucketBuffers<Space> buckets;    ///< BatchedGemm only
+  DenseBuffers<Space, Real> dense;       ///< the same
   /// Of an evaluation; while a tree is built, its keys.
   Buffer<Sums<sum_t<Precision>>, Space> sums{"sums"};
 
@@ -65,7 +65,7 @@ struct PlanStorage {
   std::size_t bytes() const {
     return sort.bytes() + octree.bytes() + traversal.bytes() + last_fields.bytes() +
            bodies.bytes() + low.bytes() + positions.bytes() + multipoles.bytes() + locals.bytes() +
-           staged.bytes() + buckets.bytes() + dense.bytes() + sums.bytes();
+           buckets.bytes() + dense.bytes() + sums.bytes();
   }
 };
 

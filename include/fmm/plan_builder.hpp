@@ -143,22 +143,33 @@ inline std::array<int, 3> sorted_levels(SplitRule const& rule, std::int64_t n) {
   return {in_whole_passes(levels), in_whole_passes(levels + 6), rule.depth};
 }
 
+/// Until the bodies are placed their memory is that of what the sort (on a CPU, where it does not keep it) and the tree
+/// need only meanwhile.
+template <class Space, class Precision>
+void borrow_before_bodies(PlanStorage<Space, Precision>& s) {
+  Lender<Space> lender(s.bodies.resize(s.size));
+  if constexpr (is_host_space_v<Space>) lender.lend(s.sort.order_out, s.size);
+  lender.lend(s.octree.ranges, lender.left() / sizeof(ChildRange));
+}
+
 /// Keys of all bodies, sorted by their first `levels` levels.
 template <class Space, class Precision, class Positions>
 Sorted<Space> sort_bodies(Space const& space, PlanStorage<Space, Precision>& s,
                           Positions const& positions, int levels, Report* report) {
   const std::int64_t n = s.size;
+  const int first_bit = 3 * (max_tree_depth - levels);
+  borrow_before_bodies(s);
   Array<std::uint64_t, Space> keys, keys_out;
   stage(space, report, "keys", [&] {
     keys = s.key_memory(0);
     keys_out = s.key_memory(1);
     Kokkos::parallel_for(
         "fmm::keys", range(space, n),
-        MakeKeys<Space, Positions>{positions, s.cube, keys, s.sort.order.resize(n)});
+        MakeKeys<Space, Positions>{positions, s.cube, keys, unsorted_order(s.sort, n, first_bit)});
   });
   Sorted<Space> sorted;
   stage(space, report, "sort", [&] {
-    sorted = sort_keys(space, s.sort, keys, keys_out, 3 * (max_tree_depth - levels));
+    sorted = sort_keys(space, s.sort, keys, keys_out, first_bit);
     s.order = sorted.order;
     if constexpr (gathers_results_v<Space>) {
       s.place = sorted.spare;
@@ -257,8 +268,10 @@ void build_plan(Space const& space, PlanStorage<Space, Precision>& s, Positions 
   } else {
     const auto rule = split_rule(options, n, deepest_level(in_edges(far, s.cube)));
     build_tree<Traversal>(space, s, positions, rule, report);
-    if constexpr (!uses_charges_v<Traversal>)
+    if constexpr (!uses_charges_v<Traversal>) {
+      s.traversal.borrow(Lender<Space>(s.sums.view(n)), std::int64_t(s.tree.cells.extent(0)));
       lists_stage<Traversal>(space, s, options, far, report);
+    }
   }
   if (report) {
     for (char const* name : {"bounds", "keys", "sort"}) add_work(*report, name, n);

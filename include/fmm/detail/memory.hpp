@@ -36,8 +36,14 @@ class Bytes {
  public:
   explicit Bytes(char const* label) : label_(label) {}
 
-  char* data() const { return storage_.data(); }
-  std::size_t count() const { return storage_.extent(0); }
+  char* data() const { return owned() > 0 ? storage_.data() : lent_; }
+  std::size_t count() const { return owned() > 0 ? owned() : lent_count_; }
+  /// Those that are not lent.
+  std::size_t owned() const { return storage_.extent(0); }
+  void lend(char* first, std::size_t count) {
+    lent_ = first;
+    lent_count_ = count;
+  }
   /// `count` bytes of unspecified content, in the place of those that there were.
   FMM_SELDOM void replace(std::size_t count) {
     storage_ = {};
@@ -76,6 +82,8 @@ class Bytes {
 
   char const* label_;  ///< a literal
   Managed storage_;
+  char* lent_ = nullptr;
+  std::size_t lent_count_ = 0;
 };
 
 /// Device memory for elements of a type, which only grows. Contents are lost by `resize` and kept by `grow`.
@@ -105,7 +113,12 @@ class Buffer {
   }
   /// All that there is.
   Array<T, Space> view() const { return view(capacity()); }
-  std::size_t bytes() const { return bytes_.count(); }
+  /// Of its own memory.
+  std::size_t bytes() const { return bytes_.owned(); }
+
+  /// Has the buffer lie in bytes that nobody else uses for some time, as long as these suffice and it never
+  /// needed more. Contents are lost, and again when the time is over.
+  void lend(Array<char, Space> bytes) { bytes_.lend(bytes.data(), bytes.extent(0)); }
 
  private:
   std::size_t capacity() const { return bytes_.count() / sizeof(T); }
@@ -117,6 +130,31 @@ class Buffer {
   }
 
   Bytes<Space> bytes_;
+};
+
+/// Hands out bytes of an array to buffers, one after the other.
+template <class Space>
+class Lender {
+ public:
+  template <class T>
+  explicit Lender(Array<T, Space> memory)
+      : next_(reinterpret_cast<char*>(memory.data())), left_(memory.extent(0) * sizeof(T)) {}
+
+  /// Room for `count` elements; none if there is less left.
+  template <class T>
+  void lend(Buffer<T, Space>& buffer, std::size_t count) {
+    constexpr std::size_t line = 128;  // so that two buffers share no line of a cache
+    const std::size_t bytes = (count * sizeof(T) + line - 1) / line * line;
+    const std::size_t lent = bytes <= left_ ? bytes : 0;
+    buffer.lend(Array<char, Space>(next_, lent));
+    next_ += lent;
+    left_ -= lent;
+  }
+  std::size_t left() const { return left_; }
+
+ private:
+  char* next_;
+  std::size_t left_;
 };
 
 }  // namespace fmm::detail

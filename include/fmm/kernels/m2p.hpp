@@ -29,14 +29,24 @@ struct StageMultipoles {
   }
 };
 
+/// How many numbers the staged multipoles of so many cells are; 0 if multipoles are evaluated as they are.
+template <class Expansion>
+std::size_t staged_numbers(std::size_t cells) {
+  using Basis = basis_t<Expansion>;
+  if constexpr (requires { Basis::staged_size; })
+    return cells * row_length(staged_size<Basis>());
+  else
+    return 0;
+}
+
 /// All multipoles as M2P wants them: in `memory`, or as they are if that is the expansion's wish.
 template <class Expansion, class Space, class Real>
 Array<Real, Space> stage_multipoles(Space const& space, Array<Real, Space> multipoles,
                                     Buffer<Real, Space>& memory) {
   using Basis = basis_t<Expansion>;
   if constexpr (requires { Basis::staged_size; }) {
-    const std::size_t cells = multipoles.extent(0) / row_length(Expansion::size),
-                      count = cells * row_length(staged_size<Basis>());
+    const std::size_t count =
+        staged_numbers<Expansion>(multipoles.extent(0) / row_length(Expansion::size));
     const auto staged = memory.resize(count);
     Kokkos::parallel_for("fmm::m2p::stage", range(space, std::int64_t(count)),
                          StageMultipoles<Space, Basis, Real>{multipoles, staged});

@@ -67,6 +67,22 @@ struct TraversalBuffers {
     return {&m2l, &p2l, &m2p, &p2p, &next_open};
   }
 
+  /// Has what only a build of lists needs lie in memory that has no other use meanwhile.
+  void borrow(Lender<Space> lender, std::int64_t cells) {
+    lender.lend(open.offsets, cells + 1);
+    lender.lend(next_open.offsets, cells + 1);
+    lender.lend(counts, list_kinds * cells);
+    lender.lend(sums, list_kinds * cells + 1);
+    std::size_t share = lender.left() / 2;
+    if constexpr (is_host_space_v<Space>) {  // where an entry of lists is a byte of decisions
+      lender.lend(balls, 4 * (cells + 7));
+      share = lender.left() / 5;
+      lender.lend(decisions, 3 * share);
+    }
+    lender.lend(open.entries, share / sizeof(CellIndex));
+    lender.lend(next_open.entries, share / sizeof(CellIndex));
+  }
+
   std::size_t bytes() const {
     return m2l.bytes() + p2l.bytes() + m2p.bytes() + p2p.bytes() + open.bytes() +
            next_open.bytes() + counts.bytes() + sums.bytes() + ends.bytes() + radii.bytes() +

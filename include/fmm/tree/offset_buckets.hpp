@@ -218,7 +218,7 @@ BucketedPairs<Space> bucket_pairs(Space const& space, OffsetBucketBuffers<Space>
   const auto pairs = buffers.pairs.resize(count);
   Kokkos::parallel_for("fmm::buckets::pairs", uneven_range(space, rows, 64),
                        WritePairs<Space>{list.split, first, count, first_bit, pairs, keys,
-                                         buffers.sort.order.resize(count)});
+                                         unsorted_order(buffers.sort, count, first_bit)});
   const auto sorted = sort_keys(space, buffers.sort, keys, keys_out, first_bit);
   const auto begins = buffers.begins.resize(buckets + 1);
   Kokkos::parallel_for("fmm::buckets::begins", range(space, buckets + 1),

@@ -18,6 +18,8 @@
 
 namespace fmm::detail {
 
+inline constexpr int key_bits = 63, radix_bits = 8, radix = 1 << radix_bits;
+
 /// Indices, with the second buffer that a radix sort needs, and what it counts; kept from build to build.
 template <class Space>
 struct SortBuffers {
@@ -37,6 +39,18 @@ struct Sorted {
   Array<BodyIndex, Space> spare;  ///< the other buffer of indices, free for any use
 };
 
+/// Passes over keys whose digits from first_bit on are sorted.
+inline int radix_passes(int first_bit) {
+  return (key_bits - first_bit + radix_bits - 1) / radix_bits;
+}
+
+/// Where the indices are to be before sort_keys(.., first_bit); on a CPU they are in `order` after it.
+template <class Space>
+Array<BodyIndex, Space> unsorted_order(SortBuffers<Space>& buffers, std::int64_t n, int first_bit) {
+  const auto order = buffers.order.resize(n), order_out = buffers.order_out.resize(n);
+  return is_host_space_v<Space> && radix_passes(first_bit) % 2 == 1 ? order_out : order;
+}
+
 /// place(order(i)) = i.
 template <class Space>
 struct InvertOrder {
@@ -44,9 +58,6 @@ struct InvertOrder {
 
   KOKKOS_FUNCTION void operator()(std::int64_t i) const { place(order(i)) = BodyIndex(i); }
 };
-
-inline constexpr int radix_bits = 8;
-inline constexpr int radix = 1 << radix_bits;
 
 /// Counts of each digit in each block of keys, stored digit by digit.
 template <class Space>
@@ -99,16 +110,16 @@ struct LessFrom {
 /// So few keys that a merge sort's passes, fewer and shorter, outweigh that there are log N of them.
 inline constexpr std::int64_t merge_sort_most = 1 << 16;
 
-/// Sorts `keys`, and as many indices of `buffers` with them, by key bits first_bit .. 62. The sorted keys
+/// Sorts `keys`, and the indices in unsorted_order with them, by key bits first_bit .. 62. The sorted keys
 /// are in `keys` or in `keys_out`. Cost: about ceil((63 - first_bit) / 8) passes over the data, or log N of
 /// a merge sort. Asynchronous.
 template <class Space>
 Sorted<Space> sort_keys(Space const& space, SortBuffers<Space>& buffers,
                         Array<std::uint64_t, Space> keys, Array<std::uint64_t, Space> keys_out,
                         int first_bit) {
-  constexpr int key_bits = 63;
   const std::int64_t n = std::int64_t(keys.extent(0));
-  auto order = buffers.order.view(n), order_out = buffers.order_out.resize(n);
+  auto order = unsorted_order(buffers, n, first_bit), order_out = buffers.order_out.view(n);
+  if (order.data() == order_out.data()) order_out = buffers.order.view(n);
 #if FMM_HAS_CUB
   if constexpr (std::is_same_v<Space, Kokkos::Cuda>) {
     if (n <= merge_sort_most) {
