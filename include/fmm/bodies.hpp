@@ -8,6 +8,7 @@
 
 #include "concepts.hpp"
 #include "detail/cell.hpp"
+#include "detail/simd.hpp"
 #include "detail/stage.hpp"
 #include "plan.hpp"
 #include "tree/octree.hpp"
@@ -77,6 +78,9 @@ struct TakeCharges {
   Array<Sums<Real>, Space> sums;
 
   KOKKOS_FUNCTION void operator()(std::int64_t i) const {
+    if constexpr (is_host_space_v<Space>)
+      if (i + bodies_ahead < std::int64_t(order.extent(0)))
+        prefetch(&charges(order(i + bodies_ahead)));
     bodies(i).q = StoredReal(double(charges(order(i))) * per_unit);
     sums(i) = {Real(0), Real(0), Real(0), Real(0)};
   }
@@ -111,6 +115,8 @@ struct GiveResults {
 
   KOKKOS_FUNCTION void operator()(std::int64_t i) const {
     constexpr bool gathers = gathers_results_v<Space>;
+    if constexpr (!gathers)
+      if (i + bodies_ahead < std::int64_t(way.extent(0))) prepare(way(i + bodies_ahead));
     const Sums<Real> s = sums(gathers ? way(i) : i);
     const std::int64_t to = gathers ? i : way(i);
     if constexpr (!std::is_same_v<Potential, None>)
@@ -121,6 +127,13 @@ struct GiveResults {
       field(to, 1) = T(double(s.y) * field_unit);
       field(to, 2) = T(double(s.z) * field_unit);
     }
+  }
+
+ private:
+  KOKKOS_FORCEINLINE_FUNCTION void prepare(std::int64_t to) const {
+    if constexpr (!std::is_same_v<Potential, None>) prefetch_to_write(&potential(to));
+    if constexpr (!std::is_same_v<Field, None>)
+      for (int d = 0; d < 3; ++d) prefetch_to_write(&field(to, d));
   }
 };
 

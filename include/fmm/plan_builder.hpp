@@ -11,8 +11,8 @@
 #include "field_strength.hpp"
 #include "plan.hpp"
 #include "tree/blocks.hpp"
-#include "tree/cell_measures.hpp"
 #include "tree/coarse_field.hpp"
+#include "tree/place_bodies.hpp"
 #include "tuning.hpp"
 
 namespace fmm::detail {
@@ -186,17 +186,14 @@ void place_bodies(Space const& space, PlanStorage<Space, Precision>& s,
                   Positions const& positions) {
   using Shape = Tuning<Space, real_t<Precision>>;
   using Real = real_t<Precision>;
-  auto bodies = s.bodies.resize(s.size);
   Array<Body<Real>, Space> low;
   if constexpr (two_part_v<Precision>) low = s.low.resize(s.size);
-  Kokkos::parallel_for("fmm::bodies",
-                       TeamPolicy<Space>(space, int(s.tree.tiles.extent(0)), Shape::tile_team),
-                       PlaceBodies<Space, Positions, Precision>{
-                           positions, s.cube, s.tree.cells, s.tree.tiles, s.order, bodies, low});
+  Array<float, Space> radii;
   if constexpr (is_dual_v<Traversal>)
     if constexpr (Traversal::criterion::uses_radii)
-      measure_cells(space, "fmm::tree::radii", s.tree, TightRadius<Space, Real>{bodies},
-                    s.traversal.radii.resize(s.tree.cells.extent(0)), Shape::gather_team);
+      radii = s.traversal.radii.resize(s.tree.cells.extent(0));
+  place_bodies<Precision>(space, s.tree, s.cube, positions, s.order, s.bodies.resize(s.size), low,
+                          radii, Shape::tile_team, Shape::gather_team);
 }
 
 /// The smallest (N,3) `last_field` of each cell's bodies, in `unit`, for criteria that use it.

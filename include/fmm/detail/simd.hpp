@@ -114,6 +114,16 @@ KOKKOS_FORCEINLINE_FUNCTION void prefetch([[maybe_unused]] T const* from) {
   __builtin_prefetch(from);
 #endif
 }
+/// The same of one that will be written.
+template <class T>
+KOKKOS_FORCEINLINE_FUNCTION void prefetch_to_write([[maybe_unused]] T* to) {
+#if defined(__GNUC__) && !defined(__CUDA_ARCH__)
+  __builtin_prefetch(to, 1);
+#endif
+}
+/// How many bodies ahead, where these are visited in another order than they lie in: memory answers after the
+/// time of so many.
+inline constexpr int bodies_ahead = 96;
 
 /// Bits 0..20 of x at every third place. By one instruction where that is fast: two generations of Zen take as many
 /// cycles as there are bits, and more.

@@ -69,6 +69,17 @@ struct MeasureParents {
   }
 };
 
+/// values(cell) of all cells but leaves, which have theirs.
+template <class Space, class Measure>
+void measure_parents(Space const& space, std::string const& label, Octree<Space> const& tree,
+                     Measure const& measure, Array<typename Measure::Value, Space> values) {
+  for (int level = tree.depth - 1; level >= 0; --level) {
+    const auto parents = tree.parents_of(level);
+    Kokkos::parallel_for(label + "::parents", range(space, parents.extent(0)),
+                         MeasureParents<Space, Measure>{measure, tree.cells, parents, values});
+  }
+}
+
 /// values(cell) of all cells; kernels are labelled `label`. Cost: O(N).
 template <class Space, class Measure>
 void measure_cells(Space const& space, std::string const& label, Octree<Space> const& tree,
@@ -77,11 +88,7 @@ void measure_cells(Space const& space, std::string const& label, Octree<Space> c
   Kokkos::parallel_for(label + "::leaves",
                        TeamPolicy<Space>(space, int(tree.leaves.extent(0)), team_size),
                        MeasureLeaves<Space, Measure>{measure, tree.cells, tree.leaves, values});
-  for (int level = tree.depth - 1; level >= 0; --level) {
-    const auto parents = tree.parents_of(level);
-    Kokkos::parallel_for(label + "::parents", range(space, parents.extent(0)),
-                         MeasureParents<Space, Measure>{measure, tree.cells, parents, values});
-  }
+  measure_parents(space, label, tree, measure, values);
 }
 
 /// The largest distance of a cell's bodies from its centre, in edges of the cell: of leaves from their
@@ -95,9 +102,9 @@ struct TightRadius {
   Array<Body<Real>, Space> bodies;
 
   KOKKOS_FUNCTION Real of_body(BodyIndex i) const {
-    const Body<Real> b = bodies(i);
-    return b.x * b.x + b.y * b.y + b.z * b.z;
+    return square(bodies(i).x, bodies(i).y, bodies(i).z);
   }
+  KOKKOS_FUNCTION static Real square(Real x, Real y, Real z) { return x * x + y * y + z * z; }
   KOKKOS_FUNCTION float of_leaf(Real largest) const {
     return float(std::sqrt(double(largest))) * 1.000001f;  // rounded up
   }

@@ -14,7 +14,6 @@
 #include <optional>
 
 #include "../detail/memory.hpp"
-#include "../precision.hpp"
 #include "morton.hpp"
 
 namespace fmm::detail {
@@ -47,13 +46,24 @@ struct SelectParents {
   }
 };
 
-/// The bodies of one octant of a cell, and the child's index if there are any.
+/// Where the bodies of one octant of a cell begin, and the child's index if there are any.
 struct ChildRange {
-  BodyIndex begin, end;
+  BodyIndex begin;
   CellIndex index;
 };
 
-/// Range 8 i + octant is that of the level's parent i; there are more ranges than parents, empty ones.
+/// Range 9 i + octant is that of the level's parent i; the last of nine is where its bodies end.
+inline constexpr int ranges_a_parent = 9;
+
+/// Of child i of the level.
+template <class Space>
+KOKKOS_FORCEINLINE_FUNCTION bool has_bodies(Array<ChildRange, Space> const& ranges,
+                                            std::int64_t i) {
+  const std::int64_t range = i + i / 8;
+  return ranges(range).begin < ranges(range + 1).begin;
+}
+
+/// Ranges of the level's parents, and of those that are none, without bodies.
 template <class Space>
 struct FindChildren {
   Array<std::uint64_t, Space> keys;
@@ -77,11 +87,18 @@ struct FindChildren {
   }
 
   KOKKOS_FUNCTION void operator()(std::int64_t i) const {
-    ranges(i) = {0, 0, 0};
-    if (i / 8 >= parent_count(0)) return;
-    const Cell cell = cells(parents(i / 8));
-    const unsigned octant = unsigned(i % 8);
-    ranges(i) = {first(cell, octant), first(cell, octant + 1), 0};
+    const std::int64_t parent = i / ranges_a_parent;
+    const auto octant = unsigned(i % ranges_a_parent);
+    BodyIndex begin = 0;
+    if (parent < parent_count(0)) {
+      const Cell cell = cells(parents(parent));
+      begin = cell.body_begin;
+      if (octant == 8)
+        begin += cell.body_count;
+      else if (octant > 0)
+        begin = first(cell, octant);
+    }
+    ranges(i) = {begin, 0};
   }
 };
 
@@ -93,9 +110,9 @@ struct NumberChildren {
   Array<Offset, Space> next;
 
   KOKKOS_FUNCTION void operator()(std::int64_t i, Offset& before, bool final) const {
-    if (final) ranges(i).index = CellIndex(base + before);
-    before += ranges(i).begin < ranges(i).end;
-    if (final && i == std::int64_t(ranges.extent(0)) - 1) next(0) = base + before;
+    if (final) ranges(i + i / 8).index = CellIndex(base + before);
+    before += has_bodies<Space>(ranges, i);
+    if (final && i + i / 8 + 2 == std::int64_t(ranges.extent(0))) next(0) = base + before;
   }
 };
 
@@ -108,20 +125,21 @@ struct WriteChildren {
   KOKKOS_FUNCTION void operator()(std::int64_t i) const {
     const CellIndex parent = parents(i / 8);
     const int octant = int(i % 8);
+    const ChildRange range = ranges(i + i / 8);
     if (octant == 0) {
       int count = 0;
-      for (int k = 0; k < 8; ++k) count += ranges(i + k).begin < ranges(i + k).end;
-      cells(parent).child_begin = ranges(i).index;
+      for (int k = 0; k < 8; ++k) count += has_bodies<Space>(ranges, i + k);
+      cells(parent).child_begin = range.index;
       cells(parent).child_count = std::int16_t(count);
     }
-    const ChildRange range = ranges(i);
-    if (range.begin == range.end) return;
+    const BodyIndex end = ranges(i + i / 8 + 1).begin;
+    if (range.begin == end) return;
     const std::int32_t quarter = cells(parent).edge() / 4;
     Cell child;
     for (int d = 0; d < 3; ++d)
       child.centre[d] = cells(parent).centre[d] + (octant >> (2 - d) & 1 ? quarter : -quarter);
     child.body_begin = range.begin;
-    child.body_count = range.end - range.begin;
+    child.body_count = end - range.begin;
     child.parent = parent;
     child.child_begin = 0;
     child.level = std::int16_t(cells(parent).level + 1);
@@ -238,8 +256,8 @@ std::optional<Octree<Space>> build_octree(Space const& space, OctreeBuffers<Spac
     Kokkos::parallel_scan(
         "fmm::tree::parents", range(space, end - begin),
         SelectParents<Space>{rule, tree.cells, begin, end, selected, parent_total});
-    auto ranges = buffers.ranges.resize(8 * most);
-    Kokkos::parallel_for("fmm::tree::find", uneven_range(space, 8 * most, 64),
+    auto ranges = buffers.ranges.resize(ranges_a_parent * most);
+    Kokkos::parallel_for("fmm::tree::find", uneven_range(space, ranges_a_parent * most, 72),
                          FindChildren<Space>{keys, tree.cells, selected, parent_total, ranges});
     Kokkos::parallel_scan("fmm::tree::number", range(space, 8 * most),
                           NumberChildren<Space>{ranges, end, child_total});
@@ -267,53 +285,5 @@ std::optional<Octree<Space>> build_octree(Space const& space, OctreeBuffers<Spac
   tree.tiles = buffers.tiles.view(read_back(space, child_total.data()));
   return tree;
 }
-
-/// Bodies relative to their leaves, formed in double before they are rounded: x = (position - centre) /
-/// edge; in mixed precision `low` gets what rounding leaves out. A tile a team.
-template <class Space, class Positions, class Precision>
-struct PlaceBodies {
-  using Real = real_t<Precision>;
-  Positions positions;
-  Cube cube;
-  Array<Cell, Space> cells;
-  Array<Tile, Space> tiles;
-  Array<BodyIndex, Space> order;
-  Array<Body<Real>, Space> bodies, low;
-
-  KOKKOS_FUNCTION void operator()(TeamMember<Space> const& team) const {
-    const Tile tile = tiles(team.league_rank());
-    const Cell cell = cells(tile.cell);
-    const double unit = cube.edge / double(std::int32_t(1) << grid_bits);
-    double centre[3];
-    for (int d = 0; d < 3; ++d) centre[d] = cube.low[d] + unit * cell.centre[d];
-    const double per_edge = 1 / (unit * cell.edge());
-    for (int i = team.team_rank(); i < tile.count; i += team.team_size()) {
-      if constexpr (is_host_space_v<Space>) prefetch_position(std::int64_t(tile.first) + i + 16);
-      const std::int64_t from = order(tile.first + i);
-      double x[3];
-      for (int d = 0; d < 3; ++d) x[d] = (double(positions(from, d)) - centre[d]) * per_edge;
-      const BodyIndex to = tile.first + i;
-      if constexpr (two_part_v<Precision>) {
-        const TwoFloats parts[3] = {in_two_parts(x[0]), in_two_parts(x[1]), in_two_parts(x[2])};
-        set(bodies(to), parts[0].high, parts[1].high, parts[2].high);
-        set(low(to), parts[0].low, parts[1].low, parts[2].low);
-      } else {
-        set(bodies(to), Real(x[0]), Real(x[1]), Real(x[2]));
-      }
-    }
-  }
-
- private:
-  KOKKOS_FORCEINLINE_FUNCTION void prefetch_position(std::int64_t i) const {
-    if (i >= std::int64_t(order.extent(0))) return;
-    const std::int64_t from = order(i);
-    for (int d = 0; d < 3; ++d) prefetch(&positions(from, d));
-  }
-  KOKKOS_FUNCTION static void set(Body<Real>& body, Real x, Real y, Real z) {
-    body.x = x;
-    body.y = y;
-    body.z = z;
-  }
-};
 
 }  // namespace fmm::detail

@@ -46,16 +46,73 @@ KOKKOS_FORCEINLINE_FUNCTION void write_members(std::uint32_t set, CellIndex firs
   for (; set != 0 && room > 0; set &= set - 1, --room) *to++ = first + lowest_bit(set);
 }
 
+/// What sibling targets, which start with the same sources, make of the first of these: decided once for all of
+/// them, on a CPU.
+template <class Walk>
+class SiblingStarts {
+ public:
+  /// For the targets that have this one's parent. Keeps what it knows of the family asked for last.
+  KOKKOS_FORCEINLINE_FUNCTION void of(Walk const& walk, typename Walk::Target const& target) {
+    if constexpr (Walk::starts_in_families) {
+      const CellIndex parent = walk.cells(target.index).parent;
+      if (parent == parent_) return;
+      parent_ = parent;
+      count_ = 0;
+      if (parent < 0) return;
+      first_ = walk.cells(parent).child_begin;
+      const int siblings = walk.cells(parent).child_count;
+      count_ = target.starts < most ? target.starts : most;
+      for (int i = 0; i < count_; ++i) {
+        const CellIndex source = walk.start(target, i);
+        const Cell cell = walk.cells(source);
+        starts_[i] = {std::uint8_t(walk.suspecting(source, first_, siblings)),
+                      std::int8_t(cell.is_leaf() ? -1 - cell.level : cell.level)};
+      }
+    }
+  }
+
+  /// Whether start i of the target is known, and then whether it is suspect.
+  KOKKOS_FORCEINLINE_FUNCTION bool knows(int i) const { return i < count_; }
+  KOKKOS_FORCEINLINE_FUNCTION bool is_suspect(typename Walk::Target const& target, int i) const {
+    return starts_[i].targets >> (target.index - first_) & 1;
+  }
+  /// What becomes of it if it is not accepted.
+  KOKKOS_FORCEINLINE_FUNCTION ListIndex refused(typename Walk::Target const& target, int i) const {
+    const int level = starts_[i].level;
+    return Walk::refused(target, level < 0 ? -1 - level : level, level < 0);
+  }
+
+ private:
+  static constexpr int most = 512;
+  struct Start {
+    std::uint8_t targets;  ///< that suspect it: bits
+    std::int8_t level;     ///< of a leaf -1 - level
+  };
+  CellIndex parent_ = -2, first_ = 0;
+  int count_ = 0;
+  Start starts_[most];
+};
+
 /// Decides the sources of one target, `one` alone or which `suspects` there are among siblings, and writes down what
 /// it decides as long as there is room.
 template <class Walk>
 struct Deciding {
   Walk const& walk;
   typename Walk::Target const& target;
+  SiblingStarts<Walk> const& starts;
   std::uint8_t* next;
   std::uint8_t* full;
   bool room = true;
 
+  KOKKOS_FORCEINLINE_FUNCTION ListIndex start(int i, CellIndex index) {
+    if constexpr (Walk::starts_in_families)
+      if (starts.knows(i)) {
+        if (!starts.is_suspect(target, i))
+          return ListIndex(logged(std::uint8_t(starts.refused(target, i))));
+        if constexpr (Walk::certain) return ListIndex(logged(list_m2l));
+      }
+    return one(index);
+  }
   KOKKOS_FORCEINLINE_FUNCTION ListIndex one(CellIndex index) {
     return ListIndex(logged(std::uint8_t(walk.decide(target, index, walk.cells(index)))));
   }
@@ -76,6 +133,7 @@ struct Deciding {
 /// Repeats what was written down.
 struct Repeating {
   std::uint8_t* next;
+  KOKKOS_FORCEINLINE_FUNCTION ListIndex start(int, CellIndex) { return ListIndex(*next++); }
   KOKKOS_FORCEINLINE_FUNCTION ListIndex one(CellIndex) { return ListIndex(*next++); }
   KOKKOS_FORCEINLINE_FUNCTION std::uint32_t suspects(CellIndex, int) { return *next++; }
 };
@@ -161,6 +219,7 @@ struct TraverseRows {
     std::uint8_t *next = log.begin(block), *const full = log.begin(block + 1);
     std::int64_t logged = Write ? first + log.logged_rows(block) : first;  // rows before this one
     bool room = true;
+    SiblingStarts<Walk> starts;
     for (std::int64_t i = first; i < last; ++i) {
       Row row = opened_row(team, int(i));
       const auto target = walk.target(begin + row.index);
@@ -169,7 +228,8 @@ struct TraverseRows {
         in_families(row, target, stack, repeating);
         next = repeating.next;
       } else {
-        Deciding<Walk> deciding{walk, target, next, Write ? next : full};
+        starts.of(walk, target);
+        Deciding<Walk> deciding{walk, target, starts, next, Write ? next : full};
         in_families(row, target, stack, deciding);
         next = deciding.next;
         room = room && deciding.room;
@@ -192,15 +252,15 @@ struct TraverseRows {
                         row.room[list] - row.length[list]);
       row.length[list] += count_bits(siblings);
     };
-    const auto add_one = [&](CellIndex index) {
-      const ListIndex list = judge.one(index);
+    const auto add_one = [&](CellIndex index, ListIndex list) {
       if (list == split)
         stack[waiting++] = index;
       else
         add(list, index, 1);
     };
     for (int start = 0; start < target.starts; ++start) {
-      add_one(walk.start(target, start));
+      const CellIndex index = walk.start(target, start);
+      add_one(index, judge.start(start, index));
       while (waiting > 0) {
         const CellIndex parent = stack[--waiting];
         const CellIndex first = cells(parent).child_begin;
@@ -213,8 +273,10 @@ struct TraverseRows {
         if constexpr (Walk::certain) {
           add(list_m2l, first, suspects);
         } else {
-          for (std::uint32_t left = suspects; left != 0; left &= left - 1)
-            add_one(first + lowest_bit(left));
+          for (std::uint32_t left = suspects; left != 0; left &= left - 1) {
+            const CellIndex index = first + lowest_bit(left);
+            add_one(index, judge.one(index));
+          }
         }
         add(of_leaves, first, refused & leaves);
         if (of_others != split) {

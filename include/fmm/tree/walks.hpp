@@ -156,32 +156,56 @@ struct DualWalk {
   KOKKOS_FORCEINLINE_FUNCTION std::uint32_t suspects(Target const& target, CellIndex first,
                                                      int count) const {
     std::uint32_t bits = (1u << count) - 1;
-    if constexpr (RefusesByRadii<Criterion>) {
-      using V = UpToEightFloats;
-      using Lane = LaneTraits<V>;
-      const V x(target.view.centre[0]), y(target.view.centre[1]), z(target.view.centre[2]),
-          r(target.view.radius);
-      std::uint32_t accepted = 0;
-      for (int i = 0; i < 8; i += Lane::count) {
-        const V dx = x - Lane::load(families.x.data() + first + i),
-                dy = y - Lane::load(families.y.data() + first + i),
-                dz = z - Lane::load(families.z.data() + first + i);
-        const V sum = r + Lane::load(families.radius.data() + first + i);
-        accepted |= bits_of(criterion.may_accept(sum, dx * dx + dy * dy + dz * dz)) << i;
-      }
-      bits &= accepted;
+    if constexpr (RefusesByRadii<Criterion>)
+      bits &= partners(target.view.centre[0], target.view.centre[1], target.view.centre[2],
+                       target.view.radius, first);
+    return without_neighbours(bits, target.index, first);
+  }
+
+  /// Whether sibling targets decide about a source that they start with at once.
+  static constexpr bool starts_in_families = RefusesByRadii<Criterion>;
+
+  /// Of the `count` sibling targets from `first` on those that may accept the source: bits.
+  KOKKOS_FORCEINLINE_FUNCTION std::uint32_t suspecting(CellIndex source, CellIndex first,
+                                                       int count) const {
+    const std::uint32_t bits =
+        ((1u << count) - 1) & partners(families.x(source), families.y(source), families.z(source),
+                                       families.radius(source), first);
+    return without_neighbours(bits, source, first);
+  }
+
+ private:
+  /// Which of the eight balls from `first` on the criterion may accept with this one, whichever is the source.
+  KOKKOS_FORCEINLINE_FUNCTION std::uint32_t partners(float x, float y, float z, float radius,
+                                                     CellIndex first) const {
+    using V = UpToEightFloats;
+    using Lane = LaneTraits<V>;
+    std::uint32_t bits = 0;
+    for (int i = 0; i < 8; i += Lane::count) {
+      const V dx = V(x) - Lane::load(families.x.data() + first + i),
+              dy = V(y) - Lane::load(families.y.data() + first + i),
+              dz = V(z) - Lane::load(families.z.data() + first + i);
+      const V sum = V(radius) + Lane::load(families.radius.data() + first + i);
+      bits |= bits_of(criterion.may_accept(sum, dx * dx + dy * dy + dz * dz)) << i;
     }
-    const std::uint32_t own = std::uint32_t(target.index - first);
+    return bits;
+  }
+
+  /// Clears the cell itself and, if suspects are accepted, what is too near to it.
+  KOKKOS_FORCEINLINE_FUNCTION std::uint32_t without_neighbours(std::uint32_t bits, CellIndex cell,
+                                                               CellIndex first) const {
+    const std::uint32_t own = std::uint32_t(cell - first);
     if (own < 8) bits &= ~(1u << own);
     if constexpr (certain)
       if (far_from > 0)
         for (std::uint32_t left = bits; left != 0; left &= left - 1) {
           const int i = lowest_bit(left);
-          if (is_too_near(target.index, first + i)) bits &= ~(1u << i);
+          if (is_too_near(cell, first + i)) bits &= ~(1u << i);
         }
     return bits;
   }
 
+ public:
   /// What becomes of a source that is not accepted.
   KOKKOS_FORCEINLINE_FUNCTION static ListIndex refused(Target const& target, int level,
                                                        bool source_leaf) {
@@ -240,7 +264,7 @@ struct BarnesHutWalk {
     return gap2 < far_from * far_from;
   }
 
-  static constexpr bool certain = false;
+  static constexpr bool certain = false, starts_in_families = false;
   KOKKOS_FORCEINLINE_FUNCTION std::uint32_t suspects(Target const&, CellIndex, int count) const {
     return (1u << count) - 1;
   }

@@ -1,0 +1,123 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// Bodies into tree order, relative to their leaves.
+#pragma once
+
+#include "../detail/simd.hpp"
+#include "../precision.hpp"
+#include "cell_measures.hpp"
+
+namespace fmm::detail {
+
+/// Bodies relative to their leaves, formed in double before they are rounded: x = (position - centre) /
+/// edge; in mixed precision `low` gets what rounding leaves out. A tile a team.
+template <class Space, class Positions, class Precision>
+struct PlaceBodies {
+  using Real = real_t<Precision>;
+  Positions positions;
+  Cube cube;
+  Array<Cell, Space> cells;
+  Array<Tile, Space> tiles;
+  Array<BodyIndex, Space> order;
+  Array<Body<Real>, Space> bodies, low;
+
+  KOKKOS_FUNCTION void operator()(TeamMember<Space> const& team) const {
+    const Tile tile = tiles(team.league_rank());
+    const Frame frame = frame_of(tile.cell);
+    for (int i = team.team_rank(); i < tile.count; i += team.team_size())
+      place(frame, tile.first + i);
+  }
+
+ protected:
+  struct Frame {
+    double centre[3], per_edge;
+  };
+  KOKKOS_FUNCTION Frame frame_of(CellIndex leaf) const {
+    const Cell cell = cells(leaf);
+    const double unit = cube.edge / double(std::int32_t(1) << grid_bits);
+    Frame frame;
+    for (int d = 0; d < 3; ++d) frame.centre[d] = cube.low[d] + unit * cell.centre[d];
+    frame.per_edge = 1 / (unit * cell.edge());
+    return frame;
+  }
+
+  /// Body `to` in tree order.
+  KOKKOS_FORCEINLINE_FUNCTION void place(Frame const& frame, BodyIndex to) const {
+    const std::int64_t from = order(to);
+    double x[3];
+    for (int d = 0; d < 3; ++d)
+      x[d] = (double(positions(from, d)) - frame.centre[d]) * frame.per_edge;
+    if constexpr (two_part_v<Precision>) {
+      const TwoFloats parts[3] = {in_two_parts(x[0]), in_two_parts(x[1]), in_two_parts(x[2])};
+      set(bodies(to), parts[0].high, parts[1].high, parts[2].high);
+      set(low(to), parts[0].low, parts[1].low, parts[2].low);
+    } else {
+      set(bodies(to), Real(x[0]), Real(x[1]), Real(x[2]));
+    }
+  }
+
+ private:
+  KOKKOS_FUNCTION static void set(Body<Real>& body, Real x, Real y, Real z) {
+    body.x = x;
+    body.y = y;
+    body.z = z;
+  }
+};
+
+/// The same on a CPU: a leaf a thread, and its radius while its bodies pass, if there are `radii`.
+template <class Space, class Positions, class Precision>
+struct PlaceLeaves : PlaceBodies<Space, Positions, Precision> {
+  using Base = PlaceBodies<Space, Positions, Precision>;
+  using Radius = TightRadius<Space, typename Base::Real>;
+  Array<CellIndex, Space> leaves;
+  Array<float, Space> radii;
+
+  KOKKOS_FUNCTION void operator()(std::int64_t i) const {
+    const CellIndex leaf = leaves(i);
+    const BodyIndex begin = this->cells(leaf).body_begin,
+                    end = begin + this->cells(leaf).body_count;
+    const auto frame = this->frame_of(leaf);
+    typename Base::Real largest = 0;
+    for (BodyIndex to = begin; to < end; ++to) {
+      prefetch_position(std::int64_t(to) + bodies_ahead);
+      this->place(frame, to);
+      auto const& body = this->bodies(to);
+      const auto square = Radius::square(body.x, body.y, body.z);
+      if (square > largest) largest = square;
+    }
+    if (radii.extent(0) > 0) radii(leaf) = Radius{}.of_leaf(largest);
+  }
+
+ private:
+  KOKKOS_FORCEINLINE_FUNCTION void prefetch_position(std::int64_t i) const {
+    if (i >= std::int64_t(this->order.extent(0))) return;
+    const std::int64_t from = this->order(i);
+    for (int d = 0; d < 3; ++d) prefetch(&this->positions(from, d));
+  }
+};
+
+/// Bodies in tree order, and the radii of all cells if there is room for them (else `radii` is empty).
+template <class Precision, class Space, class Positions>
+void place_bodies(Space const& space, Octree<Space> const& tree, Cube const& cube,
+                  Positions const& positions, Array<BodyIndex, Space> order,
+                  Array<Body<real_t<Precision>>, Space> bodies,
+                  Array<Body<real_t<Precision>>, Space> low, Array<float, Space> radii,
+                  int tile_team, int gather_team) {
+  using Real = real_t<Precision>;
+  using Radius = TightRadius<Space, Real>;
+  const PlaceBodies<Space, Positions, Precision> place{positions, cube,   tree.cells, tree.tiles,
+                                                       order,     bodies, low};
+  if constexpr (is_host_space_v<Space>) {
+    Kokkos::parallel_for("fmm::bodies",
+                         uneven_range(space, std::int64_t(tree.leaves.extent(0)), 16),
+                         PlaceLeaves<Space, Positions, Precision>{place, tree.leaves, radii});
+    if (radii.extent(0) > 0)
+      measure_parents(space, "fmm::tree::radii", tree, Radius{bodies}, radii);
+  } else {
+    Kokkos::parallel_for("fmm::bodies",
+                         TeamPolicy<Space>(space, int(tree.tiles.extent(0)), tile_team), place);
+    if (radii.extent(0) > 0)
+      measure_cells(space, "fmm::tree::radii", tree, Radius{bodies}, radii, gather_team);
+  }
+}
+
+}  // namespace fmm::detail
