@@ -194,6 +194,13 @@ struct LaneTraits {
   KOKKOS_FORCEINLINE_FUNCTION static V iota() { return V(0); }
 };
 
+/// Whether the hardware estimates reciprocal square roots of a pack.
+template <class V>
+inline constexpr bool has_rsqrt_estimate = false;
+/// Whether there is twice_rsqrt, with a multiplication less than rsqrt.
+template <class V>
+inline constexpr bool has_twice_rsqrt = false;
+
 #if FMM_HAS_PACK
 
 /// The compiler's vector of `Bytes` bytes (spelled out: g++ 12 loses the attribute on dependent types).
@@ -361,43 +368,73 @@ inline void transpose_rows(Pack<T, W> (&v)[4]) {
   deal(v[1], v[3], lanes);
 }
 
+#if defined(__AVX512F__)
+template <>
+inline constexpr bool has_rsqrt_estimate<Pack<float, 16>> = true;
+template <>
+inline constexpr bool has_rsqrt_estimate<Pack<double, 8>> = true;
+#elif defined(__AVX__)
+template <>
+inline constexpr bool has_rsqrt_estimate<Pack<float, 8>> = true;
+#elif defined(__SSE2__)
+template <>
+inline constexpr bool has_rsqrt_estimate<Pack<float, 4>> = true;
+#endif
+
+/// That estimate, to 2^-14 with AVX-512 and 1.5 2^-12 without.
+template <class T, int W>
+inline Pack<T, W> rsqrt_estimate(Pack<T, W> x) {
+  using P = Pack<T, W>;
+  using R = typename P::Register;
+  static_assert(has_rsqrt_estimate<P>);
+#if defined(__AVX512F__)
+  if constexpr (std::is_same_v<T, float>)
+    return P((R)_mm512_maskz_rsqrt14_ps(0xffff, (__m512)x.value));
+  else
+    return P((R)_mm512_maskz_rsqrt14_pd(0xff, (__m512d)x.value));
+#elif defined(__AVX__)
+  return P((R)_mm256_rsqrt_ps((__m256)x.value));
+#elif defined(__SSE2__)
+  return P((R)_mm_rsqrt_ps((__m128)x.value));
+#endif
+}
+
 /// Reciprocal square root of every lane: the hardware's estimate y, made better up to the precision (within 2
 /// ulp), or a square root and a division where there is no estimate. With e = 1 - x y^2 the result is
-/// y (1 - e)^(-1/2), of whose series float takes the terms to e (Newton's step), double those to e^3.
+/// y (1 - e)^(-1/2), of whose series float takes the terms to e (Newton's step), double those to e^3: after
+/// AVX-512's estimate e^2 3/8 < 6e-9, and e^4 35/128 < 7e-17.
 template <class T, int W>
 inline Pack<T, W> rsqrt(Pack<T, W> x) {
   using P = Pack<T, W>;
-  using R = typename P::Register;
-  [[maybe_unused]] const auto newton = [](P v, P y) {
-    return y * (P(T(1.5)) - P(T(0.5)) * v * y * y);
-  };
-#if defined(__AVX512F__)  // to 2^-14: then e^2 3/8 < 6e-9, and e^4 35/128 < 7e-17
-  if constexpr (std::is_same_v<T, float> && W == 16) {
-    return newton(x, P((R)_mm512_maskz_rsqrt14_ps(0xffff, (__m512)x.value)));
-  } else if constexpr (std::is_same_v<T, double> && W == 8) {
-    const P y((R)_mm512_maskz_rsqrt14_pd(0xff, (__m512d)x.value));
+  if constexpr (has_rsqrt_estimate<P>) {
+    const P y = rsqrt_estimate(x);
+    if constexpr (std::is_same_v<T, float>) return y * (P(T(1.5)) - P(T(0.5)) * x * y * y);
     const P e = P(T(1)) - x * y * y;
     return y * e * (P(T(0.5)) + e * (P(T(0.375)) + e * P(T(0.3125)))) + y;
-  } else
-#elif defined(__AVX__)
-  if constexpr (std::is_same_v<T, float> && W == 8)
-    return newton(x, P((R)_mm256_rsqrt_ps((__m256)x.value)));
-  else if constexpr (std::is_same_v<T, double> && W == 4)
-    return P(T(1)) / P((R)_mm256_sqrt_pd((__m256d)x.value));
-  else
+  } else {
+    using R [[maybe_unused]] = typename P::Register;
+#if defined(__AVX__)
+    if constexpr (std::is_same_v<T, double> && W == 4)
+      return P(T(1)) / P((R)_mm256_sqrt_pd((__m256d)x.value));
 #elif defined(__SSE2__)
-  if constexpr (std::is_same_v<T, float> && W == 4)
-    return newton(x, P((R)_mm_rsqrt_ps((__m128)x.value)));
-  else if constexpr (std::is_same_v<T, double> && W == 2)
-    return P(T(1)) / P((R)_mm_sqrt_pd((__m128d)x.value));
-  else
+    if constexpr (std::is_same_v<T, double> && W == 2)
+      return P(T(1)) / P((R)_mm_sqrt_pd((__m128d)x.value));
 #endif
-  {
     T lane[W];
     LaneTraits<P>::store(x, lane);
     for (int l = 0; l < W; ++l) lane[l] = T(1) / std::sqrt(lane[l]);
     return LaneTraits<P>::load(lane);
   }
+}
+
+template <int W>
+inline constexpr bool has_twice_rsqrt<Pack<float, W>> = has_rsqrt_estimate<Pack<float, W>>;
+
+/// 2 / sqrt(x), by Newton's step without its halves.
+template <int W>
+inline Pack<float, W> twice_rsqrt(Pack<float, W> x) {
+  const auto y = rsqrt_estimate(x);
+  return y * (Pack<float, W>(3.0f) - x * y * y);
 }
 
 #if defined(__AVX512F__)

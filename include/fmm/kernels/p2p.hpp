@@ -147,6 +147,12 @@ enum class Meeting {
   self         ///< and one source of the chunk is the target itself
 };
 
+/// Whether the sums of sources that are apart are those of 2 / sqrt(s2), twice the potential and eight times the
+/// field.
+template <Meeting Kind, class Kernel, class V>
+inline constexpr bool sums_twice_rsqrt =
+    Kind == Meeting::apart&& HasApart<Kernel>&& is_newtonian<Kernel>() && has_twice_rsqrt<V>;
+
 /// Adds blocks begin, begin + step, .. of `count` staged sources to `Targets` targets. Among Meeting::self
 /// sources, number self[t] of the chunk is target t and is left out.
 template <class Want, Meeting Kind, int Targets, class Kernel, class V, class Real, bool TwoPart,
@@ -172,6 +178,17 @@ KOKKOS_FORCEINLINE_FUNCTION void accumulate(Kernel const& kernel, TwoPartChunk<V
         dz += V(at[t].low[2]) - low.z;
       }
       const V r2 = dz * dz + (dy * dy + (dx * dx + start));
+      if constexpr (sums_twice_rsqrt<Kind, Kernel, V>) {
+        const V u = twice_rsqrt(r2), potential = source.q * u;
+        if constexpr (Want::potential) sum[t].potential += potential;
+        if constexpr (Want::field) {
+          const V w = potential * (u * u);
+          sum[t].x += w * dx;
+          sum[t].y += w * dy;
+          sum[t].z += w * dz;
+        }
+        continue;
+      }
       const auto term = pair_term<Kind == Meeting::apart>(kernel, r2);
       V q = source.q;
       if constexpr (Kind == Meeting::self)
@@ -365,6 +382,9 @@ struct P2P {
       FMM_UNROLL
       for (int t = 0; t < Targets; ++t) {
         sum[t] = part[t].over_lanes();
+        if constexpr (sums_twice_rsqrt<Kind, decltype(frame.pair), V>)
+          sum[t] = {sum[t].potential * Real(0.5), sum[t].x * Real(0.125), sum[t].y * Real(0.125),
+                    sum[t].z * Real(0.125)};
         finite = finite && sum[t].finite();
       }
       if constexpr (Kind == Meeting::apart && has_apart)

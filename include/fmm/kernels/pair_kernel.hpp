@@ -26,6 +26,8 @@
 //     double softening2() const, apart(s2)        the same u and w from s2 = r^2 + softening2(), for s2 > 0:
 //                                                 faster; operator() is called only where the sums of these
 //                                                 are not finite, or a body may meet itself
+//     static constexpr bool newtonian    (false)  apart(s2) is {1/sqrt(s2), 1/sqrt(s2)^3}: a CPU sums these in
+//                                                 a form of its own
 //     double support() const                      u = 1/r exactly from this distance on: no expansion acts on
 //                                                 a body that may be nearer to one of its sources
 //     double far_from(double error) const         the same where u only approaches 1/r: the distance from which
@@ -106,6 +108,7 @@ Gravity with_options(Gravity const& kernel, Options options) {
 struct Laplace {
   static constexpr bool harmonic = true;
   static constexpr bool vectorised = true;
+  static constexpr bool newtonian = true;
 
   template <class V>
   KOKKOS_FORCEINLINE_FUNCTION PairTerm<V> operator()(V r2) const {
@@ -131,6 +134,7 @@ struct Laplace {
 struct SoftenedGravity {
   static constexpr bool harmonic = true;
   static constexpr bool vectorised = true;
+  static constexpr bool newtonian = true;
   static constexpr bool positive = true;
 
   double softening = 0;  ///< in the unit of the positions, >= 0
@@ -220,6 +224,14 @@ template <class Kernel>
 KOKKOS_INLINE_FUNCTION constexpr bool is_positive() {
   if constexpr (requires { Kernel::positive; })
     return Kernel::positive;
+  else
+    return false;
+}
+
+template <class Kernel>
+constexpr bool is_newtonian() {
+  if constexpr (requires { Kernel::newtonian; })
+    return Kernel::newtonian;
   else
     return false;
 }
