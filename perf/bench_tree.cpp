@@ -76,7 +76,7 @@ void tree(benchmark::State& state, Point const& point) {
   time(state, setup.space, [&] {
     s.tree = *build_octree(setup.space, s.octree, sorted.keys, rule, fmm::Tuning<Space, Real>::tile,
                            rule.depth);
-    place_bodies<Uniform>(setup.space, s, setup.positions);
+    place_in_tree<Uniform>(setup.space, s, setup.positions);
   });
   const double cells = double(s.tree.cells.extent(0));
   report(state,

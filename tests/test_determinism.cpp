@@ -37,6 +37,20 @@ TEST(Determinism, TheSameCallTwiceGivesTheSameBits) {
   }
 }
 
+/// A solver's memory is that of its largest build, and partly lent from one use to the next.
+TEST(Determinism, EarlierBuildsOfOtherSizesDoNotMatter) {
+  for_each_solver([](auto solver) {
+    const auto unused = solver;
+    for (const std::size_t n : {20003, 500, 50001, 1, 2, 20003}) {
+      auto fresh = unused;
+      const Bodies bodies = make_bodies(Model::plummer, n, true);
+      const Results used = run(solver, bodies), expected = run(fresh, bodies);
+      EXPECT_EQ(used.potential, expected.potential) << n;
+      EXPECT_EQ(used.field, expected.field) << n;
+    }
+  });
+}
+
 #if defined(KOKKOS_ENABLE_OPENMP)
 /// Serial is one thread; OpenMP runs with as many as the process was started with, and ctest starts this
 /// test with 1, 2 and 3 (see CMakeLists.txt). Equal to Serial is equal to each other.

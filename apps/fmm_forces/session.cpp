@@ -73,13 +73,6 @@ ErrorStatistics statistics_of(fmm::ErrorMeasure const& measure) {
   return statistics;
 }
 
-MethodSettings with_setting(MethodSettings given, fmm::detail::Setting const& setting) {
-  given.order = setting.order;
-  given.criterion = setting.by_power ? Criterion::power : Criterion::radius;
-  given.options = fmm::detail::with_setting(given.options, setting);
-  return given;
-}
-
 template <class Space, class Data>
 class SessionOn final : public Session {
  public:
@@ -142,13 +135,17 @@ class SessionOn final : public Session {
     Stopwatch<Space> watch(bodies_.space);
     const auto known = known_field(settings, kernel, progress);
     const auto with = [given = settings](fmm::detail::Setting const& setting) {
-      return with_setting(given, setting);
+      auto one = given;
+      one.order = setting.order;
+      one.criterion = setting.by_power ? Criterion::power : Criterion::radius;
+      one.options = fmm::detail::with_setting(given.options, setting);
+      return one;
     };
     const auto measure = [&](fmm::detail::Setting const& setting, double goal) {
       const auto one = with(setting);
       run_tree(one, results, 0, progress);
-      fmm::detail::Trial trial{
-          setting, fmm::detail::field_error(bodies_.space, results.field, known).likely};
+      fmm::detail::Trial trial{setting,
+                               fmm::detail::likely_error(bodies_.space, results.field, known)};
       if (trial.error <= goal) trial.seconds = run_tree(one, results, 2, progress).total;
       return trial;
     };
@@ -175,31 +172,15 @@ class SessionOn final : public Session {
       return known.field;
     }
     const int order = as_vector(Orders{}).back();
-    const double tolerance = fmm::detail::known_tolerance(*settings.tune_to);
-    auto one = with_setting(settings, {order, true, fmm::detail::pair_error_for(tolerance, order),
-                                       fmm::Tuning<Space, double>::leaf_capacity(order)});
+    auto one = settings;
+    one.order = order;
+    one.criterion = Criterion::power;
     one.precision = Precision::double_precision;
-    in_double([&](auto const& bodies) {
-      find_runner<Space, double, double>(order, Orders{})(bodies, known, one, 0, progress);
-    });
+    one.options = fmm::detail::known_field_options(settings.options, *settings.tune_to, order,
+                                                   fmm::detail::HasFarFrom<Kernel>);
+    if constexpr (std::is_same_v<Data, double>)  // a tolerance is refused with data in float
+      find_runner<Space, double, double>(order, Orders{})(bodies_, known, one, 0, progress);
     return known.field;
-  }
-
-  /// Calls `use` with the bodies in double.
-  template <class Use>
-  void in_double(Use const& use) const {
-    if constexpr (std::is_same_v<Data, double>) {
-      use(bodies_);
-    } else {
-      const auto n = static_cast<std::size_t>(bodies_.size());
-      const auto positions = allocate<Table3<Space, double>>("the positions in double", n);
-      const auto charges = allocate<Column<Space, double>>("the charges in double", n);
-      Kokkos::deep_copy(positions, bodies_.positions);
-      Kokkos::deep_copy(charges, bodies_.charges);
-      BodiesOn<Space, double> bodies;
-      bodies.set(positions.data(), charges.data(), n);
-      use(bodies);
-    }
   }
 
   /// In full where that is fast enough. Otherwise at a sample of the targets, as many as tell the

@@ -218,7 +218,7 @@ void CommandLine::add_physics() {
       "What the far field of treecode and fmm, which has no Plummer softening, may err by, "
       "relative "
       "to the force [" +
-          printed(fmm::default_softening_error) + "]");
+          printed(fmm::default_softening_error) + "; that of --tolerance]");
   add_real(
       "--G", "G", settings_.G, [](double) { return true; }, "a finite number",
       "Gravitational constant, length^3 / (mass time^2) in the units of the input [1]");
@@ -384,9 +384,13 @@ void check_source(Settings const& settings, CommandLine const& line) {
                                "equal (only --kernel laplace takes both signs)");
 }
 
+bool has_softening_error(Settings const& settings) {
+  return settings.kernel == KernelKind::gravity &&
+         settings.softening_kind == SofteningKind::plummer;
+}
+
 void check_physics(Settings const& settings) {
-  if (settings.softening_error &&
-      (settings.kernel != KernelKind::gravity || settings.softening_kind != SofteningKind::plummer))
+  if (settings.softening_error && !has_softening_error(settings))
     throw fmm::InvalidArgument("--softening-error", *settings.softening_error,
                                "only with --kernel gravity and --softening-kind plummer");
   if (settings.kernel == KernelKind::gravity) return;
@@ -471,6 +475,8 @@ Settings with_tolerance(Settings settings, Method method, std::vector<int> const
   settings.order =
       orders[fmm::detail::nearest_order(tolerance, settings.backend != Backend::cuda, orders)];
   settings.pair_error = fmm::detail::pair_error_for(tolerance, *settings.order);
+  if (has_softening_error(settings) && !settings.softening_error)
+    settings.softening_error = fmm::detail::softening_error_for(tolerance);
   return settings;
 }
 

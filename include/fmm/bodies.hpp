@@ -80,7 +80,7 @@ struct TakeCharges {
   KOKKOS_FUNCTION void operator()(std::int64_t i) const {
     if constexpr (is_host_space_v<Space>)
       if (i + bodies_ahead < std::int64_t(order.extent(0)))
-        prefetch(&charges(order(i + bodies_ahead)));
+        prefetch(charges(order(i + bodies_ahead)));
     bodies(i).q = StoredReal(double(charges(order(i))) * per_unit);
     sums(i) = {Real(0), Real(0), Real(0), Real(0)};
   }
@@ -131,9 +131,9 @@ struct GiveResults {
 
  private:
   KOKKOS_FORCEINLINE_FUNCTION void prepare(std::int64_t to) const {
-    if constexpr (!std::is_same_v<Potential, None>) prefetch_to_write(&potential(to));
+    if constexpr (!std::is_same_v<Potential, None>) prefetch_to_write(potential(to));
     if constexpr (!std::is_same_v<Field, None>)
-      for (int d = 0; d < 3; ++d) prefetch_to_write(&field(to, d));
+      for (int d = 0; d < 3; ++d) prefetch_to_write(field(to, d));
   }
 };
 

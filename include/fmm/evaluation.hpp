@@ -76,7 +76,7 @@ void add_far_field(Space const& space, PlanStorage<Space, Precision>& s,
   });
   if (relist) relist();
   if constexpr (has_locals) {
-    if (s.lists.m2p.entries.extent(0) > 0)  // whose multipoles come into the same memory
+    if (s.lists.m2p.entries.extent(0) > 0)  // M2P's multipoles come into the same memory
       s.locals.resize(std::max(coefficients, staged_numbers<Expansion>(cells)));
     const auto locals = s.locals.resize(coefficients);
     stage(space, report, "m2l",

@@ -2,27 +2,20 @@
 // The field of every body in double, with which results are compared while settings are tried.
 #pragma once
 
-#include <algorithm>
 #include <cmath>
+#include <limits>
 
 #include "accuracy.hpp"
 #include "detail/order_choice.hpp"
 
 namespace fmm::detail {
 
-/// The relative L2 error of the field of N bodies.
-struct FieldError {
-  double l2 = 0;
-  /// The same with the mean square of the differences three standard errors higher, what it is for other
-  /// bodies of the same distribution: at high orders a single body may contribute most.
-  double likely = 0;
-};
-
-/// Adds up |b|^2, |a - b|^2, and the squares and products of these that their variances take.
+/// Adds up |b|^2, |a - b|^2, and the squares and products of these that their variances take, with both fields multiplied by `per_unit`.
 template <class Field, class Known>
 struct CompareFields {
   Field field;
   Known known;
+  double per_unit;
 
   KOKKOS_FUNCTION void operator()(std::int64_t i, double& norm, double& difference,
                                   double& norm_square, double& product,
@@ -30,8 +23,8 @@ struct CompareFields {
     double b2 = 0, d2 = 0;
     for (int k = 0; k < 3; ++k) {
       const double b = known(i, k), d = double(field(i, k)) - b;
-      b2 += b * b;
-      d2 += d * d;
+      b2 += (b * per_unit) * (b * per_unit);
+      d2 += (d * per_unit) * (d * per_unit);
     }
     norm += b2;
     difference += d2;
@@ -41,18 +34,50 @@ struct CompareFields {
   }
 };
 
-/// Errors of `field` (N,3) against `known` (N,3).
+template <class Known>
+struct LargestComponent {
+  Known known;
+  KOKKOS_FUNCTION void operator()(std::int64_t i, double& largest) const {
+    for (int k = 0; k < 3; ++k) largest = std::fmax(largest, std::fabs(known(i, k)));
+  }
+};
+
+/// The relative L2 error of `field` (N,3) against `known` (N,3), with the mean square of the differences three
+/// standard errors higher: what it is for other bodies of the same distribution. At high orders a single body may
+/// contribute most. Infinite if it is not a number.
 template <class Space, class Field, class Known>
-FieldError field_error(Space const& space, Field const& field, Known const& known) {
+double likely_error(Space const& space, Field const& field, Known const& known) {
+  const auto bodies = range(space, std::int64_t(known.extent(0)));
+  double largest = 0;
+  Kokkos::parallel_reduce("fmm::largest_field", bodies, LargestComponent<Known>{known},
+                          Kokkos::Max<double>(largest));
+  space.fence();
+  const double per_unit = largest > 0 ? 1 / largest : 1;
   double b = 0, d = 0, bb = 0, bd = 0, dd = 0;
   using Sum = Kokkos::Sum<double>;
-  Kokkos::parallel_reduce("fmm::compare_fields", range(space, std::int64_t(known.extent(0))),
-                          CompareFields<Field, Known>{field, known}, Sum(b), Sum(d), Sum(bb),
-                          Sum(bd), Sum(dd));
+  Kokkos::parallel_reduce("fmm::compare_fields", bodies,
+                          CompareFields<Field, Known>{field, known, per_unit}, Sum(b), Sum(d),
+                          Sum(bb), Sum(bd), Sum(dd));
   space.fence();
-  if (d == 0) return {};
+  if (d == 0) return 0;
   const double ratio = d / b, variance = dd - 2 * ratio * bd + ratio * ratio * bb;
-  return {std::sqrt(ratio), std::sqrt((d + 3 * std::sqrt(std::max(variance, 0.0))) / b)};
+  const double error = std::sqrt((d + 3 * std::sqrt(std::fmax(variance, 0.0))) / b);
+  return std::isfinite(error) ? error : std::numeric_limits<double>::infinity();
+}
+
+/// So few bodies that a direct sum over all pairs takes no longer than a few of the trials.
+constexpr bool are_few(std::int64_t bodies, bool host) {
+  return bodies <= std::int64_t(1) << (host ? 15 : 18);
+}
+
+/// The options for a field in double against which errors of a tolerance are measured, of an order of its own: it is
+/// to err by a tenth of that, half of it by what softening adds (docs/math.md).
+inline Options known_field_options(Options options, double tolerance, int order,
+                                   bool has_softening_error) {
+  options.tolerance = options.theta = std::nullopt;
+  options.pair_error = pair_error_for(tolerance / 20, order);
+  if (has_softening_error) options.softening_error = tolerance / 4;
+  return options;
 }
 
 template <class Space>
@@ -60,14 +85,6 @@ struct NumberRows {
   Array<BodyIndex, Space> numbers;
   KOKKOS_FUNCTION void operator()(std::int64_t i) const { numbers(i) = BodyIndex(i); }
 };
-
-/// So few bodies that a direct sum over all pairs takes no longer than a few of the trials.
-constexpr bool are_few(std::int64_t bodies, bool host) {
-  return bodies <= std::int64_t(1) << (host ? 15 : 18);
-}
-
-/// The tolerance of a field that errors within `tolerance` are measured against.
-constexpr double known_tolerance(double tolerance) { return tolerance / 20; }
 
 /// Direct sums of all bodies into `field` (N,3).
 template <class Space, class Kernel, class Positions, class Charges, class Field>

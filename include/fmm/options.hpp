@@ -51,7 +51,7 @@ struct Options {
 
   /// What expansions, which know no softening, may add to the force of a body, relative to it, > 0; for
   /// SoftenedGravity on a tree only. Sources nearer than about softening sqrt(1.5 / softening_error) are
-  /// summed one by one (docs/math.md). Not set: 5e-4.
+  /// summed one by one (docs/math.md). Not set: 5e-4, with a tolerance that itself.
   std::optional<double> softening_error = {};
 
   /// Gravitational constant, finite; for SoftenedGravity and SplineGravity only.

@@ -143,13 +143,14 @@ inline std::array<int, 3> sorted_levels(SplitRule const& rule, std::int64_t n) {
   return {in_whole_passes(levels), in_whole_passes(levels + 6), rule.depth};
 }
 
-/// Until the bodies are placed their memory is that of what the sort (on a CPU, where it does not keep it) and the tree
-/// need only meanwhile.
+/// Lends the memory of the bodies, until these are placed, to the octree's ranges and on a CPU to the sort's second
+/// indices, which a GPU keeps as `place`.
 template <class Space, class Precision>
-void borrow_before_bodies(PlanStorage<Space, Precision>& s) {
-  Lender<Space> lender(s.bodies.resize(s.size));
+void lend_before_bodies(PlanStorage<Space, Precision>& s) {
+  s.bodies.resize(s.size);
+  Lender<Space> lender(s.bodies.view());
   if constexpr (is_host_space_v<Space>) lender.lend(s.sort.order_out, s.size);
-  lender.lend(s.octree.ranges, lender.left() / sizeof(ChildRange));
+  lender.lend(s.octree.ranges, lender.share(1) / sizeof(ChildRange));
 }
 
 /// Keys of all bodies, sorted by their first `levels` levels.
@@ -158,7 +159,6 @@ Sorted<Space> sort_bodies(Space const& space, PlanStorage<Space, Precision>& s,
                           Positions const& positions, int levels, Report* report) {
   const std::int64_t n = s.size;
   const int first_bit = 3 * (max_tree_depth - levels);
-  borrow_before_bodies(s);
   Array<std::uint64_t, Space> keys, keys_out;
   stage(space, report, "keys", [&] {
     keys = s.key_memory(0);
@@ -182,8 +182,8 @@ Sorted<Space> sort_bodies(Space const& space, PlanStorage<Space, Precision>& s,
 
 /// The bodies in tree order, and radii if the criterion uses them.
 template <class Traversal, class Space, class Precision, class Positions>
-void place_bodies(Space const& space, PlanStorage<Space, Precision>& s,
-                  Positions const& positions) {
+void place_in_tree(Space const& space, PlanStorage<Space, Precision>& s,
+                   Positions const& positions) {
   using Shape = Tuning<Space, real_t<Precision>>;
   using Real = real_t<Precision>;
   Array<Body<Real>, Space> low;
@@ -215,6 +215,7 @@ template <class Traversal, class Space, class Precision, class Positions>
 void build_tree(Space const& space, PlanStorage<Space, Precision>& s, Positions const& positions,
                 SplitRule const& rule, Report* report) {
   const auto build_from = [&](int levels) {
+    lend_before_bodies(s);
     const auto sorted = sort_bodies(space, s, positions, levels, report);
     bool built = false;
     stage(space, report, "tree", [&] {
@@ -223,7 +224,7 @@ void build_tree(Space const& space, PlanStorage<Space, Precision>& s, Positions 
       built = tree.has_value();
       if (!built) return;
       s.tree = *tree;
-      place_bodies<Traversal>(space, s, positions);
+      place_in_tree<Traversal>(space, s, positions);
     });
     return built;
   };
@@ -266,7 +267,7 @@ void build_plan(Space const& space, PlanStorage<Space, Precision>& s, Positions 
     const auto rule = split_rule(options, n, deepest_level(in_edges(far, s.cube)));
     build_tree<Traversal>(space, s, positions, rule, report);
     if constexpr (!uses_charges_v<Traversal>) {
-      s.traversal.borrow(Lender<Space>(s.sums.view(n)), std::int64_t(s.tree.cells.extent(0)));
+      s.traversal.borrow(Lender<Space>(s.sums.view()), std::int64_t(s.tree.cells.extent(0)));
       lists_stage<Traversal>(space, s, options, far, report);
     }
   }

@@ -36,7 +36,7 @@ struct Tuned {
 /// Potential and field by FMM with a relative L2 error of the field, sqrt(sum |a - a_exact|^2 / sum
 /// |a_exact|^2), of at most Options::tolerance. Chooses one of the `OrderList` for it, and the
 /// PowerCriterion's pair_error, which holds the tolerance for bodies of any distribution and errs less for
-/// most. The fewer orders there are, the more it costs, not the more it errs. `tune` finds by measurement what
+/// most; and Options::softening_error, unless that is set. The fewer orders there are, the more it costs, not the more it errs. `tune` finds by measurement what
 /// costs least for bodies like those at hand.
 ///
 /// Kernel, ExecutionSpace   as in Solver
@@ -63,7 +63,7 @@ class ToleranceSolver<Kernel, Orders<Order...>, Precision, ExecutionSpace> {
   /// tolerance that the precision does not reach, too.
   explicit ToleranceSolver(Options const& options, Kernel kernel = {})
       : tolerance_(checked(options)),
-        options_(options),
+        options_(with_softening_error(options)),
         kernel_(kernel),
         solver_(make(first_setting())) {}
 
@@ -100,7 +100,7 @@ class ToleranceSolver<Kernel, Orders<Order...>, Precision, ExecutionSpace> {
   /// plans that were made before can no longer be evaluated. Results depend on the times that were measured, as
   /// far as the tolerance allows. Throws InvalidArgument for what `build` and `evaluate` would refuse. Cost:
   /// about a hundred builds and evaluations, and one in double within a twentieth of the tolerance, or a direct
-  /// sum of few bodies (32,768; 262,144 on a GPU); memory: 24 bytes a body and what that one evaluation takes.
+  /// sum of few bodies (32,768; 262,144 on a GPU); memory: 48 bytes a body (64 in double), and what that one evaluation takes.
   template <class Positions, class Charges>
   Tuned tune(ExecutionSpace const& space, Positions const& positions, Charges const& charges) {
     using Real = detail::real_t<UsedPrecision>;
@@ -121,7 +121,7 @@ class ToleranceSolver<Kernel, Orders<Order...>, Precision, ExecutionSpace> {
         return std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
       };
       seconds();  // allocates, too
-      detail::Trial trial{setting, detail::field_error(space, results.field, known.field).likely};
+      detail::Trial trial{setting, detail::likely_error(space, results.field, known.field)};
       if (trial.error <= goal) trial.seconds = std::min(seconds(), seconds());
       return trial;
     };
@@ -146,7 +146,7 @@ class ToleranceSolver<Kernel, Orders<Order...>, Precision, ExecutionSpace> {
     Rows<Real*> potential;  ///< (N)
     Rows<Real* [3]> field;  ///< (N,3)
   };
-  /// In memory of the buffer's.
+  /// Arrays for n bodies in the buffer's memory.
   template <class Real>
   static Results<Real> results_in(detail::Buffer<Real, ExecutionSpace>& buffer, std::size_t n) {
     Real* const first = buffer.resize(4 * n).data();
@@ -160,11 +160,9 @@ class ToleranceSolver<Kernel, Orders<Order...>, Precision, ExecutionSpace> {
     if (detail::are_few(positions.extent(0), detail::is_host_space_v<ExecutionSpace>))
       return detail::direct_field(space, kernel_, positions, charges, results.field);
     constexpr int order = std::max({Order...});
-    Options options = options_;
-    options.tolerance = std::nullopt;
-    options.pair_error = detail::pair_error_for(detail::known_tolerance(tolerance_), order);
     Solver<Kernel, order, Rotation, DualTree<PowerCriterion>, double, ExecutionSpace> solver(
-        options, kernel_);
+        detail::known_field_options(options_, tolerance_, order, detail::HasFarFrom<Kernel>),
+        kernel_);
     solver.evaluate(space, solver.build(space, positions, charges), charges, results.potential,
                     results.field);
     space.fence();  // the solver's memory goes now
@@ -209,6 +207,12 @@ class ToleranceSolver<Kernel, Orders<Order...>, Precision, ExecutionSpace> {
          {std::pair("theta", options.theta), std::pair("pair_error", options.pair_error)})
       if (value) throw InvalidArgument(name, *value, "not set, with a tolerance");
     return *options.tolerance;
+  }
+
+  static Options with_softening_error(Options options) {
+    if (detail::HasFarFrom<Kernel> && !options.softening_error)
+      options.softening_error = detail::softening_error_for(*options.tolerance);
+    return options;
   }
 
   /// The index of the order that holds the tolerance at the least cost, as a rule.

@@ -610,6 +610,12 @@ class Report(Case):
             self.assertGreater(entry["tuning"]["seconds"], 0)
             self.assertIn(entry["criterion"], ("radius", "power"))
             self.assertLess(entry["error"]["force_l2"], tolerance)
+        # against an FMM
+        entry, = self.report("--model", "plummer", "--n", 40000, "--check", 40000, "--tune",
+                             "--softening", 1e-3, "--tolerance", 1e-4)
+        self.assertTrue(entry["tuning"]["held"])
+        self.assertEqual(entry["softening_error"], 1e-4)
+        self.assertLess(entry["error"]["force_l2"], 1e-4)
         entry, = self.report(*run, "--tolerance", 1e-3, "--leaf", 33)
         self.assertEqual(entry["leaf"], 33)
         entry, = self.report(*run[:-1], "--tolerance", 1e-3)

@@ -36,8 +36,8 @@ class Bytes {
  public:
   explicit Bytes(char const* label) : label_(label) {}
 
-  char* data() const { return owned() > 0 ? storage_.data() : lent_; }
-  std::size_t count() const { return owned() > 0 ? owned() : lent_count_; }
+  char* data() const { return owned() >= lent_count_ ? storage_.data() : lent_; }
+  std::size_t count() const { return std::max(owned(), lent_count_); }
   /// Those that are not lent.
   std::size_t owned() const { return storage_.extent(0); }
   void lend(char* first, std::size_t count) {
@@ -116,8 +116,8 @@ class Buffer {
   /// Of its own memory.
   std::size_t bytes() const { return bytes_.owned(); }
 
-  /// Has the buffer lie in bytes that nobody else uses for some time, as long as these suffice and it never
-  /// needed more. Contents are lost, and again when the time is over.
+  /// Has the buffer lie in bytes that nobody else uses for some time, unless it has more of its own, until it
+  /// needs more. Contents are lost, and again when the time is over.
   void lend(Array<char, Space> bytes) { bytes_.lend(bytes.data(), bytes.extent(0)); }
 
  private:
@@ -143,16 +143,17 @@ class Lender {
   /// Room for `count` elements; none if there is less left.
   template <class T>
   void lend(Buffer<T, Space>& buffer, std::size_t count) {
-    constexpr std::size_t line = 128;  // so that two buffers share no line of a cache
-    const std::size_t bytes = (count * sizeof(T) + line - 1) / line * line;
-    const std::size_t lent = bytes <= left_ ? bytes : 0;
+    const std::size_t lent = count * sizeof(T) <= left_ ? count * sizeof(T) : 0;
     buffer.lend(Array<char, Space>(next_, lent));
-    next_ += lent;
-    left_ -= lent;
+    const std::size_t used = std::min((lent + line - 1) / line * line, left_);
+    next_ += used;
+    left_ -= used;
   }
-  std::size_t left() const { return left_; }
+  /// Bytes of a share of what is left, so many of which find room.
+  std::size_t share(std::size_t shares) const { return left_ / shares / line * line; }
 
  private:
+  static constexpr std::size_t line = 128;  ///< two buffers share no line of a cache
   char* next_;
   std::size_t left_;
 };

@@ -24,6 +24,9 @@ inline double pair_error_for(double tolerance, int order) {
   return tolerance / (2.4 + 1.2 / std::max(order, 1));
 }
 
+/// Options::softening_error of such sums: it adds 0.19 of that to their error at most.
+inline double softening_error_for(double tolerance) { return tolerance; }
+
 /// The order for which sums of that tolerance cost least, on a CPU (where an M2L costs fewer pairs) or a GPU.
 inline double order_for(double tolerance, bool host) {
   const double digits = -std::log10(tolerance);

@@ -161,7 +161,7 @@ inline std::vector<int> leaves_to_try(Options const& options) {
   return {8, 12, 16, 24, 32, 48, 64, 96, 128, 192, 256, 384, 512, 768, 1024};
 }
 
-/// The errors that the search accepts, in tolerances: what they are measured against has one, too.
+/// The errors that the search accepts, in tolerances: the field that they are measured against errs by the rest.
 inline constexpr double tuned_error = 0.9;
 
 }  // namespace fmm::detail

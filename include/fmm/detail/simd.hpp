@@ -107,18 +107,19 @@ KOKKOS_FORCEINLINE_FUNCTION T load_once(T const* from) {
 #endif
 }
 
-/// Says that the number will be read soon, from a place that a CPU does not foresee.
-template <class T>
-KOKKOS_FORCEINLINE_FUNCTION void prefetch([[maybe_unused]] T const* from) {
+/// Says that the number will be read soon, from a place that a CPU does not foresee. It may be what a View gives
+/// in the place of a reference; then this does nothing.
+template <class Number>
+KOKKOS_FORCEINLINE_FUNCTION void prefetch([[maybe_unused]] Number&& number) {
 #if defined(__GNUC__) && !defined(__CUDA_ARCH__)
-  __builtin_prefetch(from);
+  if constexpr (std::is_lvalue_reference_v<Number>) __builtin_prefetch(&number);
 #endif
 }
 /// The same of one that will be written.
-template <class T>
-KOKKOS_FORCEINLINE_FUNCTION void prefetch_to_write([[maybe_unused]] T* to) {
+template <class Number>
+KOKKOS_FORCEINLINE_FUNCTION void prefetch_to_write([[maybe_unused]] Number&& number) {
 #if defined(__GNUC__) && !defined(__CUDA_ARCH__)
-  __builtin_prefetch(to, 1);
+  if constexpr (std::is_lvalue_reference_v<Number>) __builtin_prefetch(&number, 1);
 #endif
 }
 /// How many bodies ahead, where these are visited in another order than they lie in: memory answers after the

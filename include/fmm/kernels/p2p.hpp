@@ -151,7 +151,7 @@ enum class Meeting {
 /// field.
 template <Meeting Kind, class Kernel, class V>
 inline constexpr bool sums_twice_rsqrt =
-    Kind == Meeting::apart&& HasApart<Kernel>&& is_newtonian<Kernel>() && has_twice_rsqrt<V>;
+    Kind == Meeting::apart&& IsNewtonian<Kernel>&& has_twice_rsqrt<V>;
 
 /// Adds blocks begin, begin + step, .. of `count` staged sources to `Targets` targets. Among Meeting::self
 /// sources, number self[t] of the chunk is target t and is left out.

@@ -26,7 +26,7 @@
 //     double softening2() const, apart(s2)        the same u and w from s2 = r^2 + softening2(), for s2 > 0:
 //                                                 faster; operator() is called only where the sums of these
 //                                                 are not finite, or a body may meet itself
-//     static constexpr bool newtonian    (false)  apart(s2) is {1/sqrt(s2), 1/sqrt(s2)^3}: a CPU sums these in
+//     using newtonian = the kernel itself         apart(s2) is {1/sqrt(s2), 1/sqrt(s2)^3}: a CPU sums these in
 //                                                 a form of its own
 //     double support() const                      u = 1/r exactly from this distance on: no expansion acts on
 //                                                 a body that may be nearer to one of its sources
@@ -108,7 +108,7 @@ Gravity with_options(Gravity const& kernel, Options options) {
 struct Laplace {
   static constexpr bool harmonic = true;
   static constexpr bool vectorised = true;
-  static constexpr bool newtonian = true;
+  using newtonian = Laplace;
 
   template <class V>
   KOKKOS_FORCEINLINE_FUNCTION PairTerm<V> operator()(V r2) const {
@@ -134,7 +134,7 @@ struct Laplace {
 struct SoftenedGravity {
   static constexpr bool harmonic = true;
   static constexpr bool vectorised = true;
-  static constexpr bool newtonian = true;
+  using newtonian = SoftenedGravity;
   static constexpr bool positive = true;
 
   double softening = 0;  ///< in the unit of the positions, >= 0
@@ -228,14 +228,6 @@ KOKKOS_INLINE_FUNCTION constexpr bool is_positive() {
     return false;
 }
 
-template <class Kernel>
-constexpr bool is_newtonian() {
-  if constexpr (requires { Kernel::newtonian; })
-    return Kernel::newtonian;
-  else
-    return false;
-}
-
 }  // namespace detail
 
 /// A pair kernel whose far field is that of 1/r, so that multipole and local expansions apply.
@@ -297,6 +289,10 @@ concept HasApart = requires(Kernel const kernel) {
   { kernel.softening2() } -> std::convertible_to<double>;
   { kernel.apart(1.0f) } -> std::same_as<PairTerm<float>>;
 };
+
+/// A kernel that says so itself: one that derives from it may have another force.
+template <class Kernel>
+concept IsNewtonian = HasApart<Kernel> && std::same_as<typename Kernel::newtonian, Kernel>;
 
 /// A kernel for which 1/r stands from a distance on that depends on the error allowed.
 template <class Kernel>

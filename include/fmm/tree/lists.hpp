@@ -48,8 +48,8 @@ struct TraversalBuffers {
       m2p{"m2p offsets", "m2p list"}, p2p{"p2p offsets", "p2p list"},
       open{"open offsets", "open list"}, next_open{"next open offsets", "next open list"};
   Buffer<int, Space> counts{"list counts"};
-  int decisions_per_row = 256;    ///< that there is room for
-  std::int64_t logged_level = 0;  ///< rows of the largest level so far
+  int decisions_per_row = 128;    ///< that there is room for
+  std::int64_t logged_level = 0;  ///< rows of the largest level
   Buffer<std::uint8_t, Space> decisions{"decisions"};
   Buffer<int, Space> logged_rows{"logged rows"};
   Buffer<float, Space> balls{"balls"};
@@ -73,10 +73,10 @@ struct TraversalBuffers {
     lender.lend(next_open.offsets, cells + 1);
     lender.lend(counts, list_kinds * cells);
     lender.lend(sums, list_kinds * cells + 1);
-    std::size_t share = lender.left() / 2;
-    if constexpr (is_host_space_v<Space>) {  // where an entry of lists is a byte of decisions
+    std::size_t share = lender.share(2);
+    if constexpr (is_host_space_v<Space>) {  // decisions take several times as much as open lists
       lender.lend(balls, 4 * (cells + 7));
-      share = lender.left() / 5;
+      share = lender.share(5);
       lender.lend(decisions, 3 * share);
     }
     lender.lend(open.entries, share / sizeof(CellIndex));
@@ -211,6 +211,7 @@ InteractionLists<Space> fill_lists(Space const& space, TraversalBuffers<Space>& 
   buffers.ends.resize((max_tree_depth + 2) * list_kinds);
   for (auto* list : buffers.lists()) list->offsets.resize(cells + 1);
   buffers.open.offsets.resize(cells + 1);
+  buffers.logged_level = 0;
   bool filled = false;
   if (buffers.p2p.capacity() > 0) {
     pass(false);

@@ -55,12 +55,14 @@ struct ChildRange {
 /// Range 9 i + octant is that of the level's parent i; the last of nine is where its bodies end.
 inline constexpr int ranges_a_parent = 9;
 
-/// Of child i of the level.
+/// The range of octant i % 8 of the level's parent i / 8.
+KOKKOS_FORCEINLINE_FUNCTION std::int64_t range_of(std::int64_t i) {
+  return i / 8 * ranges_a_parent + i % 8;
+}
 template <class Space>
 KOKKOS_FORCEINLINE_FUNCTION bool has_bodies(Array<ChildRange, Space> const& ranges,
                                             std::int64_t i) {
-  const std::int64_t range = i + i / 8;
-  return ranges(range).begin < ranges(range + 1).begin;
+  return ranges(range_of(i)).begin < ranges(range_of(i) + 1).begin;
 }
 
 /// Ranges of the level's parents, and of those that are none, without bodies.
@@ -110,9 +112,9 @@ struct NumberChildren {
   Array<Offset, Space> next;
 
   KOKKOS_FUNCTION void operator()(std::int64_t i, Offset& before, bool final) const {
-    if (final) ranges(i + i / 8).index = CellIndex(base + before);
+    if (final) ranges(range_of(i)).index = CellIndex(base + before);
     before += has_bodies<Space>(ranges, i);
-    if (final && i + i / 8 + 2 == std::int64_t(ranges.extent(0))) next(0) = base + before;
+    if (final && range_of(i) + 2 == std::int64_t(ranges.extent(0))) next(0) = base + before;
   }
 };
 
@@ -125,14 +127,14 @@ struct WriteChildren {
   KOKKOS_FUNCTION void operator()(std::int64_t i) const {
     const CellIndex parent = parents(i / 8);
     const int octant = int(i % 8);
-    const ChildRange range = ranges(i + i / 8);
+    const ChildRange range = ranges(range_of(i));
     if (octant == 0) {
       int count = 0;
       for (int k = 0; k < 8; ++k) count += has_bodies<Space>(ranges, i + k);
       cells(parent).child_begin = range.index;
       cells(parent).child_count = std::int16_t(count);
     }
-    const BodyIndex end = ranges(i + i / 8 + 1).begin;
+    const BodyIndex end = ranges(range_of(i) + 1).begin;
     if (range.begin == end) return;
     const std::int32_t quarter = cells(parent).edge() / 4;
     Cell child;
@@ -257,7 +259,8 @@ std::optional<Octree<Space>> build_octree(Space const& space, OctreeBuffers<Spac
         "fmm::tree::parents", range(space, end - begin),
         SelectParents<Space>{rule, tree.cells, begin, end, selected, parent_total});
     auto ranges = buffers.ranges.resize(ranges_a_parent * most);
-    Kokkos::parallel_for("fmm::tree::find", uneven_range(space, ranges_a_parent * most, 72),
+    Kokkos::parallel_for("fmm::tree::find",
+                         uneven_range(space, ranges_a_parent * most, 8 * ranges_a_parent),
                          FindChildren<Space>{keys, tree.cells, selected, parent_total, ranges});
     Kokkos::parallel_scan("fmm::tree::number", range(space, 8 * most),
                           NumberChildren<Space>{ranges, end, child_total});

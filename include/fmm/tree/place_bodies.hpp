@@ -91,7 +91,7 @@ struct PlaceLeaves : PlaceBodies<Space, Positions, Precision> {
   KOKKOS_FORCEINLINE_FUNCTION void prefetch_position(std::int64_t i) const {
     if (i >= std::int64_t(this->order.extent(0))) return;
     const std::int64_t from = this->order(i);
-    for (int d = 0; d < 3; ++d) prefetch(&this->positions(from, d));
+    for (int d = 0; d < 3; ++d) prefetch(this->positions(from, d));
   }
 };
 

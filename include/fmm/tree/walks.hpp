@@ -7,7 +7,8 @@
 // * BarnesHutWalk descends the sources for each target leaf on its own.
 //
 // A source is decided alone, or, on a CPU, a family of siblings at a time: `suspects` are those that may go
-// into a list of expansions, and all others are `refused`.
+// into a list of expansions, and all others are `refused`. The sources that a target starts with, which are those of
+// its siblings, too, are decided for all of them together: `suspecting` are the targets that may take one.
 #pragma once
 
 #include "../detail/simd.hpp"
@@ -162,7 +163,7 @@ struct DualWalk {
     return without_neighbours(bits, target.index, first);
   }
 
-  /// Whether sibling targets decide about a source that they start with at once.
+  /// Whether sibling targets decide together about a source that they start with.
   static constexpr bool starts_in_families = RefusesByRadii<Criterion>;
 
   /// Of the `count` sibling targets from `first` on those that may accept the source: bits.
