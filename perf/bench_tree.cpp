@@ -60,7 +60,7 @@ void sort(benchmark::State& state, Point const& point) {
   const auto options = options_of<Real, Uniform>(point);
   const auto rule = split_rule(options, point.n, fmm::max_tree_depth);
   build_tree<Uniform>(setup.space, setup.s, setup.positions, rule, nullptr);  // tells how many
-  const int first_bit = 3 * (fmm::max_tree_depth - sorted_levels(rule, point.n)[setup.s.sort_try]);
+  const int first_bit = first_bit_of(sorted_levels(rule, point.n)[setup.s.sort_try]);
   time(
       state, setup.space, [&] { setup.make_keys(first_bit); },
       [&] { sort_keys(setup.space, setup.s.sort, setup.keys, setup.keys_out, first_bit); });

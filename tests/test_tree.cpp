@@ -327,7 +327,7 @@ TYPED_TEST(TreeTest, CubesHaveAsManyLayersAsAsked) {
         EXPECT_LT(most, layers) << layers;
       }
       EXPECT_LE(most, layers) << layers;
-      EXPECT_GT(most, layers * (1 - 0x1p-8)) << layers;
+      EXPECT_GT(most, layers * (1 - 0x1p-9 - 0x1p-19)) << layers;
     }
   }
 }

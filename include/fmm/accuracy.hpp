@@ -206,78 +206,51 @@ FMM_SELDOM inline ErrorMeasure compare(std::vector<Sums<double>> const& computed
   return error;
 }
 
-/// Direct sums in double at sampled bodies, with which any number of results are compared.
-template <class Space>
-class Reference {
- public:
-  /// At the bodies numbered in `host_targets`. Cost: as many times N pairs.
-  template <class Kernel, class Positions, class Charges>
-  Reference(Space const& space, Kernel const& kernel, Positions const& positions,
-            Charges const& charges, std::vector<BodyIndex> const& host_targets)
-      : n_(checked_size("positions", positions)), exact_(host_targets.size()) {
-    check_view<Space, Positions, 2>();
-    check_view<Space, Charges, 1>();
-    check_extents("charges", charges, n_);
-    const std::size_t m = host_targets.size();
-    if (m == 0) return;
-    const Region region("direct_sum");
-    const auto targets = targets_.resize(m);
+/// Compares `potential` (N) and `field` (N,3), or fmm::none, of all bodies with the direct sum in double at those
+/// numbered in `host_targets`. Cost: as many times N pairs.
+template <class Space, class Kernel, class Positions, class Charges, class Potential, class Field>
+ErrorMeasure compare_at(Space const& space, Kernel const& kernel, Positions const& positions,
+                        Charges const& charges, Potential const& potential, Field const& field,
+                        std::vector<BodyIndex> const& host_targets) {
+  check_view<Space, Positions, 2>();
+  check_view<Space, Charges, 1>();
+  check_result<Space, Potential, 1>();
+  check_result<Space, Field, 2>();
+  const std::int64_t n = checked_size("positions", positions);
+  check_extents("potential", potential, n);
+  check_extents("field", field, n);
+  check_extents("charges", charges, n);
+  const std::size_t m = host_targets.size();
+  std::vector<Sums<double>> computed(m), exact(m);
+  double seconds = 0;
+  if (m > 0) {
+    Buffer<BodyIndex, Space> target_buffer("sampled targets");
+    Buffer<Sums<double>, Space> result_buffer("sampled results");
+    const auto targets = target_buffer.resize(m);
     copy_bytes<Kokkos::HostSpace, typename Space::memory_space>(
         space, host_targets.data(), targets.data(), m * sizeof(BodyIndex));
-    space.fence();
+    const auto results = result_buffer.resize(m);
+    Kokkos::parallel_for(
+        "fmm::error::gather", range(space, std::int64_t(m)),
+        GatherResults<Space, Potential, Field>{potential, field, targets, results});
+    read_back(space, results.data(), computed.data(), m);
+
+    const Region region("direct_sum");
     const auto start = std::chrono::steady_clock::now();
     DirectSums<Space> direct;
     direct.template add<Wanted<true, true>>(space, kernel,
                                             typename Positions::const_type(positions),
                                             typename Charges::const_type(charges), targets);
-    read_back(space, direct.sums.view(m).data(), exact_.data(), m);
-    for (Sums<double>& s : exact_)
+    read_back(space, direct.sums.view(m).data(), exact.data(), m);
+    for (Sums<double>& s : exact)
       s = {s.potential * direct.potential_unit, s.x * direct.field_unit, s.y * direct.field_unit,
            s.z * direct.field_unit};
-    seconds_ = std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
+    seconds = std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
   }
-
-  /// Errors of `potential` (N) and `field` (N,3), or fmm::none, of all bodies.
-  template <class Potential, class Field>
-  ErrorMeasure errors(Space const& space, Potential const& potential, Field const& field) {
-    check_result<Space, Potential, 1>();
-    check_result<Space, Field, 2>();
-    check_extents("potential", potential, n_);
-    check_extents("field", field, n_);
-    const std::size_t m = exact_.size();
-    std::vector<Sums<double>> computed(m);
-    if (m > 0) {
-      const auto results = results_.resize(m);
-      Kokkos::parallel_for(
-          "fmm::error::gather", range(space, std::int64_t(m)),
-          GatherResults<Space, Potential, Field>{potential, field, targets_.view(m), results});
-      read_back(space, results.data(), computed.data(), m);
-    }
-    ErrorMeasure error =
-        compare(computed, exact_, !std::is_same_v<Potential, None>, !std::is_same_v<Field, None>);
-    error.direct_seconds = seconds_;
-    return error;
-  }
-
- private:
-  std::int64_t n_;
-  std::vector<Sums<double>> exact_;
-  Buffer<BodyIndex, Space> targets_{"sampled targets"};
-  Buffer<Sums<double>, Space> results_{"sampled results"};
-  double seconds_ = 0;
-};
-
-/// Compares results with the direct sum in double at the bodies numbered in `host_targets`; theirs are checked
-/// before that is made.
-template <class Space, class Kernel, class Positions, class Charges, class Potential, class Field>
-ErrorMeasure compare_at(Space const& space, Kernel const& kernel, Positions const& positions,
-                        Charges const& charges, Potential const& potential, Field const& field,
-                        std::vector<BodyIndex> const& host_targets) {
-  const std::int64_t n = checked_size("positions", positions);
-  check_extents("potential", potential, n);
-  check_extents("field", field, n);
-  return Reference<Space>(space, kernel, positions, charges, host_targets)
-      .errors(space, potential, field);
+  ErrorMeasure error =
+      compare(computed, exact, !std::is_same_v<Potential, None>, !std::is_same_v<Field, None>);
+  error.direct_seconds = seconds;
+  return error;
 }
 
 }  // namespace detail

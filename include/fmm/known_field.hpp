@@ -10,7 +10,8 @@
 
 namespace fmm::detail {
 
-/// Adds up |b|^2, |a - b|^2, and the squares and products of these that their variances take, with both fields multiplied by `per_unit`.
+/// Adds up |b|^2, |a - b|^2, and the squares and products of these that their variances take, with both fields
+/// multiplied by `per_unit`.
 template <class Field, class Known>
 struct CompareFields {
   Field field;

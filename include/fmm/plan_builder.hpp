@@ -128,13 +128,15 @@ void lists_stage(Space const& space, PlanStorage<Space, Precision>& s, Options c
       add_work(*report, "lists", std::int64_t(list->entries.extent(0)));
 }
 
+/// The first bit of the keys' first `levels` levels.
+inline int first_bit_of(int levels) { return key_bits - 3 * levels; }
+
 /// How many levels of the keys to sort, in tries: as many as a uniform distribution's tree has, six more (nearly
 /// all others are shallower than that), all. A radix sort saves passes over the data.
 inline std::array<int, 3> sorted_levels(SplitRule const& rule, std::int64_t n) {
   if (rule.leaf_capacity == 0) return {rule.depth, rule.depth, rule.depth};
   const auto in_whole_passes = [&](int levels) {
-    const int passes = (3 * levels + radix_bits - 1) / radix_bits;
-    return std::min(rule.depth, passes * radix_bits / 3);
+    return std::min(rule.depth, radix_passes(first_bit_of(levels)) * radix_bits / 3);
   };
   const double layers = layers_if_uniform(n, rule.leaf_capacity);
   int levels = 0;
@@ -158,7 +160,7 @@ template <class Space, class Precision, class Positions>
 Sorted<Space> sort_bodies(Space const& space, PlanStorage<Space, Precision>& s,
                           Positions const& positions, int levels, Report* report) {
   const std::int64_t n = s.size;
-  const int first_bit = 3 * (max_tree_depth - levels);
+  const int first_bit = first_bit_of(levels);
   Array<std::uint64_t, Space> keys, keys_out;
   stage(space, report, "keys", [&] {
     keys = s.key_memory(0);

@@ -36,8 +36,8 @@ struct Tuned {
 /// Potential and field by FMM with a relative L2 error of the field, sqrt(sum |a - a_exact|^2 / sum
 /// |a_exact|^2), of at most Options::tolerance. Chooses one of the `OrderList` for it, and the
 /// PowerCriterion's pair_error, which holds the tolerance for bodies of any distribution and errs less for
-/// most; and Options::softening_error, unless that is set. The fewer orders there are, the more it costs, not the more it errs. `tune` finds by measurement what
-/// costs least for bodies like those at hand.
+/// most; and Options::softening_error, unless that is set. The fewer orders there are, the more it costs, not
+/// the more it errs. `tune` finds by measurement what costs least for bodies like those at hand.
 ///
 /// Kernel, ExecutionSpace   as in Solver
 /// Precision                the same; float means Mixed, without which close pairs may err by more
@@ -100,7 +100,8 @@ class ToleranceSolver<Kernel, Orders<Order...>, Precision, ExecutionSpace> {
   /// plans that were made before can no longer be evaluated. Results depend on the times that were measured, as
   /// far as the tolerance allows. Throws InvalidArgument for what `build` and `evaluate` would refuse. Cost:
   /// about a hundred builds and evaluations, and one in double within a twentieth of the tolerance, or a direct
-  /// sum of few bodies (32,768; 262,144 on a GPU); memory: 48 bytes a body (64 in double), and what that one evaluation takes.
+  /// sum of few bodies (32,768; 262,144 on a GPU); memory: 48 bytes a body (64 in double), and what that one
+  /// evaluation takes.
   template <class Positions, class Charges>
   Tuned tune(ExecutionSpace const& space, Positions const& positions, Charges const& charges) {
     using Real = detail::real_t<UsedPrecision>;

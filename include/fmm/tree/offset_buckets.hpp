@@ -213,7 +213,7 @@ BucketedPairs<Space> bucket_pairs(Space const& space, OffsetBucketBuffers<Space>
   const std::int64_t rows = list.split.cells.extent(0), buckets = std::int64_t(list.classes.size());
   int digits = 1;
   while (buckets > std::int64_t(1) << digits * radix_bits) ++digits;
-  const int first_bit = 63 - digits * radix_bits;
+  const int first_bit = key_bits - digits * radix_bits;
   const auto keys = buffers.keys.resize(count), keys_out = buffers.sorted_keys.resize(count);
   const auto pairs = buffers.pairs.resize(count);
   Kokkos::parallel_for("fmm::buckets::pairs", uneven_range(space, rows, 64),

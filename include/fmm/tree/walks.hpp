@@ -175,6 +175,30 @@ struct DualWalk {
     return without_neighbours(bits, source, first);
   }
 
+  /// What becomes of a source that is not accepted.
+  KOKKOS_FORCEINLINE_FUNCTION static ListIndex refused(Target const& target, int level,
+                                                       bool source_leaf) {
+    if (target.view.leaf) return source_leaf ? list_p2p : split;
+    return source_leaf || level >= target.view.level ? list_open : split;
+  }
+
+  KOKKOS_FUNCTION ListIndex decide(Target const& target, CellIndex index,
+                                   Cell const& source) const {
+    const bool leaf = target.view.leaf;
+    Acceptance decision =
+        index == target.index ? Acceptance::no : criterion(target.view, view(index, source));
+    if (decision != Acceptance::no && far_from > 0 && is_too_near(target.index, index))
+      decision = Acceptance::no;
+    if (decision == Acceptance::m2l) return list_m2l;
+    if constexpr (fills(list_m2p)) {
+      if (decision == Acceptance::m2p && leaf) return list_m2p;
+      if (decision == Acceptance::p2l && has_p2l && source.is_leaf()) return list_p2l;
+    }
+    if (decision == Acceptance::split_source && !source.is_leaf()) return split;
+    if (decision == Acceptance::split_target && !leaf) return list_open;
+    return refused(target, source.level, source.is_leaf());
+  }
+
  private:
   /// Which of the eight balls from `first` on the criterion may accept with this one, whichever is the source.
   KOKKOS_FORCEINLINE_FUNCTION std::uint32_t partners(float x, float y, float z, float radius,
@@ -204,31 +228,6 @@ struct DualWalk {
           if (is_too_near(cell, first + i)) bits &= ~(1u << i);
         }
     return bits;
-  }
-
- public:
-  /// What becomes of a source that is not accepted.
-  KOKKOS_FORCEINLINE_FUNCTION static ListIndex refused(Target const& target, int level,
-                                                       bool source_leaf) {
-    if (target.view.leaf) return source_leaf ? list_p2p : split;
-    return source_leaf || level >= target.view.level ? list_open : split;
-  }
-
-  KOKKOS_FUNCTION ListIndex decide(Target const& target, CellIndex index,
-                                   Cell const& source) const {
-    const bool leaf = target.view.leaf;
-    Acceptance decision =
-        index == target.index ? Acceptance::no : criterion(target.view, view(index, source));
-    if (decision != Acceptance::no && far_from > 0 && is_too_near(target.index, index))
-      decision = Acceptance::no;
-    if (decision == Acceptance::m2l) return list_m2l;
-    if constexpr (fills(list_m2p)) {
-      if (decision == Acceptance::m2p && leaf) return list_m2p;
-      if (decision == Acceptance::p2l && has_p2l && source.is_leaf()) return list_p2l;
-    }
-    if (decision == Acceptance::split_source && !source.is_leaf()) return split;
-    if (decision == Acceptance::split_target && !leaf) return list_open;
-    return refused(target, source.level, source.is_leaf());
   }
 };
 
