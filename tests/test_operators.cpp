@@ -383,6 +383,54 @@ TYPED_TEST(Operators, PairsOfLargeLeavesAreComplete) {
   }
 }
 
+/// A leaf of n bodies, and 40 bodies in other leaves: tiles of every size, most of which end within a row of threads.
+TYPED_TEST(Operators, PairsOfTilesOfEverySizeAreComplete) {
+  using F = TestFixture;
+  fmm::Solver<fmm::Laplace, 2, fmm::Rotation, fmm::FmmList, typename F::Real, typename F::Space>
+      solver({.depth = 1, .tree = fmm::TreeKind::uniform});
+  constexpr int tile = fmm::Tuning<typename F::Space, typename F::Real>::tile;
+  for (int n = 1; n <= 2 * tile + 1; ++n) {
+    Bodies bodies = make_bodies(Model::cube, n + 40, true);
+    for (int i = 0; i < n; ++i)
+      for (int d = 0; d < 3; ++d) bodies.x[3 * i + d] *= 0.49;
+    for (std::size_t i = n; i < bodies.size(); ++i) bodies.x[3 * i] = 0.5 + 0.5 * bodies.x[3 * i];
+    bodies.x[3 * n] = bodies.x[3 * n + 1] = bodies.x[3 * n + 2] = 1;
+    const Results reference = direct_reference(bodies, false), r = run(solver, bodies);
+    for (std::size_t i = 0; i < bodies.size(); ++i) {
+      ASSERT_NEAR(r.potential[i], reference.potential[i], 10 * F::rounding * bodies.size())
+          << i << " of " << n;
+      for (int d = 0; d < 3; ++d)
+        ASSERT_NEAR(r.field[3 * i + d], reference.field[3 * i + d],
+                    30 * F::rounding * (1e3 + std::fabs(reference.field[3 * i + d])))
+            << i << " of " << n;
+    }
+  }
+}
+
+/// In float two bodies on both sides of a face of their leaves are at one point: no force acts between them,
+/// and all others' is as it was. Tiles whose sums were not finite are summed once more.
+TYPED_TEST(Operators, BodiesThatMeetAcrossAFaceLeaveNoTrace) {
+  using F = TestFixture;
+  if constexpr (sizeof(typename F::Real) == sizeof(float)) {
+    fmm::Solver<fmm::Laplace, 2, fmm::Rotation, fmm::FmmList, typename F::Real, typename F::Space>
+        solver({.depth = 1, .tree = fmm::TreeKind::uniform});
+    for (const int n : {30, 100, 333}) {
+      Bodies bodies = make_bodies(Model::cube, n, true);
+      for (int d = 0; d < 3; ++d) {
+        bodies.x[d] = 0;
+        bodies.x[3 + d] = 1;
+        bodies.x[6 + d] = bodies.x[9 + d] = d == 0 ? 0.5 : 0.3;
+      }
+      const Results reference = direct_reference(bodies, false);  // leaves out what is at one point
+      bodies.x[6] -= 1e-12;
+      bodies.x[9] += 1e-12;
+      const Results r = run(solver, bodies);
+      EXPECT_LE(relative_l2(r.potential, reference.potential), 20 * F::rounding) << n;
+      EXPECT_LE(relative_l2(r.field, reference.field), 20 * F::rounding) << n;
+    }
+  }
+}
+
 /// f(integral_constant 0) .. f(integral_constant Count - 1), on the host.
 template <int Count, class F>
 void for_numbers(F const& f) {

@@ -17,6 +17,8 @@ struct P2PShape {
   int targets;  ///< targets that a thread holds in registers at a time
   int tile;     ///< targets of the team; on a GPU team / split * targets
   int chunk;    ///< sources in scratch memory at a time
+  /// Teams that a GPU's multiprocessor shall hold, which bounds a thread's registers; 0: as the compiler likes.
+  int resident = 0;
 };
 
 /// A team of M2P.
@@ -55,7 +57,8 @@ struct Tuning {
     if constexpr (host)
       return std::array{P2PShape{1, 1, 4, tile, 1024}};
     else
-      return std::array{P2PShape{32, 4, 6, tile, 256}, P2PShape{128, 16, 6, tile, 512}};
+      return std::array{single ? P2PShape{32, 4, 6, tile, 512, 20} : P2PShape{32, 4, 6, tile, 256},
+                        P2PShape{128, 16, 6, tile, 512}};
   }();
   /// Which of these for so many tiles in a space of that concurrency.
   static constexpr int near_field_shape(std::int64_t tiles, int concurrency) {

@@ -64,8 +64,10 @@ using TeamPolicy = Kokkos::TeamPolicy<Space, Kokkos::Schedule<Kokkos::Dynamic>,
 /// The same for teams of `Threads` of which a GPU's multiprocessor shall hold `Teams`: that bounds the
 /// registers of a thread.
 template <class Space, int Threads, int Teams>
-using BoundedTeamPolicy = Kokkos::TeamPolicy<Space, Kokkos::Schedule<Kokkos::Dynamic>,
-                                             Kokkos::LaunchBounds<Threads, Teams>>;
+using BoundedTeamPolicy =
+    Kokkos::TeamPolicy<Space, Kokkos::Schedule<Kokkos::Dynamic>,
+                       Kokkos::LaunchBounds<Threads, Teams>,
+                       Kokkos::Experimental::WorkItemProperty::HintLightWeight_t>;
 template <class Space>
 using TeamMember = typename TeamPolicy<Space>::member_type;
 

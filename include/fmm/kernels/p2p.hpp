@@ -5,7 +5,8 @@
 //
 // A thread holds several targets in registers while a chunk passes, and sources come W at a time in the
 // lanes of a vector. On a GPU, where W = 1, `split` threads share the same targets and take every
-// split-th source each, so that a tile of any size keeps nearly all threads of the team busy.
+// split-th source each, so that a tile of any size keeps nearly all threads of the team busy; a last row of
+// targets that is at most half full is shared by twice as many.
 //
 // Coordinates in a chunk are counted from the targets' origin in the targets' unit: in float, differences
 // are good to 2^-24 of that unit. In mixed precision they have a low part besides, which makes differences
@@ -13,6 +14,8 @@
 //
 // Cost: 20 flops a pair for potential and force, 19 for the force, as the chapter counts.
 #pragma once
+
+#include <utility>
 
 #include "../precision.hpp"
 #include "pair_kernel.hpp"
@@ -140,67 +143,121 @@ struct SourceRun {
   Real ratio, shift[3];
 };
 
-/// How a source may meet a target.
+/// How sources may meet targets.
 enum class Meeting {
-  apart,       ///< not at one point, as a rule: if they do, the sums may be infinite or NaN
-  coincident,  ///< perhaps at one point
-  self         ///< and one source of the chunk is the target itself
+  apart,           ///< not at one point, as a rule: if they do, the sums may be infinite or NaN
+  self,            ///< the same, but one of the sources is the target itself
+  coincident,      ///< perhaps at one point
+  coincident_self  ///< and one of the sources is the target itself
 };
+inline constexpr bool are_apart(Meeting kind) {
+  return kind == Meeting::apart || kind == Meeting::self;
+}
+inline constexpr bool have_self(Meeting kind) {
+  return kind == Meeting::self || kind == Meeting::coincident_self;
+}
 
 /// Whether the sums of sources that are apart are those of 2 / sqrt(s2), twice the potential and eight times the
 /// field.
 template <Meeting Kind, class Kernel, class V>
 inline constexpr bool sums_twice_rsqrt =
-    Kind == Meeting::apart&& IsNewtonian<Kernel>&& has_twice_rsqrt<V>;
+    are_apart(Kind) && IsNewtonian<Kernel>&& has_twice_rsqrt<V>;
 
-/// Adds blocks begin, begin + step, .. of `count` staged sources to `Targets` targets. Among Meeting::self
-/// sources, number self[t] of the chunk is target t and is left out.
-template <class Want, Meeting Kind, int Targets, class Kernel, class V, class Real, bool TwoPart,
-          int Capacity, int Most>
+/// Sources that come together, and in mixed precision their low parts.
+template <class V, bool TwoPart>
+struct TwoPartSources {
+  Sources<V> high, low;
+
+  template <int Capacity>
+  KOKKOS_FORCEINLINE_FUNCTION TwoPartSources(TwoPartChunk<V, Capacity> const& chunk, int block)
+      : high(chunk.high.load(block)) {
+    if constexpr (TwoPart) low = chunk.low.load(block);
+  }
+};
+
+/// Adds W sources to a target. If this is among them it is lane `self`, which is left out.
+template <class Want, Meeting Kind, class Kernel, class V, class Real, bool TwoPart>
+KOKKOS_FORCEINLINE_FUNCTION void add_sources(Kernel const& kernel,
+                                             TwoPartSources<V, TwoPart> const& source, V start,
+                                             [[maybe_unused]] int self,
+                                             Place<Real, TwoPart> const& at, TargetSums<V>& sum) {
+  V dx = V(at.x[0]) - source.high.x, dy = V(at.x[1]) - source.high.y,
+    dz = V(at.x[2]) - source.high.z, q = source.high.q;
+  if constexpr (TwoPart) {
+    dx += V(at.low[0]) - source.low.x;
+    dy += V(at.low[1]) - source.low.y;
+    dz += V(at.low[2]) - source.low.z;
+  }
+  V r2 = dz * dz + (dy * dy + (dx * dx + start));
+  if constexpr (have_self(Kind)) {
+    const auto is_self = LaneTraits<V>::iota() == V(Real(self));
+    q = select(is_self, V(Real(0)), q);
+    r2 = select(is_self, V(Real(1)), r2);
+  }
+  if constexpr (sums_twice_rsqrt<Kind, Kernel, V>) {
+    const V u = twice_rsqrt(r2), potential = q * u;
+    if constexpr (Want::potential) sum.potential += potential;
+    if constexpr (Want::field) {
+      const V w = potential * (u * u);
+      sum.x += w * dx;
+      sum.y += w * dy;
+      sum.z += w * dz;
+    }
+  } else {
+    const auto term = pair_term<are_apart(Kind)>(kernel, r2);
+    if constexpr (Want::potential) sum.potential += q * term.potential;
+    if constexpr (Want::field) {
+      const V w = q * term.weight;
+      sum.x += w * dx;
+      sum.y += w * dy;
+      sum.z += w * dz;
+    }
+  }
+}
+
+/// Adds blocks begin, begin + step, .. of `count` staged sources to `Targets` targets. If these are among
+/// them, target t is number self[t] of the chunk. The loop is unrolled to `Pairs` pairs or more.
+template <class Want, Meeting Kind, int Targets, int Pairs, class Kernel, class V, class Real,
+          bool TwoPart, int Capacity, int Most>
 KOKKOS_FORCEINLINE_FUNCTION void accumulate(Kernel const& kernel, TwoPartChunk<V, Capacity> chunk,
                                             int begin, int count, int step, int const (&self)[Most],
                                             Place<Real, TwoPart> const (&at)[Most],
                                             TargetSums<V> (&sum)[Most]) {
   constexpr int W = lane_count_v<V>;
   const int blocks = (count + W - 1) / W;
-  const V start(Kind == Meeting::apart ? softening2<Real>(kernel) : Real(0));
-  FMM_UNROLL_BY(Kind == Meeting::apart ? (8 + Targets - 1) / Targets : 1)
+  const V start(are_apart(Kind) ? softening2<Real>(kernel) : Real(0));
+  FMM_UNROLL_BY(have_self(Kind) ? 1 : (Pairs + Targets - 1) / Targets)
   for (int block = begin; block < blocks; block += step) {
-    const Sources<V> source = chunk.high.load(block);
-    [[maybe_unused]] Sources<V> low;
-    if constexpr (TwoPart) low = chunk.low.load(block);
+    const TwoPartSources<V, TwoPart> source(chunk, block);
     FMM_UNROLL
-    for (int t = 0; t < Targets; ++t) {
-      V dx = V(at[t].x[0]) - source.x, dy = V(at[t].x[1]) - source.y, dz = V(at[t].x[2]) - source.z;
-      if constexpr (TwoPart) {
-        dx += V(at[t].low[0]) - low.x;
-        dy += V(at[t].low[1]) - low.y;
-        dz += V(at[t].low[2]) - low.z;
-      }
-      const V r2 = dz * dz + (dy * dy + (dx * dx + start));
-      if constexpr (sums_twice_rsqrt<Kind, Kernel, V>) {
-        const V u = twice_rsqrt(r2), potential = source.q * u;
-        if constexpr (Want::potential) sum[t].potential += potential;
-        if constexpr (Want::field) {
-          const V w = potential * (u * u);
-          sum[t].x += w * dx;
-          sum[t].y += w * dy;
-          sum[t].z += w * dz;
-        }
-        continue;
-      }
-      const auto term = pair_term<Kind == Meeting::apart>(kernel, r2);
-      V q = source.q;
-      if constexpr (Kind == Meeting::self)
-        q = select(LaneTraits<V>::iota() == V(Real(self[t] - block * W)), V(Real(0)), q);
-      if constexpr (Want::potential) sum[t].potential += q * term.potential;
-      if constexpr (Want::field) {
-        const V w = q * term.weight;
-        sum[t].x += w * dx;
-        sum[t].y += w * dy;
-        sum[t].z += w * dz;
-      }
+    for (int t = 0; t < Targets; ++t)
+      add_sources<Want, Kind>(kernel, source, start, self[t] - block * W, at[t], sum[t]);
+  }
+}
+
+/// The same for an even number of such blocks, without the targets themselves, where the last target takes every
+/// second block: the first of two, or the other one (`odd`).
+template <class Want, int Targets, int Pairs, class Kernel, class V, class Real, bool TwoPart,
+          int Capacity, int Most>
+KOKKOS_FORCEINLINE_FUNCTION void accumulate_halved(Kernel const& kernel,
+                                                   TwoPartChunk<V, Capacity> chunk, int begin,
+                                                   int count, int step, bool odd,
+                                                   Place<Real, TwoPart> const (&at)[Most],
+                                                   TargetSums<V> (&sum)[Most]) {
+  constexpr int W = lane_count_v<V>, pairs = 2 * Targets - 1, last = Targets - 1;
+  const int blocks = (count + W - 1) / W, mine = odd ? step : 0;
+  const V start(softening2<Real>(kernel));
+  FMM_UNROLL_BY((Pairs + pairs - 1) / pairs)
+  for (int block = begin; block < blocks; block += 2 * step) {
+    FMM_UNROLL
+    for (int k = 0; k < (last > 0 ? 2 : 0); ++k) {
+      const TwoPartSources<V, TwoPart> source(chunk, block + k * step);
+      FMM_UNROLL
+      for (int t = 0; t < last; ++t)
+        add_sources<Want, Meeting::apart>(kernel, source, start, 0, at[t], sum[t]);
     }
+    const TwoPartSources<V, TwoPart> of_last(chunk, block + mine);
+    add_sources<Want, Meeting::apart>(kernel, of_last, start, 0, at[last], sum[last]);
   }
 }
 
@@ -242,14 +299,25 @@ struct P2P {
                        total_bytes = totals * int(sizeof(Body<Total>));
   static constexpr int shared_bytes = source_bytes > total_bytes ? source_bytes : total_bytes;
   static constexpr std::size_t scratch_bytes =
-      shared_bytes + Problem::runs * sizeof(SourceRun<Real>) + 2 * scratch_alignment;
-  static_assert(chunk_size % (split * W) == 0 && shape.tile == blocks * columns * targets);
-  static_assert(split == 1 || blocks == 1);
+      shared_bytes + Problem::runs * sizeof(SourceRun<Real>) + sizeof(int) +
+      sizeof(typename Problem::Frame) + 4 * scratch_alignment;
+  static_assert(shape.tile == blocks * columns * targets);
+  static_assert(split == 1 || (blocks == 1 && W == 1));
 
   /// Whether a thread adds to its totals source by source; else chunk by chunk, which rounds less.
-  static constexpr bool direct = W == 1 && !Problem::long_sums;
+  static constexpr bool direct = split > 1 && !Problem::long_sums;
+  /// Whether a last row of targets that fills half of the columns at most is shared by all: two threads have
+  /// the same target then, and every second of their sources each.
+  static constexpr bool halves = direct && columns % 2 == 0;
+  /// A chunk is filled up to a multiple of so many sources.
+  static constexpr int row = split * W * (halves ? 2 : 1);
+  static_assert(chunk_size % row == 0);
+  /// Pairs that the main loop is unrolled to. Teams with tiles of all sizes run together, each size has loops of
+  /// its own, and all that runs together shall fit into the cache of instructions.
+  static constexpr int unrolled = direct ? 4 : 8;
   /// Whether the kernel's faster form is tried first.
   static constexpr bool has_apart = HasApart<typename Problem::kernel>;
+  using Frame = typename Problem::Frame;
   using Totals = TargetSums<Total>[targets];
   using Places = Place<Real, two_part>[targets];
 
@@ -257,51 +325,76 @@ struct P2P {
 
   /// What a thread holds in registers.
   struct Held {
-    int needed[blocks];  ///< targets of the block that exist, in its longest column
     Places at[blocks];
     Totals total[blocks];
   };
 
   KOKKOS_FUNCTION void operator()(TeamMember<Space> const& team) const {
-    const auto frame = problem.frame(team.league_rank());
+    if constexpr (split == 1) {
+      sum(team, problem.frame(team.league_rank()));
+    } else {  // where it takes no registers
+      Frame* const frame = scratch_array<Frame>(team, scratch_level, 1);
+      if (team.team_rank() == 0) *frame = problem.frame(team.league_rank());
+      team.team_barrier();
+      sum(team, *frame);
+    }
+  }
+
+ private:
+  KOKKOS_FORCEINLINE_FUNCTION void sum(TeamMember<Space> const& team, Frame const& frame) const {
     char* const shared = scratch_array<char>(team, scratch_level, shared_bytes);
     SourceRun<Real>* const runs =
         scratch_array<SourceRun<Real>>(team, scratch_level, Problem::runs);
     Held held;
     FMM_UNROLL
-    for (int b = 0; b < blocks; ++b) {
-      const int left = frame.count - b * columns * targets;
-      held.needed[b] = (left + columns - 1) / columns;
-      FMM_UNROLL
-      for (int t = 0; t < targets; ++t) {
-        const int i = target_of(team, b, t);
-        problem.target(frame, i < frame.count ? i : frame.count - 1, held.at[b][t]);
-      }
+    for (int b = 0; b < blocks; ++b) FMM_UNROLL
+    for (int t = 0; t < targets; ++t) {
+      int i = target_of(team, b, t);
+      if (is_halved(frame, b, t) && is_odd(team)) i -= columns / 2;
+      problem.target(frame, i < frame.count ? i : frame.count - 1, held.at[b][t]);
     }
-    walk<Meeting::apart>(team, frame, shared, runs, held);
     if constexpr (direct && has_apart) {
-      int again = 0;
-      FMM_UNROLL
-      for (int t = 0; t < targets; ++t)
-        if (!held.total[0][t].finite()) again = 1;
-      team.team_reduce(Kokkos::Max<int>(again));
-      if (again) {
+      int* const again = scratch_array<int>(team, scratch_level, 1);
+      if (team.team_rank() == 0) *again = 0;
+      walk<Meeting::apart>(team, frame, shared, runs, held);
+      const unsigned left = store(team, frame, shared, held, ~0u);
+      if (left != 0) Kokkos::atomic_add(again, 1);
+      team.team_barrier();
+      if (*again != 0) {
         FMM_UNROLL
         for (int t = 0; t < targets; ++t) held.total[0][t] = {};
         walk<Meeting::coincident>(team, frame, shared, runs, held);
+        store(team, frame, shared, held, left);
       }
+    } else {
+      walk<Meeting::apart>(team, frame, shared, runs, held);
+      store(team, frame, shared, held, ~0u);
     }
-    store(team, frame, shared, held);
   }
 
- private:
   /// The threads' targets are interleaved, so that a part of a tile leaves none without.
   KOKKOS_FORCEINLINE_FUNCTION static int target_of(TeamMember<Space> const& team, int b, int t) {
     return (b * targets + t) * columns + team.team_rank() % columns;
   }
+  /// Rows of targets in block b: those of its longest column.
+  KOKKOS_FORCEINLINE_FUNCTION static int rows(Frame const& frame, int b) {
+    return (frame.count - b * columns * targets + columns - 1) / columns;
+  }
+  /// Whether the last row is halved.
+  KOKKOS_FORCEINLINE_FUNCTION static bool ends_halved(Frame const& frame) {
+    return halves && (frame.count - 1) % columns < columns / 2;
+  }
+  /// Whether the threads' target t of block b is that of two threads each.
+  KOKKOS_FORCEINLINE_FUNCTION static bool is_halved(Frame const& frame, int b, int t) {
+    return ends_halved(frame) && t + 1 == rows(frame, b);
+  }
+  /// Whether this is the second one of such two threads.
+  KOKKOS_FORCEINLINE_FUNCTION static bool is_odd(TeamMember<Space> const& team) {
+    return team.team_rank() % columns >= columns / 2;
+  }
 
   /// Adds all sources; those of other leaves meet the targets as `Others` says.
-  template <Meeting Others, class Frame>
+  template <Meeting Others>
   KOKKOS_FORCEINLINE_FUNCTION void walk(TeamMember<Space> const& team, Frame const& frame,
                                         char* shared, SourceRun<Real>* runs, Held& held) const {
     Real* const numbers = reinterpret_cast<Real*>(shared);
@@ -309,7 +402,8 @@ struct P2P {
     for (std::int64_t begin = 0; begin < problem.own_count(frame); begin += chunk_size) {
       team.team_barrier();
       const int count = problem.stage_own(team, frame, int(begin), chunk, chunk_size);
-      add<Meeting::self>(team, frame, chunk, pad(team, chunk, count), int(begin), held);
+      add<Others == Meeting::apart ? Meeting::self : Meeting::coincident_self>(
+          team, frame, chunk, pad(team, chunk, count), int(begin), held);
     }
     auto cursor = problem.begin(frame);
     while (true) {
@@ -323,7 +417,6 @@ struct P2P {
   /// Uncharged sources, far away, up to a full row of blocks; returns how many sources there are then.
   KOKKOS_FORCEINLINE_FUNCTION static int pad(TeamMember<Space> const& team, Chunk chunk,
                                              int count) {
-    constexpr int row = W * split;
     const int padded = (count + row - 1) / row * row;
     for (int j = count + team.team_rank(); j < padded; j += team.team_size()) {
       chunk.high.store(j, Real(1e3), Real(1e3), Real(1e3), Real(0));
@@ -334,29 +427,30 @@ struct P2P {
   }
 
   /// Adds the staged sources to all blocks of targets.
-  template <Meeting Kind, class Frame>
+  template <Meeting Kind>
   KOKKOS_FORCEINLINE_FUNCTION void add(TeamMember<Space> const& team, Frame const& frame,
                                        Chunk chunk, int count, int begin, Held& held) const {
     // only the main loop is compiled for every number of targets: code has its caches, too
-    constexpr int least = Kind == Meeting::apart ? 1 : targets;
+    constexpr bool main = Kind == Meeting::apart, own = direct && Kind == Meeting::self;
+    constexpr int least = main ? 1 : own ? targets - 1 : targets;
     FMM_UNROLL
     for (int b = 0; b < blocks; ++b)
-      if (held.needed[b] > 0)
-        add_block<Kind, least>(team, frame, chunk, count, begin, held.needed[b], b, held.at[b],
-                               held.total[b]);
+      if (rows(frame, b) > 0) add_block<Kind, least>(team, frame, chunk, count, begin, b, held);
   }
 
   /// Adds them to block b, which needs at least `Targets` targets a thread.
-  template <Meeting Kind, int Targets, class Frame>
+  template <Meeting Kind, int Targets>
   KOKKOS_FORCEINLINE_FUNCTION void add_block(TeamMember<Space> const& team, Frame const& frame,
-                                             Chunk chunk, int count, int begin, int needed, int b,
-                                             Places const& at, Totals& total) const {
+                                             Chunk chunk, int count, int begin, int b,
+                                             Held& held) const {
     if constexpr (Targets < targets)
-      if (needed > Targets)
+      if (rows(frame, b) > Targets)
         return add_block<Kind, (Targets < 6 ? Targets + 1 : targets)>(team, frame, chunk, count,
-                                                                      begin, needed, b, at, total);
+                                                                      begin, b, held);
+    Places const& at = held.at[b];
+    Totals& total = held.total[b];
     int self[targets] = {};
-    if constexpr (Kind == Meeting::self) {
+    if constexpr (have_self(Kind)) {
       FMM_UNROLL
       for (int t = 0; t < Targets; ++t) {
         const int i = target_of(team, b, t);
@@ -367,16 +461,28 @@ struct P2P {
         FMM_UNROLL
         for (int t = 0; t < Targets; ++t) among = among || (self[t] >= 0 && self[t] < count);
         if (!among)
-          return add_block<Meeting::apart, targets>(team, frame, chunk, count, begin, needed, b, at,
-                                                    total);
+          return add_block < are_apart(Kind) ? Meeting::apart : Meeting::coincident,
+                 targets > (team, frame, chunk, count, begin, b, held);
       }
     }
     const int first = split == 1 ? 0 : team.team_rank() / columns;
     if constexpr (direct) {
-      accumulate<Want, Kind, Targets>(frame.pair, chunk, first, count, split, self, at, total);
+      if (halves && Kind == Meeting::apart && ends_halved(frame))
+        accumulate_halved<Want, Targets, unrolled>(frame.pair, chunk, first, count, split,
+                                                   is_odd(team), at, total);
+      else
+        accumulate<Want, Kind, Targets, unrolled>(frame.pair, chunk, first, count, split, self, at,
+                                                  total);
+      // one of two threads is enough here, where no others were added before
+      if constexpr (Kind != Meeting::apart) {
+        FMM_UNROLL
+        for (int t = 0; t < targets; ++t)
+          if (is_halved(frame, b, t) && is_odd(team)) total[t] = {};
+      }
     } else {
       TargetSums<V> part[targets];
-      accumulate<Want, Kind, Targets>(frame.pair, chunk, first, count, split, self, at, part);
+      accumulate<Want, Kind, Targets, unrolled>(frame.pair, chunk, first, count, split, self, at,
+                                                part);
       TargetSums<Real> sum[Targets];
       bool finite = true;
       FMM_UNROLL
@@ -387,36 +493,40 @@ struct P2P {
                     sum[t].z * Real(0.125)};
         finite = finite && sum[t].finite();
       }
-      if constexpr (Kind == Meeting::apart && has_apart)
-        if (!finite) return add_coincident(team, frame, chunk, count, begin, needed, b, at, total);
+      if constexpr (are_apart(Kind) && has_apart)
+        if (!finite) return add_coincident<Kind>(team, frame, chunk, count, begin, b, held);
       FMM_UNROLL
       for (int t = 0; t < Targets; ++t) total[t] += sum[t];
     }
   }
 
   /// The same again for sources of which one was found to be at a target.
-  template <class Frame>
+  template <Meeting Kind>
   FMM_SELDOM KOKKOS_FUNCTION void add_coincident(TeamMember<Space> const& team, Frame const& frame,
-                                                 Chunk chunk, int count, int begin, int needed,
-                                                 int b, Places const& at, Totals& total) const {
-    add_block<Meeting::coincident, targets>(team, frame, chunk, count, begin, needed, b, at, total);
+                                                 Chunk chunk, int count, int begin, int b,
+                                                 Held& held) const {
+    add_block<have_self(Kind) ? Meeting::coincident_self : Meeting::coincident, targets>(
+        team, frame, chunk, count, begin, b, held);
   }
 
-  /// The totals of all targets; threads that share targets meet in scratch memory.
-  template <class Frame>
-  KOKKOS_FORCEINLINE_FUNCTION void store(TeamMember<Space> const& team, Frame const& frame,
-                                         char* shared, Held const& held) const {
+  /// Stores the totals of the targets whose bits of `wanted` are set: bit k for the k-th one that this thread
+  /// stores. Threads that share targets meet in scratch memory. Returns the bits of those that were not stored
+  /// since they are not finite, where the kernel has another form for these.
+  KOKKOS_FORCEINLINE_FUNCTION unsigned store(TeamMember<Space> const& team, Frame const& frame,
+                                             char* shared, Held const& held,
+                                             unsigned wanted) const {
     const auto put = [&](int i, TargetSums<Total> const& total) {
-      if (i < frame.count)
-        problem.store(frame, i,
-                      Sums<sum_t<Precision>>{total.potential * frame.potential_unit,
-                                             total.x * frame.field_unit, total.y * frame.field_unit,
-                                             total.z * frame.field_unit});
+      problem.store(
+          frame, i,
+          Sums<sum_t<Precision>>{total.potential * frame.potential_unit, total.x * frame.field_unit,
+                                 total.y * frame.field_unit, total.z * frame.field_unit});
     };
+    unsigned left = 0;
     if constexpr (split == 1) {
       FMM_UNROLL
       for (int b = 0; b < blocks; ++b) FMM_UNROLL
-      for (int t = 0; t < targets; ++t) put(target_of(team, b, t), held.total[b][t]);
+      for (int t = 0; t < targets; ++t)
+        if (const int i = target_of(team, b, t); i < frame.count) put(i, held.total[b][t]);
     } else {
       const int share = team.team_rank() / columns;
       Body<Total>* const scratch = reinterpret_cast<Body<Total>*>(shared);
@@ -428,15 +538,24 @@ struct P2P {
                                                                total.potential};
       }
       team.team_barrier();
-      for (int i = team.team_rank(); i < frame.count; i += team.team_size()) {
+      unsigned bit = 1;
+      for (int i = team.team_rank(); i < frame.count; i += team.team_size(), bit <<= 1) {
         TargetSums<Total> total;
         for (int s = 0; s < split; ++s) {
           const Body<Total> part = scratch[s * shape.tile + i];
           total += TargetSums<Total>{part.q, part.x, part.y, part.z};
+          if (is_halved(frame, 0, i / columns)) {
+            const Body<Total> other = scratch[s * shape.tile + i + columns / 2];
+            total += TargetSums<Total>{other.q, other.x, other.y, other.z};
+          }
         }
-        put(i, total);
+        if (direct && has_apart && wanted == ~0u && !total.finite())
+          left |= bit;
+        else if ((wanted & bit) != 0)
+          put(i, total);
       }
     }
+    return left;
   }
 };
 
@@ -444,7 +563,10 @@ template <class Want, class Space, class Problem>
 void launch_p2p(Space const& space, std::int64_t tiles, Problem const& problem) {
   using Functor = P2P<Space, Want, Problem>;
   if (tiles == 0) return;
-  TeamPolicy<Space> policy(space, int(tiles), Functor::shape.team);
+  using Policy = std::conditional_t<
+      Functor::shape.resident == 0, TeamPolicy<Space>,
+      BoundedTeamPolicy<Space, Functor::shape.team, std::max(1, Functor::shape.resident)>>;
+  Policy policy(space, int(tiles), Functor::shape.team);
   policy.set_scratch_size(Functor::scratch_level, Kokkos::PerTeam(Functor::scratch_bytes));
   Kokkos::parallel_for("fmm::p2p", policy, Functor{problem});
 }
@@ -456,6 +578,28 @@ void with_index(int index, F const& f) {
     if (index > Index) return with_index<Count, Index + 1>(index, f);
   f(std::integral_constant<int, Index>());
 }
+
+/// The kernel in units of the leaves' edges on each level, and the units of potential and field there.
+template <class Kernel, class Real>
+struct LeafUnits {
+  struct Level {
+    Kernel pair;
+    Real potential, field;
+  };
+  Level of[max_tree_depth + 1];
+
+  LeafUnits(Kernel const& kernel_of_cube)
+      : LeafUnits(kernel_of_cube, std::make_integer_sequence<int, max_tree_depth + 1>()) {}
+
+ private:
+  template <int... Levels>
+  LeafUnits(Kernel const& kernel, std::integer_sequence<int, Levels...>)
+      : of{level(kernel, Levels)...} {}
+  static Level level(Kernel const& kernel, int level) {
+    const double edge = 1.0 / double(std::int32_t(1) << level), unit = kernel.potential_unit(edge);
+    return {kernel.rescaled(edge), Real(unit), Real(unit / edge)};
+  }
+};
 
 /// Near field of a tree: targets of a leaf, sources in the cells of its list. The unit is the leaf's edge.
 template <class Space, class Kernel, class Precision, P2PShape Shape>
@@ -473,36 +617,41 @@ struct NearField {
     CellIndex cell;
     Cell leaf;
     int first, count;  ///< targets of the tile, counted from the leaf's first body
+    Offset list_begin, list_end;
     Kernel pair;
     Real potential_unit, field_unit;
   };
   struct Cursor {
-    Offset entry, end;  ///< list entries that are not among the runs yet
+    int entry;  ///< of the leaf's row, the first one that is not among the runs yet
     int run, run_count;
     BodyIndex body;
   };
   static constexpr bool long_sums = two_part;  // mixed precision loses no digits of those either
-  static constexpr int runs = shape.team;
+  /// Groups of threads that stage a run each at a time: one run is too short for all threads, and these would
+  /// wait for its bodies alone.
+  static constexpr int run_groups = shape.team == 1 ? 1 : 8, run_team = shape.team / run_groups;
+  static constexpr int runs_at_a_time = shape.team, runs = runs_at_a_time + run_groups;
 
   Array<Cell, Space> cells;
   Array<Tile, Space> tiles;
   Csr<Space> list;
   Array<Body<Real>, Space> bodies, low;  ///< low parts in mixed precision
   Array<Sums<Sum>, Space> sums;
-  Kernel kernel_of_cube;
+  LeafUnits<Kernel, Real> units;
 
   KOKKOS_FUNCTION Frame frame(int index) const {
     const Tile tile = tiles(index);
     const Cell leaf = cells(tile.cell);
-    const double edge = 1.0 / double(std::int32_t(1) << leaf.level);
-    const double unit = kernel_of_cube.potential_unit(edge);
+    const auto unit = units.of[leaf.level];
     return {tile.cell,
             leaf,
             tile.first - leaf.body_begin,
             tile.count,
-            kernel_of_cube.rescaled(edge),
-            Real(unit),
-            Real(unit / edge)};
+            list.offsets(tile.cell),
+            list.offsets(tile.cell + 1),
+            unit.pair,
+            unit.potential,
+            unit.field};
   }
   KOKKOS_FUNCTION void target(Frame const& f, int i, Place<Real, two_part>& place) const {
     const BodyIndex index = f.leaf.body_begin + f.first + i;
@@ -517,39 +666,48 @@ struct NearField {
       place.low[2] = l.z;
     }
   }
-  KOKKOS_FUNCTION Cursor begin(Frame const& f) const {
-    return {list.offsets(f.cell), list.offsets(f.cell + 1), 0, 0, 0};
-  }
+  KOKKOS_FUNCTION Cursor begin(Frame const&) const { return {0, 0, 0, 0}; }
   KOKKOS_FUNCTION int stage(TeamMember<Space> const& team, Frame const& f, Cursor& at,
                             SourceRun<Real>* run, Chunk chunk, int capacity) const {
     int filled = 0;
     while (filled < capacity) {
       if (at.run == at.run_count) {
-        if (at.entry == at.end) break;
+        if (f.list_begin + at.entry == f.list_end) break;
         read_runs(team, f, at, run);
       }
-      const SourceRun<Real> r = run[at.run];
-      const int left = r.count - at.body, room = capacity - filled;
-      const int take = left < room ? left : room;
-      for (int j = team.team_rank() * W; j < take; j += team.team_size() * W) {
-        const Sources<V> b = load_bodies<V>(&bodies(r.begin + at.body + j), take - j);
-        const V ratio(r.ratio), shift[3] = {V(r.shift[0]), V(r.shift[1]), V(r.shift[2])};
+      const int room = capacity - filled, group = team.team_rank() / run_team;
+      int before = 0, all = 0;  // bodies of the runs before this group's, and of all groups' runs
+      FMM_UNROLL
+      for (int g = 0; g < run_groups; ++g) {
+        const int left = run[at.run + g].count - (g == 0 ? at.body : 0);
+        before += g < group ? left : 0;
+        all += left;
+      }
+      const SourceRun<Real> r = run[at.run + group];
+      const int first = group == 0 ? at.body : 0, left = r.count - first;
+      const int take = left < room - before ? left : room - before;
+      const V ratio(r.ratio), shift[3] = {V(r.shift[0]), V(r.shift[1]), V(r.shift[2])};
+      for (int j = team.team_rank() % run_team * W; j < take; j += run_team * W) {
+        const Sources<V> b = load_bodies<V>(&bodies(r.begin + first + j), take - j);
         const Sources<V> s{b.x * ratio + shift[0], b.y * ratio + shift[1], b.z * ratio + shift[2],
                            b.q};
-        chunk.high.store(filled + j, s);
+        chunk.high.store(filled + before + j, s);
         if constexpr (two_part) {
-          const Sources<V> l = load_bodies<V>(&low(r.begin + at.body + j), take - j);
-          chunk.low.store(filled + j,
+          const Sources<V> l = load_bodies<V>(&low(r.begin + first + j), take - j);
+          chunk.low.store(filled + before + j,
                           {rounded_off(b.x * ratio, shift[0], s.x) + l.x * ratio,
                            rounded_off(b.y * ratio, shift[1], s.y) + l.y * ratio,
                            rounded_off(b.z * ratio, shift[2], s.z) + l.z * ratio, V(Real(0))});
         }
       }
-      filled += take;
-      at.body += take;
-      if (at.body == r.count) {
-        ++at.run;
+      if (all <= room) {
+        filled += all;
+        at.run = at.run + run_groups < at.run_count ? at.run + run_groups : at.run_count;
         at.body = 0;
+      } else {
+        filled = capacity;
+        at.body += room;
+        while (at.body >= run[at.run].count) at.body -= run[at.run++].count;
       }
     }
     return filled;
@@ -569,12 +727,12 @@ struct NearField {
   /// The cells of the next entries, one a thread.
   KOKKOS_FUNCTION void read_runs(TeamMember<Space> const& team, Frame const& f, Cursor& at,
                                  SourceRun<Real>* run) const {
-    const Offset left = at.end - at.entry;
+    const Offset left = f.list_end - f.list_begin - at.entry;
     at.run = 0;
-    at.run_count = int(left < runs ? left : runs);
+    at.run_count = int(left < runs_at_a_time ? left : runs_at_a_time);
     team.team_barrier();
     for (int i = team.team_rank(); i < at.run_count; i += team.team_size()) {
-      const CellIndex index = list.entries(at.entry + i);
+      const CellIndex index = list.entries(f.list_begin + at.entry + i);
       const Cell source = cells(index);
       const Real per_edge = Real(1) / Real(f.leaf.edge());
       SourceRun<Real> r{source.body_begin,
@@ -584,6 +742,8 @@ struct NearField {
       for (int d = 0; d < 3; ++d) r.shift[d] = Real(source.centre[d] - f.leaf.centre[d]) * per_edge;
       run[i] = r;
     }
+    for (int i = team.team_rank(); i < run_groups; i += team.team_size())
+      run[at.run_count + i].count = 0;  // for groups without a run
     at.entry += at.run_count;
     team.team_barrier();
   }
@@ -605,6 +765,16 @@ struct NearField {
   }
 };
 
+/// In two parts sources take twice the memory, and targets more registers.
+template <class Precision>
+constexpr P2PShape near_field_shape(P2PShape shape) {
+  if (two_part_v<Precision>) {
+    shape.chunk /= 2;
+    shape.resident = 0;
+  }
+  return shape;
+}
+
 /// Adds to `sums` the pairs of every leaf with the cells of its row of `list`; its own cell is implied and
 /// skipped in the list. `low` are the low parts of the bodies' coordinates, in mixed precision.
 template <class Want, class Precision, class Space, class Kernel>
@@ -615,7 +785,8 @@ void p2p(Space const& space, Kernel const& kernel_of_cube, Array<Cell, Space> ce
   const auto count = std::int64_t(tiles.extent(0));
   with_index<int(Shapes::near_field.size())>(
       Shapes::near_field_shape(count, space.concurrency()), [&](auto index) {
-        constexpr P2PShape shape = Shapes::near_field[decltype(index)::value];
+        constexpr P2PShape shape =
+            near_field_shape<Precision>(Shapes::near_field[decltype(index)::value]);
         launch_p2p<Want>(space, count,
                          NearField<Space, Kernel, Precision, shape>{cells, tiles, list, bodies, low,
                                                                     sums, kernel_of_cube});

@@ -163,7 +163,11 @@ struct SelectLeaves {
   }
 };
 
-/// The leaves' bodies in tiles of at most `tile_size`, as even as can be, and how many tiles they are.
+/// Bodies of a tile: a multiple of so many, unless it is a leaf's last one. P2P takes them in rows or half rows.
+inline constexpr int tile_step = 4;
+
+/// The leaves' bodies in tiles of at most `tile_size` (a multiple of tile_step), as even as can be, and how many
+/// tiles they are.
 template <class Space>
 struct WriteTiles {
   int tile_size;
@@ -177,8 +181,10 @@ struct WriteTiles {
     const int count = (cell.body_count + tile_size - 1) / tile_size;
     if (final)
       for (int t = 0; t < count; ++t) {
-        const BodyIndex begin = BodyIndex(std::int64_t(cell.body_count) * t / count);
-        const BodyIndex end = BodyIndex(std::int64_t(cell.body_count) * (t + 1) / count);
+        const std::int64_t steps = (cell.body_count + tile_step - 1) / tile_step;
+        const BodyIndex begin = BodyIndex(steps * t / count * tile_step);
+        const BodyIndex rest = BodyIndex(steps * (t + 1) / count * tile_step);
+        const BodyIndex end = rest < cell.body_count ? rest : cell.body_count;
         tiles(before + t) = {leaves(i), cell.body_begin + begin, end - begin};
       }
     before += count;
