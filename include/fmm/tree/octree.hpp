@@ -5,9 +5,10 @@
 // cell are contiguous and in octant order; a cell's bodies are contiguous in tree order; empty cells do
 // not exist; the root is cell 0 on level 0. Expansion centres are the centres of the cubes.
 //
-// Built level by level in the execution space: a cell finds its children's bodies by binary search in
-// the sorted keys. Two numbers a level come back to the host (its parents, and their children), and one
-// at the end (the tiles).
+// Built in the execution space. The first levels come at once: every cell that there may be finds its
+// bodies by binary search in the sorted keys, and all cells that there are are numbered by one scan. The
+// others follow level by level. Two numbers a level come back to the host (its parents, and their children),
+// for the first levels all together, and one at the end (the tiles).
 #pragma once
 
 #include <algorithm>
@@ -23,8 +24,8 @@ struct SplitRule {
   int depth;
   int leaf_capacity;  ///< 0 for a uniform tree
 
-  KOKKOS_INLINE_FUNCTION bool operator()(Cell const& cell) const {
-    return cell.level < depth && cell.body_count > leaf_capacity;
+  KOKKOS_INLINE_FUNCTION bool operator()(int level, BodyIndex body_count) const {
+    return level < depth && body_count > leaf_capacity;
   }
 };
 
@@ -39,7 +40,7 @@ struct SelectParents {
 
   KOKKOS_FUNCTION void operator()(std::int64_t i, Offset& before, bool final) const {
     const CellIndex cell = level_begin + CellIndex(i);
-    const bool splits = rule(cells(cell));
+    const bool splits = rule(cells(cell).level, cells(cell).body_count);
     if (final && splits) parents(before) = cell;
     before += splits;
     if (final && cell == level_end - 1) count(0) = before;
@@ -192,15 +193,121 @@ struct WriteTiles {
   }
 };
 
-template <class Space>
-struct WriteRoot {
-  Array<Cell, Space> cells;
-  BodyIndex bodies;
+/// First levels that are built at once, at most.
+inline constexpr int most_first_levels = 4;
 
-  KOKKOS_FUNCTION void operator()(std::int64_t) const {
-    Cell root{{}, 0, bodies, -1, 0, 0, 0};
-    for (int d = 0; d < 3; ++d) root.centre[d] = std::int32_t(1) << (grid_bits - 1);
-    cells(0) = root;
+/// Cells of all levels above `level`, if none is empty.
+KOKKOS_FORCEINLINE_FUNCTION constexpr std::int64_t cells_above(int level) {
+  return ((std::int64_t(1) << 3 * level) - 1) / 7;
+}
+
+/// All cells that levels 0 to `last` may have, breadth first, in Morton order: the candidates.
+template <class Space>
+struct FirstCells {
+  SplitRule rule;
+  int last;
+  /// begins(i): where the bodies of cell i of the last level begin; one more for their end.
+  Array<BodyIndex, Space> begins;
+  Array<CellIndex, Space> numbers;  ///< of the candidates that exist
+
+  /// A candidate: its level, its number there, its bodies.
+  struct Candidate {
+    int level;
+    std::int64_t place;
+    BodyIndex begin, count;
+  };
+
+  KOKKOS_FUNCTION Candidate at(int level, std::int64_t place) const {
+    const int shift = 3 * (last - level);
+    const BodyIndex begin = begins(place << shift);
+    return {level, place, begin, begins((place + 1) << shift) - begin};
+  }
+  KOKKOS_FUNCTION Candidate candidate(std::int64_t i) const {
+    int level = 0;
+    while (cells_above(level + 1) <= i) ++level;
+    return at(level, i - cells_above(level));
+  }
+  /// Where a cell is split those above it, which hold more, are, too.
+  KOKKOS_FUNCTION bool exists(Candidate const& c) const {
+    return c.count > 0 && (c.level == 0 || rule(c.level - 1, at(c.level - 1, c.place / 8).count));
+  }
+  /// Not known yet of the last level.
+  KOKKOS_FUNCTION bool splits(Candidate const& c) const {
+    return c.level < last && rule(c.level, c.count);
+  }
+  KOKKOS_FUNCTION CellIndex number(int level, std::int64_t place) const {
+    return numbers(cells_above(level) + place);
+  }
+};
+
+/// Where the bodies of each cell of level `last` begin.
+template <class Space>
+struct FindFirstCells {
+  Array<std::uint64_t, Space> keys;
+  int last;
+  Array<BodyIndex, Space> begins;
+
+  KOKKOS_FUNCTION void operator()(std::int64_t i) const {
+    const int shift = 3 * (max_tree_depth - last);
+    BodyIndex low = 0, high = BodyIndex(keys.extent(0));
+    while (low < high) {
+      const BodyIndex middle = low + (high - low) / 2;
+      if (std::int64_t(keys(middle) >> shift) < i)
+        low = middle + 1;
+      else
+        high = middle;
+    }
+    begins(i) = low;
+  }
+};
+
+/// Numbers the candidates that exist, and lists those that are split. ends(2 l) and ends(2 l + 1) become the numbers
+/// of cells and parents down to level l; of the last level no parent is counted.
+template <class Space>
+struct NumberFirstCells {
+  FirstCells<Space> first;
+  Array<CellIndex, Space> parents;
+  Array<Offset, Space> ends;
+  static constexpr int parent_bits = 32;  ///< from this one on sums count parents
+
+  KOKKOS_FUNCTION static Offset cells_of(Offset sum) {
+    return sum & ((Offset(1) << parent_bits) - 1);
+  }
+  KOKKOS_FUNCTION void operator()(std::int64_t i, Offset& before, bool final) const {
+    const auto c = first.candidate(i);
+    const bool exists = first.exists(c), splits = exists && first.splits(c);
+    if (final) first.numbers(i) = CellIndex(cells_of(before));
+    if (final && splits) parents(before >> parent_bits) = CellIndex(cells_of(before));
+    before += Offset(exists) + (Offset(splits) << parent_bits);
+    if (final && i + 1 == cells_above(c.level + 1)) {
+      ends(2 * c.level) = cells_of(before);
+      ends(2 * c.level + 1) = before >> parent_bits;
+    }
+  }
+};
+
+/// Writes the candidates that exist.
+template <class Space>
+struct WriteFirstCells {
+  FirstCells<Space> first;
+  Array<Cell, Space> cells;
+
+  KOKKOS_FUNCTION void operator()(std::int64_t i) const {
+    const auto c = first.candidate(i);
+    if (!first.exists(c)) return;
+    Cell cell{{}, c.begin, c.count, -1, 0, std::int16_t(c.level), 0};
+    for (int d = 0; d < 3; ++d) {
+      std::int32_t corner = 0;  // in edges of the cell
+      for (int l = 0; l < c.level; ++l) corner |= std::int32_t(c.place >> (3 * l + 2 - d) & 1) << l;
+      cell.centre[d] = (2 * corner + 1) * (cell.edge() / 2);
+    }
+    if (c.level > 0) cell.parent = first.number(c.level - 1, c.place / 8);
+    if (first.splits(c)) {
+      cell.child_begin = first.number(c.level + 1, 8 * c.place);
+      for (int k = 0; k < 8; ++k)
+        cell.child_count += first.at(c.level + 1, 8 * c.place + k).count > 0;
+    }
+    cells(first.numbers(i)) = cell;
   }
 };
 
@@ -228,34 +335,64 @@ struct OctreeBuffers {
   Buffer<CellIndex, Space> leaves{"leaves"}, parents{"parents"};
   Buffer<Tile, Space> tiles{"tiles"};
   Buffer<ChildRange, Space> ranges{"children"};
+  Buffer<BodyIndex, Space> begins{"first cells"};
+  Buffer<CellIndex, Space> numbers{"numbers of first cells"};
   Buffer<Offset, Space> totals{"tree totals"};
 
   std::size_t bytes() const {
     return cells.bytes() + leaves.bytes() + parents.bytes() + tiles.bytes() + ranges.bytes() +
-           totals.bytes();
+           begins.bytes() + numbers.bytes() + totals.bytes();
   }
 };
 
+/// Levels 0 to `last` of a tree over `keys`. One host synchronisation.
+template <class Space>
+void build_first_levels(Space const& space, OctreeBuffers<Space>& buffers, Octree<Space>& tree,
+                        Array<std::uint64_t, Space> keys, SplitRule rule, int last) {
+  const std::int64_t most = cells_above(last + 1), width = most - cells_above(last);
+  const FirstCells<Space> first{rule, last, buffers.begins.resize(width + 1),
+                                buffers.numbers.resize(most)};
+  Kokkos::parallel_for("fmm::tree::find", range(space, width + 1),
+                       FindFirstCells<Space>{keys, last, first.begins});
+  const auto parents = buffers.parents.grow(space, cells_above(last), 0);
+  const auto totals = buffers.totals.resize(2 * (last + 1));
+  Kokkos::parallel_scan("fmm::tree::number", range(space, most),
+                        NumberFirstCells<Space>{first, parents, totals});
+  Offset ends[2 * (most_first_levels + 1)];
+  read_back(space, totals.data(), ends, totals.extent(0));
+  tree.cells = buffers.cells.grow(space, ends[2 * last], 0);
+  Kokkos::parallel_for("fmm::tree::write", range(space, most),
+                       WriteFirstCells<Space>{first, tree.cells});
+  for (int level = 0; level <= last; ++level) {
+    if (level > 0 && ends[2 * level] == tree.level_begin[level]) break;
+    tree.depth = level;
+    tree.level_begin[level + 1] = CellIndex(ends[2 * level]);
+    tree.parent_begin[level + 1] = ends[2 * level + 1];
+  }
+}
+
 /// The octree over `keys` (N >= 1) that are sorted by the digits of the first `sorted_levels` levels;
 /// nothing if a cell of the last of these is to be split. `tile_size` >= 1. Cost: O(cells log N) in the
-/// space, and one host synchronisation for each level.
+/// space, and one host synchronisation for each level, of the first `most_first_levels` one for all.
 template <class Space>
 std::optional<Octree<Space>> build_octree(Space const& space, OctreeBuffers<Space>& buffers,
                                           Array<std::uint64_t, Space> keys, SplitRule rule,
                                           int tile_size, int sorted_levels) {
   Octree<Space> tree;
   const BodyIndex n = BodyIndex(keys.extent(0));
-  tree.cells = buffers.cells.grow(space, 1, 0);
-  Kokkos::parallel_for("fmm::tree::root", range(space, 1), WriteRoot<Space>{tree.cells, n});
-  tree.level_begin[1] = 1;
+  // no more levels than may have so many cells
+  const std::int64_t widest = std::int64_t(8) * (n / (rule.leaf_capacity + 1));
+  int last = std::min({most_first_levels, rule.depth, sorted_levels});
+  while (last > 0 && std::int64_t(1) << 3 * last > widest) --last;
+  build_first_levels(space, buffers, tree, keys, rule, last);
   const auto totals = buffers.totals.resize(2);
   const auto parent_total = part<Offset, Space>(totals, 0, 1),
              child_total = part<Offset, Space>(totals, 1, 1);
-  std::int64_t parents = 0;
-  for (int level = 0;; ++level) {
+  std::int64_t parents = tree.parent_begin[tree.depth + 1];
+  for (int level = tree.depth;; ++level) {
     tree.depth = level;
     tree.parent_begin[level] = tree.parent_begin[level + 1] = parents;
-    if (level == rule.depth) break;
+    if (level == rule.depth || level < last) break;
     const CellIndex begin = tree.level_begin[level], end = tree.level_begin[level + 1];
     const std::int64_t most = std::min<std::int64_t>(end - begin, n / (rule.leaf_capacity + 1));
     if (most == 0) break;
