@@ -35,7 +35,7 @@ PlanStorage<Space, Real> make_plan(Bodies const& bodies, std::vector<double> con
   build_plan<Dual>(space, s, positions, options, 4, nullptr);
   const double unit = std::fabs(potential_unit(kernel, s.cube.edge)) / s.cube.edge;
   take_last_field(space, s, to_space<Space>(last_field), unit, nullptr);
-  charges_stage(space, s, is_positive<Kernel>(), device.q, s.bodies.view(s.size), nullptr);
+  charges_stage(space, s, is_positive<Kernel>(), device.q, s.bodies.view(s.size), true, nullptr);
   lists_stage<Dual>(space, s, options, 4, nullptr);
   space.fence();
   return s;

@@ -437,6 +437,26 @@ TYPED_TEST(SolverTest, APlanServesManyCharges) {
   EXPECT_EQ(run(solver, other).field, before.field);
 }
 
+/// An evaluation of an FMM takes no memory but that of the local expansions: multipoles lie where the sums come later.
+TYPED_TEST(SolverTest, MultipolesTakeNoMemoryOfTheirOwn) {
+  using F = TestFixture;
+  using Space = typename F::Space;
+  using Real = typename F::Real;
+  const std::int64_t n = 20000;
+  const Bodies bodies = make_bodies(Model::cube, n);
+  const DeviceBodies<Space> device(bodies);
+  Kokkos::View<double*, Space> p("p", n);
+  Kokkos::View<double* [3], Space> a("a", n);
+  const Space space;
+  fmm::Solver<Laplace, 3, Rotation, DualTree<>, Real, Space> solver({.leaf_capacity = 64});
+  const auto plan = solver.build(space, device.x);
+  const auto before = plan.memory_bytes();
+  solver.evaluate(space, plan, device.q, p, a);
+  const auto locals =
+      std::size_t(plan.cells()) * fmm::detail::row_length(fmm::coefficient_count(3)) * sizeof(Real);
+  EXPECT_EQ(plan.memory_bytes(), before + locals);
+}
+
 TYPED_TEST(SolverTest, ReportsSayWhatWasDone) {
   using F = TestFixture;
   using Space = typename F::Space;

@@ -68,7 +68,7 @@ void check_finite(Space const& space, std::string const& name, Field const& fiel
   if (bad < rows) refuse_row(space, name, field, bad);
 }
 
-/// Charges into tree order, and sums to zero.
+/// Charges into tree order, and sums to zero, if there are any.
 template <class Space, class Charges, class Real, class StoredReal>
 struct TakeCharges {
   Charges charges;
@@ -82,12 +82,12 @@ struct TakeCharges {
       if (i + bodies_ahead < std::int64_t(order.extent(0)))
         prefetch(charges(order(i + bodies_ahead)));
     bodies(i).q = StoredReal(double(charges(order(i))) * per_unit);
-    sums(i) = {Real(0), Real(0), Real(0), Real(0)};
+    if (sums.extent(0) > 0) sums(i) = {Real(0), Real(0), Real(0), Real(0)};
   }
 };
 
-/// Charges into tree order, divided by their unit, which is returned; sums are set to zero. Throws
-/// InvalidArgument for a charge that is not allowed.
+/// Charges into tree order, divided by their unit, which is returned; `sums`, which may be empty, are set to zero.
+/// Throws InvalidArgument for a charge that is not allowed.
 template <class Space, class Charges, class Real, class StoredReal>
 double take_charges(Space const& space, bool positive, Charges const& charges,
                     Array<BodyIndex, Space> order, Array<Body<StoredReal>, Space> bodies,
@@ -161,13 +161,16 @@ struct CopyPositions {
   }
 };
 
-/// Charges into tree order, their `bodies` in PlanStorage::bodies or ::positions.
+/// Charges into tree order, their `bodies` in PlanStorage::bodies or ::positions, and room for the sums, which are
+/// set to zero if `clears`.
 template <class Space, class Precision, class Charges, class Bodies>
 void charges_stage(Space const& space, PlanStorage<Space, Precision>& s, bool positive,
-                   Charges const& charges, Bodies const& bodies, Report* report) {
+                   Charges const& charges, Bodies const& bodies, bool clears, Report* report) {
   const typename Charges::const_type constant = charges;
+  s.sums.resize(s.size);
   stage(space, report, "charges", [&] {
-    s.charge_unit = take_charges(space, positive, constant, s.order, bodies, s.sums.resize(s.size));
+    s.charge_unit =
+        take_charges(space, positive, constant, s.order, bodies, s.sums.view(clears ? s.size : 0));
   });
   if (report) add_work(*report, "charges", s.size);
 }

@@ -48,10 +48,10 @@ struct PlanStorage {
   Buffer<Body<Real>, Space> bodies{"bodies"};
   Buffer<Body<Real>, Space> low{"low parts"};          ///< of the bodies' coordinates; Mixed only
   Buffer<Body<double>, Space> positions{"positions"};  ///< AllPairs only
-  Buffer<Real, Space> multipoles{"multipoles"};
-  Buffer<Real, Space> locals{"locals"};  ///< after L2P, multipoles as M2P wants them
-  OffsetBucketBuffers<Space> buckets;    ///< BatchedGemm only
-  DenseBuffers<Space, Real> dense;       ///< the same
+  Buffer<Real, Space> multipoles{"multipoles"};        ///< where the sums will be, as a rule
+  Buffer<Real, Space> locals{"locals"};                ///< after L2P, multipoles as M2P wants them
+  OffsetBucketBuffers<Space> buckets;                  ///< BatchedGemm only
+  DenseBuffers<Space, Real> dense;                     ///< the same
   /// Of an evaluation; while a tree is built, its keys.
   Buffer<Sums<sum_t<Precision>>, Space> sums{"sums"};
 

@@ -307,7 +307,8 @@ std::shared_ptr<PlanStorage<Space, Precision>> make_plan(
                       std::fabs(kernel.potential_unit(edge)) / edge, report);
     }
     if constexpr (uses_charges_v<Traversal> && !needs_multipoles) {
-      charges_stage(space, *storage, kernel.positive, charges, storage->bodies.view(n), report);
+      charges_stage(space, *storage, kernel.positive, charges, storage->bodies.view(n), true,
+                    report);
       lists_stage<Traversal>(space, *storage, options, far, report);
     }
   }

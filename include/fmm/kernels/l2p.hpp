@@ -42,12 +42,12 @@ struct L2P {
       value.x *= V(per_edge);
       value.y *= V(per_edge);
       value.z *= V(per_edge);
-      add_lanes<Want>(&sums(tile.first + i), count, value);
+      add_lanes<Want, true>(&sums(tile.first + i), count, value);
     }
   }
 };
 
-/// Adds to `sums` the far field that the leaves' local expansions hold.
+/// Sets `sums` to the far field that the leaves' local expansions hold.
 template <class Expansion, class Want, class Space, class Real, class Sum>
 void l2p(Space const& space, Array<Cell, Space> cells, Array<Tile, Space> tiles,
          Array<Body<Real>, Space> bodies, Array<Real, Space> locals, Array<Sums<Sum>, Space> sums) {

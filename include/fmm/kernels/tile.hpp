@@ -43,8 +43,9 @@ struct LaneBodies {
   }
 };
 
-/// Adds potentials, and fields = -gradients, of the first `count` lanes to the bodies' sums.
-template <class Want, class V, class Sum>
+/// Adds potentials, and fields = -gradients, of the first `count` lanes to the bodies' sums; or sets these, the
+/// first time.
+template <class Want, bool First = false, class V, class Sum>
 KOKKOS_FORCEINLINE_FUNCTION void add_lanes(Sums<Sum>* sums, int count,
                                            PotentialGradient<V> const& value) {
   constexpr int W = lane_count_v<V>;
@@ -55,7 +56,8 @@ KOKKOS_FORCEINLINE_FUNCTION void add_lanes(Sums<Sum>* sums, int count,
   T::store(value.y, a[2]);
   T::store(value.z, a[3]);
   for (int l = 0; l < count; ++l) {
-    Sums<Sum> s = sums[l];
+    Sums<Sum> s = {};
+    if constexpr (!First) s = sums[l];
     if constexpr (Want::potential) s.potential += a[0][l];
     if constexpr (Want::field) {
       s.x -= a[1][l];
