@@ -99,11 +99,11 @@ class Buffer {
     return view(count);
   }
 
-  /// `count` elements, of which the first `kept` are as they were. Grows by an eighth at least, so that
+  /// `count` elements, of which the first `kept` are as they were. Grows by a thirty-second at least, so that
   /// filling a buffer piece by piece costs O(count) in all.
   Array<T, Space> grow(Space const& space, std::size_t count, std::size_t kept) {
     if (count > capacity())
-      bytes_.enlarge(space, bytes_of(std::max(count, capacity() + capacity() / 8)),
+      bytes_.enlarge(space, bytes_of(std::max(count, capacity() + capacity() / 32)),
                      kept * sizeof(T));
     return view(count);
   }
