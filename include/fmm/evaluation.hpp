@@ -54,12 +54,6 @@ inline constexpr bool has_only_m2l_scheme_v = false;
 template <class FarFieldScheme>
 inline constexpr bool has_only_m2l_scheme_v<OnlyM2L<FarFieldScheme>> = true;
 
-/// Whether the multipoles may lie in the memory of the sums: if these come after them.
-template <class FarFieldScheme, class Space, class Precision>
-bool lends_sums(PlanStorage<Space, Precision> const& s, std::function<void()> const& relist) {
-  return has_locals_v<FarFieldScheme> && !relist && s.lists.m2p.entries.extent(0) == 0;
-}
-
 /// The far field's part of what is wanted (a Wanted<>) of all bodies, set as their sums (an FMM) or added to them
 /// (a treecode, whose sums are zero), in units of the cube: P2M, M2M, then either M2L, P2L, L2L and L2P (an FMM) or
 /// M2P (a treecode; an FMM's W list too). `relist`, if there is one, makes the lists once there are multipoles.
@@ -73,7 +67,8 @@ void add_far_field(Space const& space, PlanStorage<Space, Precision>& s,
   const auto sums = s.sums.view(s.size);
   const std::size_t cells = tree.cells.extent(0),
                     coefficients = cells * row_length(Expansion::size);
-  if (lends_sums<FarFieldScheme>(s, relist))
+  if (has_locals && !relist &&
+      s.lists.m2p.entries.extent(0) == 0)  // sums come after the multipoles
     Lender<Space>(sums).lend(s.multipoles, coefficients);
   else
     s.multipoles.lend({});
@@ -185,8 +180,8 @@ void evaluate_tree(Space const& space, PlanStorage<Space, Precision>& s,
                    KernelProfile const& kernel, std::function<void(double)> const& near_field,
                    Charges const& charges, Potential const& potential, Field const& field,
                    std::function<void()> const& relist, Report* report) {
-  charges_stage(space, s, kernel.positive, charges, s.bodies.view(s.size),
-                !lends_sums<FarFieldScheme>(s, relist), report);
+  const bool clears = !has_locals_v<FarFieldScheme> || relist;  // else L2P sets the sums
+  charges_stage(space, s, kernel.positive, charges, s.bodies.view(s.size), clears, report);
   const double length = kernel.rescalable ? s.cube.edge : 1;
   add_far_field<Expansion, FarFieldScheme, Want>(space, s, relist, report);
   near_field(length);

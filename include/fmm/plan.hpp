@@ -52,7 +52,7 @@ struct PlanStorage {
   Buffer<Real, Space> locals{"locals"};                ///< after L2P, multipoles as M2P wants them
   OffsetBucketBuffers<Space> buckets;                  ///< BatchedGemm only
   DenseBuffers<Space, Real> dense;                     ///< the same
-  /// Of an evaluation; while a tree is built, its keys.
+  /// Of an evaluation, after its multipoles; while a tree is built, its keys.
   Buffer<Sums<sum_t<Precision>>, Space> sums{"sums"};
 
   /// Room for the keys of all bodies, where sums will be: two such arrays fit.

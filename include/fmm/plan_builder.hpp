@@ -221,6 +221,7 @@ void build_tree(Space const& space, PlanStorage<Space, Precision>& s, Positions 
     const auto sorted = sort_bodies(space, s, positions, levels, report);
     bool built = false;
     stage(space, report, "tree", [&] {
+      static_assert(Tuning<Space, real_t<Precision>>::tile % tile_step == 0);
       auto tree = build_octree(space, s.octree, sorted.keys, rule,
                                Tuning<Space, real_t<Precision>>::tile, levels);
       built = tree.has_value();

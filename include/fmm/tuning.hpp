@@ -52,12 +52,16 @@ struct Tuning {
   static constexpr int tile_team = host ? 1 : 32;
   /// Targets of a tile, at most.
   static constexpr int tile = host ? 64 : 48;
+  /// Whether a multiprocessor holds 20 teams of a warp with 512 sources each, as Hopper's does, and how many it
+  /// holds to which the registers of float are then bounded; 0: so few that no bound is needed.
+  static constexpr bool roomy = detail::multiprocessor_scratch >= 228 << 10;
+  static constexpr int warps = detail::multiprocessor_scratch >= 164 << 10 ? 20 : 0;
   /// P2P between the leaves of a tree: many tiles, or so few that the longest list is what takes time.
   static constexpr auto near_field = [] {
     if constexpr (host)
       return std::array{P2PShape{1, 1, 4, tile, 1024}};
     else
-      return std::array{single ? P2PShape{32, 4, 6, tile, 512, 20} : P2PShape{32, 4, 6, tile, 256},
+      return std::array{P2PShape{32, 4, 6, tile, single && roomy ? 512 : 256, single ? warps : 0},
                         P2PShape{128, 16, 6, tile, 512}};
   }();
   /// Which of these for so many tiles in a space of that concurrency.

@@ -15,7 +15,7 @@
 // Cost: 20 flops a pair for potential and force, 19 for the force, as the chapter counts.
 #pragma once
 
-#include <utility>
+#include <new>
 
 #include "../precision.hpp"
 #include "pair_kernel.hpp"
@@ -150,10 +150,10 @@ enum class Meeting {
   coincident,      ///< perhaps at one point
   coincident_self  ///< and one of the sources is the target itself
 };
-inline constexpr bool are_apart(Meeting kind) {
+KOKKOS_INLINE_FUNCTION constexpr bool are_apart(Meeting kind) {
   return kind == Meeting::apart || kind == Meeting::self;
 }
-inline constexpr bool have_self(Meeting kind) {
+KOKKOS_INLINE_FUNCTION constexpr bool have_self(Meeting kind) {
   return kind == Meeting::self || kind == Meeting::coincident_self;
 }
 
@@ -192,7 +192,7 @@ KOKKOS_FORCEINLINE_FUNCTION void add_sources(Kernel const& kernel,
   if constexpr (have_self(Kind)) {
     const auto is_self = LaneTraits<V>::iota() == V(Real(self));
     q = select(is_self, V(Real(0)), q);
-    r2 = select(is_self, V(Real(1)), r2);
+    r2 = select(is_self, V(Real(1)) + start, r2);
   }
   if constexpr (sums_twice_rsqrt<Kind, Kernel, V>) {
     const V u = twice_rsqrt(r2), potential = q * u;
@@ -303,12 +303,14 @@ struct P2P {
       sizeof(typename Problem::Frame) + 4 * scratch_alignment;
   static_assert(shape.tile == blocks * columns * targets);
   static_assert(split == 1 || (blocks == 1 && W == 1));
+  static_assert(split == 1 || shape.tile <= 31 * shape.team);  // bits of what a thread stores
 
   /// Whether a thread adds to its totals source by source; else chunk by chunk, which rounds less.
   static constexpr bool direct = split > 1 && !Problem::long_sums;
   /// Whether a last row of targets that fills half of the columns at most is shared by all: two threads have
   /// the same target then, and every second of their sources each.
   static constexpr bool halves = direct && columns % 2 == 0;
+  static_assert(!halves || targets <= 7);  // a loop of its own for every number of rows
   /// A chunk is filled up to a multiple of so many sources.
   static constexpr int row = split * W * (halves ? 2 : 1);
   static_assert(chunk_size % row == 0);
@@ -334,7 +336,7 @@ struct P2P {
       sum(team, problem.frame(team.league_rank()));
     } else {  // where it takes no registers
       Frame* const frame = scratch_array<Frame>(team, scratch_level, 1);
-      if (team.team_rank() == 0) *frame = problem.frame(team.league_rank());
+      if (team.team_rank() == 0) new (frame) Frame(problem.frame(team.league_rank()));
       team.team_barrier();
       sum(team, *frame);
     }
@@ -579,25 +581,24 @@ void with_index(int index, F const& f) {
   f(std::integral_constant<int, Index>());
 }
 
-/// The kernel in units of the leaves' edges on each level, and the units of potential and field there.
-template <class Kernel, class Real>
+/// The edges of the leaves on each level, and the units of potential and field there.
+template <class Real>
 struct LeafUnits {
   struct Level {
-    Kernel pair;
+    double edge;
     Real potential, field;
   };
   Level of[max_tree_depth + 1];
 
-  LeafUnits(Kernel const& kernel_of_cube)
-      : LeafUnits(kernel_of_cube, std::make_integer_sequence<int, max_tree_depth + 1>()) {}
-
- private:
-  template <int... Levels>
-  LeafUnits(Kernel const& kernel, std::integer_sequence<int, Levels...>)
-      : of{level(kernel, Levels)...} {}
-  static Level level(Kernel const& kernel, int level) {
-    const double edge = 1.0 / double(std::int32_t(1) << level), unit = kernel.potential_unit(edge);
-    return {kernel.rescaled(edge), Real(unit), Real(unit / edge)};
+  template <class Kernel>
+  static LeafUnits make(Kernel const& kernel_of_cube) {
+    LeafUnits units;
+    for (int level = 0; level <= max_tree_depth; ++level) {
+      const double edge = 1.0 / double(std::int32_t(1) << level);
+      const double unit = kernel_of_cube.potential_unit(edge);
+      units.of[level] = {edge, Real(unit), Real(unit / edge)};
+    }
+    return units;
   }
 };
 
@@ -630,6 +631,7 @@ struct NearField {
   /// Groups of threads that stage a run each at a time: one run is too short for all threads, and these would
   /// wait for its bodies alone.
   static constexpr int run_groups = shape.team == 1 ? 1 : 8, run_team = shape.team / run_groups;
+  static_assert(shape.team % run_groups == 0);
   static constexpr int runs_at_a_time = shape.team, runs = runs_at_a_time + run_groups;
 
   Array<Cell, Space> cells;
@@ -637,7 +639,8 @@ struct NearField {
   Csr<Space> list;
   Array<Body<Real>, Space> bodies, low;  ///< low parts in mixed precision
   Array<Sums<Sum>, Space> sums;
-  LeafUnits<Kernel, Real> units;
+  Kernel kernel_of_cube;
+  LeafUnits<Real> units = LeafUnits<Real>::make(kernel_of_cube);
 
   KOKKOS_FUNCTION Frame frame(int index) const {
     const Tile tile = tiles(index);
@@ -649,7 +652,7 @@ struct NearField {
             tile.count,
             list.offsets(tile.cell),
             list.offsets(tile.cell + 1),
-            unit.pair,
+            kernel_of_cube.rescaled(unit.edge),
             unit.potential,
             unit.field};
   }

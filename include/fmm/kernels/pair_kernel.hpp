@@ -14,7 +14,7 @@
 //     };
 //
 // Two bodies at one point (r2 = 0) exert no force on each other: w is multiplied by d = 0. Both u and w
-// must be finite at every r2 >= 0: a body meets itself with q = 0. Optional members, each with its default:
+// must be finite at every r2 >= 0. Optional members, each with its default:
 //
 //     static constexpr bool harmonic     (false)  u = 1/r away from the softening: expansions apply
 //     static constexpr bool vectorised   (false)  operator() also takes packs of lanes (detail/simd.hpp)
@@ -25,7 +25,7 @@
 //                                                 these two float works in any unit of length
 //     double softening2() const, apart(s2)        the same u and w from s2 = r^2 + softening2(), for s2 > 0:
 //                                                 faster; operator() is called only where the sums of these
-//                                                 are not finite, or a body may meet itself
+//                                                 are not finite
 //     using newtonian = the kernel itself         apart(s2) is {1/sqrt(s2), 1/sqrt(s2)^3}: a CPU sums these in
 //                                                 a form of its own
 //     double support() const                      u = 1/r exactly from this distance on: no expansion acts on
@@ -311,12 +311,16 @@ double far_from(Kernel const& kernel, Options const& options) {
     return 0;
 }
 
+/// What is added to r^2 for bodies that are apart. A softening that operator() takes for none is none, so that sums
+/// with bodies at one point are not finite.
 template <class Real, class Kernel>
 KOKKOS_FORCEINLINE_FUNCTION Real softening2(Kernel const& kernel) {
-  if constexpr (HasApart<Kernel>)
-    return Real(kernel.softening2());
-  else
+  if constexpr (HasApart<Kernel>) {
+    const Real square = Real(kernel.softening2());
+    return square > coincident_r2<Real> ? square : Real(0);
+  } else {
     return Real(0);
+  }
 }
 
 /// u and w for every lane; with Apart and a kernel that HasApart, `r2` includes the softening. A kernel

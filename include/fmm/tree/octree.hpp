@@ -193,7 +193,7 @@ struct WriteTiles {
   }
 };
 
-/// First levels that are built at once, at most.
+/// The deepest level that is built at once with those above, at most.
 inline constexpr int most_first_levels = 4;
 
 /// Cells of all levels above `level`, if none is empty.
@@ -363,16 +363,16 @@ void build_first_levels(Space const& space, OctreeBuffers<Space>& buffers, Octre
   tree.cells = buffers.cells.grow(space, ends[2 * last], 0);
   Kokkos::parallel_for("fmm::tree::write", range(space, most),
                        WriteFirstCells<Space>{first, tree.cells});
+  tree.depth = last;
   for (int level = 0; level <= last; ++level) {
-    if (level > 0 && ends[2 * level] == tree.level_begin[level]) break;
-    tree.depth = level;
     tree.level_begin[level + 1] = CellIndex(ends[2 * level]);
     tree.parent_begin[level + 1] = ends[2 * level + 1];
   }
 }
 
 /// The octree over `keys` (N >= 1) that are sorted by the digits of the first `sorted_levels` levels;
-/// nothing if a cell of the last of these is to be split. `tile_size` >= 1. Cost: O(cells log N) in the
+/// nothing if a cell of the last of these is to be split. `tile_size` is a multiple of tile_step.
+/// Cost: O(cells log N) in the
 /// space, and one host synchronisation for each level, of the first `most_first_levels` one for all.
 template <class Space>
 std::optional<Octree<Space>> build_octree(Space const& space, OctreeBuffers<Space>& buffers,
@@ -380,7 +380,7 @@ std::optional<Octree<Space>> build_octree(Space const& space, OctreeBuffers<Spac
                                           int tile_size, int sorted_levels) {
   Octree<Space> tree;
   const BodyIndex n = BodyIndex(keys.extent(0));
-  // no more levels than may have so many cells
+  // So few cells on the level above the last of these hold more than a leaf on average: every level exists.
   const std::int64_t widest = std::int64_t(8) * (n / (rule.leaf_capacity + 1));
   int last = std::min({most_first_levels, rule.depth, sorted_levels});
   while (last > 0 && std::int64_t(1) << 3 * last > widest) --last;
@@ -392,7 +392,7 @@ std::optional<Octree<Space>> build_octree(Space const& space, OctreeBuffers<Spac
   for (int level = tree.depth;; ++level) {
     tree.depth = level;
     tree.parent_begin[level] = tree.parent_begin[level + 1] = parents;
-    if (level == rule.depth || level < last) break;
+    if (level == rule.depth) break;
     const CellIndex begin = tree.level_begin[level], end = tree.level_begin[level + 1];
     const std::int64_t most = std::min<std::int64_t>(end - begin, n / (rule.leaf_capacity + 1));
     if (most == 0) break;
