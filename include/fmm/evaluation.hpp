@@ -67,8 +67,8 @@ void add_far_field(Space const& space, PlanStorage<Space, Precision>& s,
   const auto sums = s.sums.view(s.size);
   const std::size_t cells = tree.cells.extent(0),
                     coefficients = cells * row_length(Expansion::size);
-  if (has_locals && !relist &&
-      s.lists.m2p.entries.extent(0) == 0)  // sums come after the multipoles
+  // where the sums come after the multipoles, these lie in their memory
+  if (has_locals && !relist && s.lists.m2p.entries.extent(0) == 0)
     Lender<Space>(sums).lend(s.multipoles, coefficients);
   else
     s.multipoles.lend({});

@@ -9,6 +9,7 @@
 
 #include "../detail/memory.hpp"
 #include "../detail/scan.hpp"
+#include "../detail/search.hpp"
 #include "morton.hpp"
 
 namespace fmm::detail {
@@ -38,15 +39,8 @@ struct CutBlock {
     if (level == max_tree_depth) return end;
     const int shift = 3 * (max_tree_depth - 1 - level);
     const std::uint64_t child = keys(begin) >> shift;
-    std::int64_t low = begin + 1, high = end;
-    while (low < high) {
-      const std::int64_t middle = low + (high - low) / 2;
-      if (keys(middle) >> shift == child)
-        low = middle + 1;
-      else
-        high = middle;
-    }
-    return low;
+    return first_not(begin + 1, end,
+                     [&](std::int64_t body) { return keys(body) >> shift == child; });
   }
 
   /// Calls emit(begin, end) for the tiles of block number i.

@@ -15,6 +15,7 @@
 #include <optional>
 
 #include "../detail/memory.hpp"
+#include "../detail/search.hpp"
 #include "morton.hpp"
 
 namespace fmm::detail {
@@ -78,15 +79,8 @@ struct FindChildren {
   /// The first body of the cell that is not in an octant below.
   KOKKOS_FUNCTION BodyIndex first(Cell const& cell, unsigned octant) const {
     const int shift = 3 * (max_tree_depth - 1 - cell.level);
-    BodyIndex low = cell.body_begin, high = cell.body_begin + cell.body_count;
-    while (low < high) {
-      const BodyIndex middle = low + (high - low) / 2;
-      if ((keys(middle) >> shift & 7) < octant)
-        low = middle + 1;
-      else
-        high = middle;
-    }
-    return low;
+    return first_not(cell.body_begin, cell.body_begin + cell.body_count,
+                     [&](BodyIndex body) { return (keys(body) >> shift & 7) < octant; });
   }
 
   KOKKOS_FUNCTION void operator()(std::int64_t i) const {
@@ -249,15 +243,8 @@ struct FindFirstCells {
 
   KOKKOS_FUNCTION void operator()(std::int64_t i) const {
     const int shift = 3 * (max_tree_depth - last);
-    BodyIndex low = 0, high = BodyIndex(keys.extent(0));
-    while (low < high) {
-      const BodyIndex middle = low + (high - low) / 2;
-      if (std::int64_t(keys(middle) >> shift) < i)
-        low = middle + 1;
-      else
-        high = middle;
-    }
-    begins(i) = low;
+    begins(i) = first_not(BodyIndex(0), BodyIndex(keys.extent(0)),
+                          [&](BodyIndex body) { return std::int64_t(keys(body) >> shift) < i; });
   }
 };
 
@@ -372,8 +359,8 @@ void build_first_levels(Space const& space, OctreeBuffers<Space>& buffers, Octre
 
 /// The octree over `keys` (N >= 1) that are sorted by the digits of the first `sorted_levels` levels;
 /// nothing if a cell of the last of these is to be split. `tile_size` is a multiple of tile_step.
-/// Cost: O(cells log N) in the
-/// space, and one host synchronisation for each level, of the first `most_first_levels` one for all.
+/// Cost: O(cells log N) in the space, and one host synchronisation for each level, of levels 0 to
+/// `most_first_levels` at most one for all.
 template <class Space>
 std::optional<Octree<Space>> build_octree(Space const& space, OctreeBuffers<Space>& buffers,
                                           Array<std::uint64_t, Space> keys, SplitRule rule,

@@ -11,6 +11,7 @@
 #include <vector>
 
 #include "../detail/offset_class.hpp"
+#include "../detail/search.hpp"
 #include "sort.hpp"
 
 namespace fmm::detail {
@@ -186,15 +187,9 @@ struct FindBegins {
   Array<Offset, Space> begins;
 
   KOKKOS_FUNCTION void operator()(std::int64_t bucket) const {
-    Offset low = 0, high = Offset(keys.extent(0));
-    while (low < high) {
-      const Offset middle = (low + high) / 2;
-      if (keys(middle) >> first_bit < std::uint64_t(bucket))
-        low = middle + 1;
-      else
-        high = middle;
-    }
-    begins(bucket) = low;
+    begins(bucket) = first_not(Offset(0), Offset(keys.extent(0)), [&](Offset pair) {
+      return keys(pair) >> first_bit < std::uint64_t(bucket);
+    });
   }
 };
 
