@@ -159,7 +159,7 @@ class ToleranceSolver<Kernel, Orders<Order...>, Precision, ExecutionSpace> {
   void find_field(ExecutionSpace const& space, Positions const& positions, Charges const& charges,
                   Results<double> const& results) const {
     if (detail::are_few(positions.extent(0), detail::is_host_space_v<ExecutionSpace>))
-      return detail::direct_field(space, kernel_, positions, charges, results.field);
+      return detail::direct_field(space, kernel(), positions, charges, results.field);
     constexpr int order = std::max({Order...});
     Solver<Kernel, order, Rotation, DualTree<PowerCriterion>, double, ExecutionSpace> solver(
         detail::known_field_options(options_, tolerance_, order, detail::HasFarFrom<Kernel>),
