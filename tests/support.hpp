@@ -173,6 +173,7 @@ auto to_host(View const& array) {
 template <class Space>
 std::vector<std::vector<fmm::detail::CellIndex>> to_host(fmm::detail::Csr<Space> const& list) {
   const auto offsets = to_host(list.offsets);
+  if (offsets.empty()) return {};
   const auto entries = to_host(list.entries);
   std::vector<std::vector<fmm::detail::CellIndex>> rows(offsets.size() - 1);
   for (std::size_t i = 0; i < rows.size(); ++i)

@@ -199,8 +199,18 @@ HostLists make_lists(Bodies const& bodies, fmm::Options options, double far_from
   if (decisions_per_row >= 0) storage.traversal.decisions_per_row = decisions_per_row;
   build_plan<Traversal>(space, storage, positions, options, {2, far_from, true}, nullptr);
   space.fence();
-  return {to_host(storage.tree.cells), storage.tree.depth,         to_host(storage.lists.m2l),
-          to_host(storage.lists.p2l),  to_host(storage.lists.m2p), to_host(storage.lists.p2p)};
+  const auto rows = [&](Csr<Space> const& list) {
+    auto all = to_host(list);
+    all.resize(storage.tree.cells.extent(0));
+    return all;
+  };
+  auto const& lists = storage.lists;
+  return {to_host(storage.tree.cells),
+          storage.tree.depth,
+          rows(lists.m2l),
+          rows(lists.p2l),
+          rows(lists.m2p),
+          rows(lists.p2p)};
 }
 
 int distance(Cell const& a, Cell const& b) {  // of centres, in cells of one level
@@ -639,7 +649,7 @@ void check_far_field(char const* name) {
   const auto index = to_host(s.order);
   double nearest = 1e9;
   for (auto const& list : {to_host(s.lists.m2l), to_host(s.lists.p2l), to_host(s.lists.m2p)})
-    for (std::size_t i = 0; i < cells.size(); ++i)
+    for (std::size_t i = 0; i < list.size(); ++i)
       for (const CellIndex j : list[i])
         for (BodyIndex a = 0; a < cells[i].body_count; ++a)
           for (BodyIndex b = 0; b < cells[j].body_count; ++b) {

@@ -130,10 +130,10 @@ struct CountPairs {
     for (Offset k = p2p.offsets(i); k < p2p.offsets(i + 1); ++k)
       pairs +=
           bodies * (p2p.entries(k) == CellIndex(i) ? bodies - 1 : cells(p2p.entries(k)).body_count);
-    m2p_pairs += bodies * (m2p.offsets(i + 1) - m2p.offsets(i));
-    if (m2l_at_bodies) m2p_pairs += bodies * (m2l.offsets(i + 1) - m2l.offsets(i));
-    for (Offset k = p2l.offsets(i); k < p2l.offsets(i + 1); ++k)
-      p2l_pairs += cells(p2l.entries(k)).body_count;
+    m2p_pairs += bodies * (m2p.length(i) + (m2l_at_bodies ? m2l.length(i) : 0));
+    const Offset leaves = p2l.length(i);
+    for (Offset k = 0; k < leaves; ++k)
+      p2l_pairs += cells(p2l.entries(p2l.offsets(i) + k)).body_count;
   }
 };
 

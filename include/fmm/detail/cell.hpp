@@ -63,11 +63,15 @@ struct Tile {
   BodyIndex count;
 };
 
-/// Rows of cell indices: row i is entries(offsets(i)) .. entries(offsets(i+1)-1).
+/// Rows of cell indices: row i is entries(offsets(i)) .. entries(offsets(i+1)-1). Without offsets all are empty.
 template <class Space>
 struct Csr {
   Array<Offset, Space> offsets;
   Array<CellIndex, Space> entries;
+
+  KOKKOS_FORCEINLINE_FUNCTION Offset length(std::int64_t row) const {
+    return offsets.extent(0) > 0 ? offsets(row + 1) - offsets(row) : 0;
+  }
 };
 
 /// The next `count` numbers of the team's scratch memory of that level, for all threads the same.

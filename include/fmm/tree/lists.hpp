@@ -5,8 +5,9 @@
 // Two traversals fill them (walks.hpp), in two passes (count, scan, write).
 //
 // The lengths of the lists are not known beforehand. If there is memory from an earlier build, the passes
-// of all levels are put into the space's queue without waiting for any; only where that memory turns out
-// to be too small, and the first time, the host waits for every level's lengths and makes room.
+// of all levels are put into the space's queue without waiting for any. Where that memory turns out to be too
+// small, and the first time, the lists are built again in memory that is as large as they are, which takes the
+// place of the old: there are never two copies of a list.
 //
 // Every pair of bodies is in exactly one entry, counted along the target's ancestors. Where expansions stand
 // for the pair kernel only from some distance on, no two bodies of an accepted pair of cells are nearer.
@@ -39,6 +40,11 @@ struct ListBuffers {
 
   Csr<Space> csr(std::int64_t rows) const { return {offsets.view(rows + 1), entries.view(total)}; }
   Offset capacity() const { return Offset(entries.view().extent(0)); }
+  bool fits() const { return total <= capacity(); }
+  /// For `total` entries, and some more if there was room before: then lengths change from build to build.
+  void make_room() {
+    if (!fits()) entries.resize(std::size_t(std::max(total, capacity() + capacity() / 32)));
+  }
   std::size_t bytes() const { return offsets.bytes() + entries.bytes(); }
 };
 
@@ -73,6 +79,7 @@ struct TraversalBuffers {
     lender.lend(next_open.offsets, cells + 1);
     lender.lend(counts, list_kinds * cells);
     lender.lend(sums, list_kinds * cells + 1);
+    lender.lend(fields, cells);
     std::size_t share = lender.share(2);
     if constexpr (is_host_space_v<Space>) {  // decisions take several times as much as open lists
       lender.lend(balls, 4 * (cells + 7));
@@ -129,24 +136,13 @@ Families<Space> make_families(Space const& space, TraversalBuffers<Space>& buffe
   }
 }
 
-/// Lengths of the level's rows in each list.
-template <class Space>
-struct LevelTotals {
-  Array<Offset, Space> sums, totals;
-  std::int64_t rows;
-
-  KOKKOS_FUNCTION void operator()(std::int64_t list) const {
-    totals(list) = sums((list + 1) * rows) - sums(list * rows);
-  }
-};
-
-/// Both passes over the targets begin..end-1, which are those of one level; appends to the lists. The
-/// level's open sources go to `next_open`, rows counted from `begin`. With `grow` the host waits for the
-/// lengths and makes room.
+/// Both passes over the targets begin..end-1, which are those of one level; appends to the lists as far as there is
+/// room. The level's open sources go to `next_open`, rows counted from `begin`; with `wait` the host waits for their
+/// number and makes room for them.
 template <class Space, class Walk>
 void traverse_level(Space const& space, TraversalBuffers<Space>& buffers, Walk const& walk,
                     Array<Cell, Space> cells, CellIndex begin, CellIndex end, int level,
-                    int team_size, bool grow) {
+                    int team_size, bool wait) {
   using Count = TraverseRows<Space, Walk, false>;
   using Write = TraverseRows<Space, Walk, true>;
   const std::int64_t rows = end - begin;
@@ -158,78 +154,86 @@ void traverse_level(Space const& space, TraversalBuffers<Space>& buffers, Walk c
   Kokkos::parallel_for("fmm::lists::count", teams,
                        Count{walk, cells, begin, rows, log, counts, {}, {}, {}, {}});
   exclusive_scan(space, counts, sums);
-  const auto list = buffers.lists();
+  if (wait && Walk::fills(list_open)) {
+    static_assert(list_open == list_kinds - 1);
+    const Offset others = read_back(space, sums.data() + list_open * rows);
+    buffers.next_open.entries.resize(
+        std::size_t(read_back(space, sums.data() + list_kinds * rows) - others));
+  }
   const auto ends = [&](int row) {
     return part<Offset, Space>(buffers.ends.view(), row * list_kinds, list_kinds);
   };
-  if (grow) {
-    const auto totals = ends(max_tree_depth + 1);
-    Kokkos::parallel_for("fmm::lists::totals", range(space, list_kinds),
-                         LevelTotals<Space>{sums, totals, rows});
-    Offset added[list_kinds];
-    read_back(space, totals.data(), added, list_kinds);
-    for (int k = 0; k < list_kinds; ++k) {
-      const Offset kept = k == list_open ? 0 : list[k]->total;
-      list[k]->total = kept + added[k];
-      list[k]->entries.grow(space, list[k]->total, kept);
-    }
-  }
   Write write{
       walk,       cells, begin, rows, log, counts, sums, {}, level > 0 ? ends(level - 1) : ends(0),
       ends(level)};
+  const auto list = buffers.lists();
   for (int k = 0; k < list_kinds; ++k) {
     const std::int64_t at = k == list_open ? 0 : begin;
-    write.lists[k] = {part<Offset, Space>(list[k]->offsets.view(), at, rows + 1),
-                      list[k]->entries.view()};
+    if (Walk::fills(k))
+      write.lists[k] = {part<Offset, Space>(list[k]->offsets.view(), at, rows + 1),
+                        list[k]->entries.view()};
   }
   Kokkos::parallel_for("fmm::lists::write", teams, write);
 }
 
-/// The lists' lengths after a pass that did not make room; whether all entries found it.
+/// Whether there was room for all open sources, and for all entries.
+struct Fit {
+  bool open, entries;
+};
+
+/// Takes the lists' lengths after the passes of so many levels. Those are right if the open sources found room.
 template <class Space>
-bool take_lengths(Space const& space, TraversalBuffers<Space>& buffers, int levels) {
+Fit take_lengths(Space const& space, TraversalBuffers<Space>& buffers, int levels) {
   Offset end[max_tree_depth + 1][list_kinds];
   read_back(space, buffers.ends.view().data(), &end[0][0], levels * list_kinds);
-  bool fit = true;
+  Fit fit{true, true};
   const auto lists = buffers.lists();
   for (int k = 0; k < list_open; ++k) {
     lists[k]->total = end[levels - 1][k];
-    fit = fit && lists[k]->total <= lists[k]->capacity();
+    fit.entries = fit.entries && lists[k]->fits();
   }
   for (int level = 0; level < levels; ++level) {
     auto const& open = level % 2 == 0 ? buffers.next_open : buffers.open;
-    fit = fit && end[level][list_open] <= open.capacity();
+    fit.open = fit.open && end[level][list_open] <= open.capacity();
   }
   return fit;
 }
 
-/// Calls pass(grow) for all levels: first with the memory that there is, if any, and where that was too
-/// small once more with as much as it takes.
-template <class Space, class Pass>
+/// Calls pass(wait) for all levels: first with the memory that there is, if any; where that was too small for the
+/// open sources with waiting for these; and where it was too small for the lists once more with as much as they take.
+template <class Walk, class Space, class Pass>
 InteractionLists<Space> fill_lists(Space const& space, TraversalBuffers<Space>& buffers,
                                    std::int64_t cells, int levels, Pass const& pass) {
-  buffers.ends.resize((max_tree_depth + 2) * list_kinds);
-  for (auto* list : buffers.lists()) list->offsets.resize(cells + 1);
-  buffers.open.offsets.resize(cells + 1);
+  const auto lists = buffers.lists();
+  buffers.ends.resize((max_tree_depth + 1) * list_kinds);
+  for (int k = 0; k < list_kinds; ++k)
+    if (Walk::fills(k)) lists[k]->offsets.resize(cells + 1);
+  if (Walk::fills(list_open)) buffers.open.offsets.resize(cells + 1);
   buffers.logged_level = 0;
-  bool filled = false;
+  Fit fit{false, false};
   if (buffers.p2p.capacity() > 0) {
     pass(false);
-    filled = take_lengths(space, buffers, levels);
+    fit = take_lengths(space, buffers, levels);
   }
-  if (!filled) {
-    for (auto* list : buffers.lists()) list->total = 0;
+  if (!fit.open) {
     pass(true);
+    fit = take_lengths(space, buffers, levels);
+  }
+  if (!fit.entries) {
+    for (int k = 0; k < list_open; ++k) lists[k]->make_room();
+    pass(false);
   }
   if constexpr (is_host_space_v<Space>) {  // the next build of this size is to need no more memory
     Offset entries = 0;
-    for (auto const* list : buffers.lists()) entries += list->total;
+    for (auto const* list : lists) entries += list->total;
     buffers.decisions_per_row =
         std::max(buffers.decisions_per_row, int(32 + entries * 5 / 4 / cells));
     buffers.decisions.resize(buffers.logged_level * buffers.decisions_per_row);
   }
-  return {buffers.m2l.csr(cells), buffers.p2l.csr(cells), buffers.m2p.csr(cells),
-          buffers.p2p.csr(cells)};
+  const auto csr = [&](ListIndex k) {
+    return Walk::fills(k) ? lists[k]->csr(cells) : Csr<Space>{};
+  };
+  return {csr(list_m2l), csr(list_p2l), csr(list_m2p), csr(list_p2p)};
 }
 
 /// Lists of the dual traversal under `criterion`, which has the `measures` that it uses; accepted pairs are
@@ -242,16 +246,17 @@ InteractionLists<Space> dual_lists(Space const& space, TraversalBuffers<Space>& 
                                    bool has_p2l, int team_size) {
   const auto families =
       make_families(space, buffers, tree.cells, RefusesByRadii<Criterion>, measures.radii);
-  return fill_lists(space, buffers, tree.cells.extent(0), tree.depth + 1, [&](bool grow) {
+  using Walk = DualWalk<Space, Criterion>;
+  return fill_lists<Walk>(space, buffers, tree.cells.extent(0), tree.depth + 1, [&](bool wait) {
     CellIndex parents = 0;
     for (int level = 0; level <= tree.depth; ++level) {
       const CellIndex begin = tree.level_begin[level], end = tree.level_begin[level + 1];
       const Csr<Space> open{buffers.open.offsets.view(begin - parents + 1),
                             buffers.open.entries.view()};
-      traverse_level(space, buffers,
-                     DualWalk<Space, Criterion>{criterion, far_from, has_p2l, tree.cells, measures,
-                                                families, open, parents},
-                     tree.cells, begin, end, level, team_size, grow);
+      traverse_level(
+          space, buffers,
+          Walk{criterion, far_from, has_p2l, tree.cells, measures, families, open, parents},
+          tree.cells, begin, end, level, team_size, wait);
       std::swap(buffers.open, buffers.next_open);
       parents = begin;
     }
@@ -269,8 +274,8 @@ InteractionLists<Space> barnes_hut_lists(Space const& space, TraversalBuffers<Sp
   const std::int64_t cells = tree.cells.extent(0);
   const BarnesHutWalk<Space> walk{float(theta), grid_far_from, tree.cells,
                                   make_families(space, buffers, tree.cells, false)};
-  return fill_lists(space, buffers, cells, 1, [&](bool grow) {
-    traverse_level(space, buffers, walk, tree.cells, 0, CellIndex(cells), 0, team_size, grow);
+  return fill_lists<BarnesHutWalk<Space>>(space, buffers, cells, 1, [&](bool wait) {
+    traverse_level(space, buffers, walk, tree.cells, 0, CellIndex(cells), 0, team_size, wait);
   });
 }
 

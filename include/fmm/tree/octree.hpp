@@ -255,20 +255,25 @@ struct NumberFirstCells {
   FirstCells<Space> first;
   Array<CellIndex, Space> parents;
   Array<Offset, Space> ends;
-  static constexpr int parent_bits = 32;  ///< from this one on sums count parents
+  /// From this bit on sums count parents. Both counts fit in 32 bits, which Kokkos's scan on a GPU copies at once.
+  static constexpr int parent_bit = 16;
+  static_assert(cells_above(most_first_levels + 1) < std::int64_t(1) << parent_bit);
 
-  KOKKOS_FUNCTION static Offset cells_of(Offset sum) {
-    return sum & ((Offset(1) << parent_bits) - 1);
+  KOKKOS_FUNCTION static CellIndex cells_of(std::uint32_t sum) {
+    return CellIndex(sum & ((std::uint32_t(1) << parent_bit) - 1));
   }
-  KOKKOS_FUNCTION void operator()(std::int64_t i, Offset& before, bool final) const {
+  KOKKOS_FUNCTION static CellIndex parents_of(std::uint32_t sum) {
+    return CellIndex(sum >> parent_bit);
+  }
+  KOKKOS_FUNCTION void operator()(std::int64_t i, std::uint32_t& before, bool final) const {
     const auto c = first.candidate(i);
     const bool exists = first.exists(c), splits = exists && first.splits(c);
-    if (final) first.numbers(i) = CellIndex(cells_of(before));
-    if (final && splits) parents(before >> parent_bits) = CellIndex(cells_of(before));
-    before += Offset(exists) + (Offset(splits) << parent_bits);
+    if (final) first.numbers(i) = cells_of(before);
+    if (final && splits) parents(parents_of(before)) = cells_of(before);
+    before += std::uint32_t(exists) + (std::uint32_t(splits) << parent_bit);
     if (final && i + 1 == cells_above(c.level + 1)) {
       ends(2 * c.level) = cells_of(before);
-      ends(2 * c.level + 1) = before >> parent_bits;
+      ends(2 * c.level + 1) = parents_of(before);
     }
   }
 };

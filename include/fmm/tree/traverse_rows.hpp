@@ -196,11 +196,10 @@ struct TraverseRows {
                               ? lists[list].entries.data() + from
                               : nullptr;
         if (team.team_rank() != 0) continue;
-        lists[list].offsets(index) = from;
-        if (index == rows - 1) {
-          lists[list].offsets(rows) = to;
-          end(list) = to;
-        }
+        if (Walk::fills(list)) lists[list].offsets(index) = from;
+        if (index < rows - 1) continue;
+        if (Walk::fills(list)) lists[list].offsets(rows) = to;
+        end(list) = to;
       }
     }
     return row;
