@@ -74,7 +74,7 @@ void tree(benchmark::State& state, Point const& point) {
   const auto rule = split_rule(options_of<Real, Uniform>(point), point.n, fmm::max_tree_depth);
   const auto sorted = sort_bodies(setup.space, s, setup.positions, rule.depth, nullptr);
   time(state, setup.space, [&] {
-    s.tree = *build_octree(setup.space, s.octree, sorted.keys, rule, fmm::Tuning<Space, Real>::tile,
+    s.tree = *build_octree(setup.space, s.octree, sorted.keys, rule, tile_rule<Space, Real>(),
                            rule.depth);
     place_in_tree<Uniform>(setup.space, s, setup.positions);
   });

@@ -128,12 +128,12 @@ def print_cpu_rows(options, entries):
 
 
 def summary_of(results, row, caller_bytes):
-    """Median seconds, largest error and tail over the seeds, and bytes a body with the caller's own."""
+    """Median seconds; over the seeds the largest error, tail, and bytes a body with the caller's own."""
     times = sorted(entry["seconds"]["total"] for entry in results)
     errors = [entry["error"]["force_l2"] for entry in results]
     tails = [entry["error"]["force_p99"] / entry["error"]["force_l2"] for entry in results]
     return (times[len(times) // 2], max(errors), max(tails),
-            results[0]["memory_bytes"] / row[1] + caller_bytes)
+            max(entry["memory_bytes"] for entry in results) / row[1] + caller_bytes)
 
 
 def print_rates(program, entries):

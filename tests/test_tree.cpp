@@ -195,6 +195,36 @@ void check_tree(Bodies const& bodies, fmm::Options options) {
   for (const int count : covered) EXPECT_EQ(count, 1);
 }
 
+/// A stable sort of each stretch by falling number of rows, whatever the number of tiles.
+TYPED_TEST(TreeTest, TilesOfAStretchComeBySize) {
+  using S = TypeParam;
+  const S space;
+  const TileRule rule{48, is_host_space_v<S> ? 1 : 64};
+  const auto stretch = std::size_t(rule.stretch());
+  std::mt19937 random(1);
+  for (const std::size_t n : {std::size_t(1), stretch - 1, stretch, 3 * stretch + 7}) {
+    std::vector<Tile> tiles(n);
+    for (std::size_t i = 0; i < n; ++i)
+      tiles[i] = {CellIndex(i), BodyIndex(2 * i), BodyIndex(1 + random() % rule.size)};
+    const Kokkos::View<Tile*, S> there("tiles", n), sorted("sorted", n);
+    Kokkos::deep_copy(there, Kokkos::View<Tile*, Kokkos::HostSpace>(tiles.data(), n));
+    sort_tiles<S>(space, rule, Array<Tile, S>(there.data(), n), Array<Tile, S>(sorted.data(), n));
+    space.fence();
+    for (std::size_t begin = 0; begin < n; begin += stretch)
+      std::stable_sort(tiles.begin() + begin, tiles.begin() + std::min(begin + stretch, n),
+                       [](Tile const& a, Tile const& b) {
+                         return (a.count + tile_step - 1) / tile_step >
+                                (b.count + tile_step - 1) / tile_step;
+                       });
+    const auto found = Kokkos::create_mirror_view_and_copy(Kokkos::HostSpace(), sorted);
+    for (std::size_t i = 0; i < n; ++i) {
+      ASSERT_EQ(found(i).cell, tiles[i].cell) << i;
+      ASSERT_EQ(found(i).first, tiles[i].first);
+      ASSERT_EQ(found(i).count, tiles[i].count);
+    }
+  }
+}
+
 TYPED_TEST(TreeTest, OctreesKeepTheirInvariants) {
   for (const Model model : all_models)
     for (const std::size_t n : {1, 2, 65, 2000}) {

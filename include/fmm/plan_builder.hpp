@@ -145,6 +145,12 @@ inline std::array<int, 3> sorted_levels(SplitRule const& rule, std::int64_t n) {
   return {in_whole_passes(levels), in_whole_passes(levels + 6), rule.depth};
 }
 
+template <class Space, class Real>
+constexpr TileRule tile_rule() {
+  static_assert(Tuning<Space, Real>::tile % tile_step == 0);
+  return {Tuning<Space, Real>::tile, Tuning<Space, Real>::tile_sorting_team};
+}
+
 /// Lends the memory of the bodies, until these are placed, to the octree's ranges and on a CPU to the sort's second
 /// indices, which a GPU keeps as `place`.
 template <class Space, class Precision>
@@ -221,9 +227,8 @@ void build_tree(Space const& space, PlanStorage<Space, Precision>& s, Positions 
     const auto sorted = sort_bodies(space, s, positions, levels, report);
     bool built = false;
     stage(space, report, "tree", [&] {
-      static_assert(Tuning<Space, real_t<Precision>>::tile % tile_step == 0);
       auto tree = build_octree(space, s.octree, sorted.keys, rule,
-                               Tuning<Space, real_t<Precision>>::tile, levels);
+                               tile_rule<Space, real_t<Precision>>(), levels);
       built = tree.has_value();
       if (!built) return;
       s.tree = *tree;

@@ -52,6 +52,8 @@ struct Tuning {
   static constexpr int tile_team = host ? 1 : 32;
   /// Targets of a tile, at most.
   static constexpr int tile = host ? 64 : 48;
+  /// Threads of a team that sorts tiles by size; 0: they stay in the tree's order.
+  static constexpr int tile_sorting_team = host ? 0 : 512;
   /// Whether a multiprocessor holds 20 teams of a warp with 512 sources each, as Hopper's does, and how many it
   /// holds to which the registers of float are then bounded; 0: so few that no bound is needed.
   static constexpr bool roomy = detail::multiprocessor_scratch >= 228 << 10;

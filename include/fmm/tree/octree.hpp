@@ -17,6 +17,7 @@
 #include "../detail/memory.hpp"
 #include "../detail/search.hpp"
 #include "morton.hpp"
+#include "tile_order.hpp"
 
 namespace fmm::detail {
 
@@ -157,9 +158,6 @@ struct SelectLeaves {
     before += leaf;
   }
 };
-
-/// Bodies of a tile: a multiple of so many, unless it is a leaf's last one. P2P takes them in rows or half rows.
-inline constexpr int tile_step = 4;
 
 /// The leaves' bodies in tiles of at most `tile_size` (a multiple of tile_step), as even as can be, and how many
 /// tiles they are.
@@ -325,15 +323,16 @@ template <class Space>
 struct OctreeBuffers {
   Buffer<Cell, Space> cells{"cells"};
   Buffer<CellIndex, Space> leaves{"leaves"}, parents{"parents"};
-  Buffer<Tile, Space> tiles{"tiles"};
+  Buffer<Tile, Space> tiles{"tiles"}, unsorted_tiles{"unsorted tiles"};
   Buffer<ChildRange, Space> ranges{"children"};
   Buffer<BodyIndex, Space> begins{"first cells"};
   Buffer<CellIndex, Space> numbers{"numbers of first cells"};
   Buffer<Offset, Space> totals{"tree totals"};
 
   std::size_t bytes() const {
-    return cells.bytes() + leaves.bytes() + parents.bytes() + tiles.bytes() + ranges.bytes() +
-           begins.bytes() + numbers.bytes() + totals.bytes();
+    return cells.bytes() + leaves.bytes() + parents.bytes() + tiles.bytes() +
+           unsorted_tiles.bytes() + ranges.bytes() + begins.bytes() + numbers.bytes() +
+           totals.bytes();
   }
 };
 
@@ -363,13 +362,13 @@ void build_first_levels(Space const& space, OctreeBuffers<Space>& buffers, Octre
 }
 
 /// The octree over `keys` (N >= 1) that are sorted by the digits of the first `sorted_levels` levels;
-/// nothing if a cell of the last of these is to be split. `tile_size` is a multiple of tile_step.
+/// nothing if a cell of the last of these is to be split.
 /// Cost: O(cells log N) in the space, and one host synchronisation for each level, of levels 0 to
 /// `most_first_levels` at most one for all.
 template <class Space>
 std::optional<Octree<Space>> build_octree(Space const& space, OctreeBuffers<Space>& buffers,
                                           Array<std::uint64_t, Space> keys, SplitRule rule,
-                                          int tile_size, int sorted_levels) {
+                                          TileRule tile_rule, int sorted_levels) {
   Octree<Space> tree;
   const BodyIndex n = BodyIndex(keys.extent(0));
   // So few cells on the level above the last of these hold more than a leaf on average: every level exists.
@@ -417,10 +416,19 @@ std::optional<Octree<Space>> build_octree(Space const& space, OctreeBuffers<Spac
   tree.leaves = buffers.leaves.resize(cells - parents);
   Kokkos::parallel_scan("fmm::tree::leaves", range(space, cells),
                         SelectLeaves<Space>{tree.cells, tree.leaves});
-  const auto tiles = buffers.tiles.resize(cells - parents + n / tile_size);
-  Kokkos::parallel_scan("fmm::tree::tiles", range(space, cells - parents),
-                        WriteTiles<Space>{tile_size, tree.cells, tree.leaves, tiles, child_total});
-  tree.tiles = buffers.tiles.view(read_back(space, child_total.data()));
+  const std::int64_t leaves = cells - parents, most_tiles = leaves + n / tile_rule.size;
+  const bool sorts = tile_rule.sorts(leaves);
+  auto tiles = buffers.tiles.resize(most_tiles);
+  if (sorts) {  // these lie where nothing is needed any more
+    Lender<Space>(buffers.ranges.view()).lend(buffers.unsorted_tiles, most_tiles);
+    tiles = buffers.unsorted_tiles.resize(most_tiles);
+  }
+  Kokkos::parallel_scan(
+      "fmm::tree::tiles", range(space, leaves),
+      WriteTiles<Space>{tile_rule.size, tree.cells, tree.leaves, tiles, child_total});
+  const std::int64_t count = read_back(space, child_total.data());
+  tree.tiles = buffers.tiles.view(count);
+  if (sorts) sort_tiles(space, tile_rule, part<Tile, Space>(tiles, 0, count), tree.tiles);
   return tree;
 }
 
