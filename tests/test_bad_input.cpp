@@ -93,6 +93,14 @@ TEST(Options, TheSofteningsErrorIsChecked) {
   EXPECT_FALSE(GravitySum().options().softening_error);
 }
 
+TEST(Options, OnePartIsOnlyForMixedOnATree) {
+  using InMixed = fmm::Solver<Laplace, 2, Rotation, DualTree<>, fmm::Mixed>;
+  using MixedSum = fmm::Solver<Laplace, 0, NoTranslation, AllPairs, fmm::Mixed>;
+  EXPECT_TRUE(InMixed({.one_part = true}).options().one_part);
+  expect_option_refused<Dual>({.one_part = true}, "one_part", "1", "mixed precision on a tree");
+  expect_option_refused<MixedSum>({.one_part = true}, "one_part", "1", "mixed precision on a tree");
+}
+
 TEST(Options, DefaultsAreFilledIn) {
   const Dual dual;
   EXPECT_EQ(*dual.options().theta, fmm::default_theta<DualTree<>>());

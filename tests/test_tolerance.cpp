@@ -91,6 +91,7 @@ TEST(Tolerance, ThatCannotBeReachedIsRefused) {
   refuses<InDouble>({.tolerance = std::nan("")}, {"tolerance = nan"});
   refuses<InDouble>({.tolerance = 1e-6, .theta = 0.5}, {"theta = 0.5", "with a tolerance"});
   refuses<InDouble>({.tolerance = 1e-6, .pair_error = 1e-5}, {"pair_error", "with a tolerance"});
+  refuses<InFloat>({.tolerance = 1e-4, .one_part = true}, {"one_part", "with a tolerance"});
   refuses<fmm::Solver<fmm::Laplace, 4>>({.tolerance = 1e-3}, {"tolerance", "ToleranceSolver"});
 }
 
@@ -98,6 +99,7 @@ TEST(Tolerance, ThatCannotBeReachedIsRefused) {
 /// least at leaves of 96; the error is what growth of the limit says.
 struct Imagined {
   double goal;
+  double of_one_part;  ///< what that adds to the error
   int measured = 0;
 
   fmm::detail::Trial operator()(fmm::detail::Setting const& s, double wanted) {
@@ -105,10 +107,11 @@ struct Imagined {
     EXPECT_EQ(wanted, goal);
     fmm::detail::Trial trial{s};
     trial.error = s.by_power ? 0.05 * s.limit : std::pow(s.limit / 1.4, s.order + 2.5);
+    if (s.one_part) trial.error += of_one_part;
     if (trial.error > goal) return trial;
     const double order = std::log(s.order / 8.0), leaf = std::log(s.leaf_capacity / 96.0);
-    trial.seconds = (s.by_power ? 1.3 : 1) * (1 + 4 * order * order + leaf * leaf) *
-                    std::pow(trial.error / goal, -0.3);
+    trial.seconds = (s.by_power ? 1.3 : 1) * (s.one_part ? 0.7 : 1) *
+                    (1 + 4 * order * order + leaf * leaf) * std::pow(trial.error / goal, -0.3);
     return trial;
   }
 };
@@ -117,10 +120,11 @@ TEST(SettingSearch, GoesDownhillToTheFastestThatHolds) {
   const std::vector<int> orders{2, 3, 4, 5, 6, 8, 10, 12, 16}, leaves{16, 32, 64, 96, 128, 256};
   for (const double goal : {1e-3, 1e-5, 1e-9})
     for (const int first : {0, 4, 8}) {
-      Imagined solver{goal};
+      Imagined solver{goal, 1e-6};
       fmm::detail::SettingSearch search(
-          goal, orders, leaves, [](int) { return 40; }, std::ref(solver));
+          goal, orders, leaves, goal != 1e-3, [](int) { return 40; }, std::ref(solver));
       const auto found = search.fastest(first);
+      EXPECT_EQ(found.setting.one_part, goal == 1e-5);  // 1e-9 cannot be held with it
       EXPECT_EQ(found.setting.order, 8) << goal << ", " << first;
       EXPECT_EQ(found.setting.leaf_capacity, 96);
       EXPECT_FALSE(found.setting.by_power);
@@ -134,7 +138,7 @@ TEST(SettingSearch, GoesDownhillToTheFastestThatHolds) {
 TEST(SettingSearch, SaysWhenNothingHolds) {
   int trials = 0;
   fmm::detail::SettingSearch search(
-      1e-8, {2, 4}, {64}, [](int) { return 64; },
+      1e-8, {2, 4}, {64}, true, [](int) { return 64; },
       [&](fmm::detail::Setting const& s, double) {
         ++trials;
         return fmm::detail::Trial{s, 1e-6};  // what float has, say

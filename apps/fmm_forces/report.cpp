@@ -74,6 +74,8 @@ Json entry(Settings const& settings, RunFacts const& facts, Measurement const& m
       {"depth", only(tree, measurement.depth)},
       {"tree", only(tree, name_of(method.options.tree))},
       {"precision", name_of(method.precision)},
+      {"one_part",
+       only(tree && method.precision == Precision::mixed_precision, method.options.one_part)},
       {"data", name_of(settings.data)},
       {"backend", name_of(method.backend)},
       {"device", facts.device},

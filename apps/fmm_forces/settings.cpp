@@ -317,6 +317,10 @@ void CommandLine::add_machine() {
              "Working precision; mixed is float that loses neither close pairs nor long sums, with "
              "--translation rotation and without --traversal lists [" +
                  name_of(defaults::precision) + "]");
+  add_flag("--one-part", settings_.one_part,
+           "With --precision mixed, treecode and fmm: distances of close pairs as in float, which "
+           "takes less "
+           "time; --tune tries it");
   add_choice("--data", settings_.data,
              "Precision in which positions and charges are handed to the backend; errors refer to "
              "these; float only with --backend cuda --precision float [" +
@@ -446,6 +450,8 @@ std::optional<Settings> parse_command_line(int argc, char const* const* argv, Bu
     for (auto const& [name, method] : Names<Method>::table)
       if (!settings.tolerance || method == Method::fmm) settings.methods.push_back(method);
   if (settings.tune && !settings.tolerance) throw UserError("--tune is only for --tolerance");
+  if (settings.one_part && (settings.precision != Precision::mixed_precision || settings.tolerance))
+    throw UserError("--one-part is only for --precision mixed without --tolerance");
   check_source(settings, line);
   check_physics(settings);
   check_machine(settings);
@@ -562,6 +568,7 @@ MethodSettings resolve(Settings const& given, Method method, Build const& build)
   result.options.leaf_capacity = settings.leaf;
   if (!settings.leaf)
     result.options.leaf_capacity = defaults::leaf_capacity(method, settings.backend);
+  result.options.one_part = settings.one_part;
   if (settings.tune) result.tune_to = settings.tolerance;
   return result;
 }

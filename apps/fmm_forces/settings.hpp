@@ -40,6 +40,7 @@ struct Settings {
   std::optional<double> pair_error;
   std::optional<double> tolerance;
   bool tune = false;
+  bool one_part = false;
   Translation translation = defaults::translation;
 
   Precision precision = defaults::precision;

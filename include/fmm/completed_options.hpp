@@ -22,6 +22,11 @@ inline void check_kernel_options(Options const& options, KernelTraits kernel) {
     throw InvalidArgument("G", options.G, "1, with a kernel that has no such constant");
 }
 
+inline void check_one_part(Options const& options, bool has_two) {
+  if (options.one_part && !has_two)
+    throw InvalidArgument("one_part", 1, "0, unless in mixed precision on a tree");
+}
+
 template <class Traversal>
 void set_theta(Options& options) {
   constexpr bool all_pairs = std::is_same_v<Traversal, AllPairs>;

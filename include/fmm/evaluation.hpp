@@ -64,14 +64,14 @@ void add_far_field(Space const& space, PlanStorage<Space, Precision>& s,
                  only_m2l = has_only_m2l_scheme_v<FarFieldScheme>;
   auto const& tree = s.tree;
   const auto bodies = s.bodies.view(s.size);
-  const auto sums = s.sums.view(s.size);
   const std::size_t cells = tree.cells.extent(0),
                     coefficients = cells * row_length(Expansion::size);
-  // where the sums come after the multipoles, these lie in their memory
+  // where the sums come after the multipoles, these lie in their memory, which is as large as the larger of the two
   if (has_locals && !relist && s.lists.m2p.entries.extent(0) == 0)
-    Lender<Space>(sums).lend(s.multipoles, coefficients);
+    Lender<Space>(s.sums_or(coefficients)).lend(s.multipoles, coefficients);
   else
     s.multipoles.lend({});
+  const auto sums = s.sums.view(s.size);
   const auto multipoles = s.multipoles.resize(coefficients);
   stage(space, report, "p2m",
         [&] { p2m<Expansion>(space, tree.cells, tree.leaves, bodies, multipoles); });
@@ -107,10 +107,15 @@ void add_far_field(Space const& space, PlanStorage<Space, Precision>& s,
       });
 }
 
-/// The near field's part, of the bodies in `tiles`; a leaf itself is implied in its row of `list`.
+/// The near field's part, of the bodies in `tiles`; a leaf itself is implied in its row of `list`. `one_part` as in
+/// Options.
 template <class Want, class Space, class Precision, class Kernel>
 void add_near_field(Space const& space, PlanStorage<Space, Precision>& s, Kernel const& kernel,
-                    Array<Tile, Space> tiles, Csr<Space> list) {
+                    Array<Tile, Space> tiles, Csr<Space> list, bool one_part) {
+  if constexpr (two_part_v<Precision>)
+    if (one_part)
+      return p2p<Want, MixedInOnePart>(space, kernel, s.tree.cells, tiles, list,
+                                       s.bodies.view(s.size), {}, s.sums.view(s.size));
   p2p<Want, Precision>(space, kernel, s.tree.cells, tiles, list, s.bodies.view(s.size),
                        s.low.view(two_part_v<Precision> ? s.size : 0), s.sums.view(s.size));
 }

@@ -76,6 +76,7 @@ constexpr bool are_few(std::int64_t bodies, bool host) {
 inline Options known_field_options(Options options, double tolerance, int order,
                                    bool has_softening_error) {
   options.tolerance = options.theta = std::nullopt;
+  options.one_part = false;
   options.pair_error = pair_error_for(tolerance / 20, order);
   if (has_softening_error) options.softening_error = tolerance / 4;
   return options;

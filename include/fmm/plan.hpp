@@ -2,6 +2,7 @@
 // What a build makes and evaluations use: bodies in tree order, octree, interaction lists.
 #pragma once
 
+#include <algorithm>
 #include <memory>
 #include <vector>
 
@@ -60,6 +61,12 @@ struct PlanStorage {
     static_assert(sizeof(Sums<sum_t<Precision>>) >= 2 * sizeof(std::uint64_t));
     auto* const memory = reinterpret_cast<std::uint64_t*>(sums.resize(size).data());
     return Array<std::uint64_t, Space>(memory + which * size, std::size_t(size));
+  }
+
+  /// The memory of the sums, which is made as large as so many numbers take. Contents are lost.
+  Array<Sums<sum_t<Precision>>, Space> sums_or(std::size_t numbers) {
+    constexpr std::size_t per_body = sizeof(Sums<sum_t<Precision>>) / sizeof(Real);
+    return sums.resize(std::max(std::size_t(size), (numbers + per_body - 1) / per_body));
   }
 
   std::size_t bytes() const {

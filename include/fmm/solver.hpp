@@ -55,6 +55,7 @@ class Solver {
   explicit Solver(Options const& options = {}, Kernel kernel = {}) : kernel_(kernel) {
     constexpr bool takes_options = requires { kernel.with(options); };
     constexpr detail::KernelTraits traits{takes_options, detail::HasFarFrom<Kernel>};
+    detail::check_one_part(options, detail::two_part_v<Precision> && !all_pairs);
     options_ = detail::completed<Traversal>(options, traits, Shape::leaf_capacity(Order));
     if constexpr (takes_options) kernel_ = kernel.with(options);
   }
@@ -218,7 +219,7 @@ class Solver {
       const auto near_field = [&](double length) {
         detail::stage(space, report, "p2p", [&] {
           detail::add_near_field<Want>(space, s, detail::in_units_of(length, kernel_), s.tree.tiles,
-                                       s.lists.p2p);
+                                       s.lists.p2p, options_.one_part);
         });
       };
       std::function<void()> relist;
@@ -233,7 +234,8 @@ class Solver {
             });
             leaf_sums = [&](auto tiles, auto list) {
               detail::add_near_field<detail::Wanted<true, true>>(
-                  space, s, detail::in_units_of(s.cube.edge, kernel_), tiles, list);
+                  space, s, detail::in_units_of(s.cube.edge, kernel_), tiles, list,
+                  options_.one_part);
             };
           }
           detail::lists_stage<Traversal>(space, s, options_, far_field(), report, leaf_sums);

@@ -93,8 +93,8 @@ class ToleranceSolver<Kernel, Orders<Order...>, Precision, ExecutionSpace> {
     return evaluate_by(solver_, space, plan, charges, potential, field, more...);
   }
 
-  /// Tries orders, leaf capacities (unless the options say), PowerCriterion with larger pair_errors and
-  /// RadiusCriterion on these (N,3) positions and (N) charges, and takes the fastest setting whose error over
+  /// Tries orders, leaf capacities (unless the options say), PowerCriterion with larger pair_errors, RadiusCriterion
+  /// and in Mixed coordinates in one part on these (N,3) positions and (N) charges, and takes the fastest setting whose error over
   /// all bodies, with room for what differs among bodies of one distribution, is at most 0.9 of the tolerance;
   /// where there is none the solver stays as it is. It is for bodies that are distributed alike, in number, too:
   /// plans that were made before can no longer be evaluated. Results depend on the times that were measured, as
@@ -127,7 +127,7 @@ class ToleranceSolver<Kernel, Orders<Order...>, Precision, ExecutionSpace> {
       return trial;
     };
     detail::SettingSearch search(detail::tuned_error * tolerance_, {Order...},
-                                 detail::leaves_to_try(options_), &default_leaf, measure);
+                                 detail::leaves_to_try(options_), single, &default_leaf, measure);
     const detail::Trial found = search.fastest(first_order());
     const bool held = found.error <= tolerance_;
     if (held) solver_ = make(found.setting);
@@ -204,6 +204,8 @@ class ToleranceSolver<Kernel, Orders<Order...>, Precision, ExecutionSpace> {
       throw InvalidArgument("tolerance", "none", allowed() + ": it has to be set");
     if (!detail::is_reached(*options.tolerance, single))
       throw InvalidArgument("tolerance", *options.tolerance, allowed());
+    if (options.one_part)
+      throw InvalidArgument("one_part", 1, "0, with a tolerance: tune finds whether it holds that");
     for (auto const& [name, value] :
          {std::pair("theta", options.theta), std::pair("pair_error", options.pair_error)})
       if (value) throw InvalidArgument(name, *value, "not set, with a tolerance");

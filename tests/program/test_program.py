@@ -142,7 +142,7 @@ class CommandLine(Case):
         text = self.run_ok("--help")
         for option in ("input model n seed kernel softening softening-kind softening-error G "
                        "method order theta leaf depth tree "
-                       "traversal criterion pair-error tolerance tune translation precision data "
+                       "traversal criterion pair-error tolerance tune translation precision one-part data "
                        "backend threads "
                        "check check-seed repeat charges output report direct-limit").split():
             self.assertIn(f"--{option} ", text)
@@ -242,6 +242,7 @@ class CommandLine(Case):
                      says=("--data = float", "double with --precision double"))
         self.run_bad(*model, "--translation", "direct", "--precision", "mixed",
                      says=("--translation = direct", "rotation in mixed precision"))
+        self.run_bad(*model, "--one-part", says=("--one-part", "--precision mixed"))
         self.run_bad(*model, "--traversal", "lists", "--precision", "mixed",
                      says=("--traversal = lists", "barnes-hut or dual in mixed precision"))
         self.run_bad(*model, "--method", "fmm", "--criterion", "relative", "--precision", "mixed",
@@ -591,6 +592,14 @@ class Report(Case):
         self.assertEqual({key: entry[key] for key in asked}, asked)
         self.assertAlmostEqual(entry["theta"], 2 / 3)
 
+    def test_one_part(self):
+        run = ("--model", "cube", "--n", 20000, "--check", 20000, "--method", "fmm", "--order", 10,
+               "--theta", 0.5, "--precision", "mixed")
+        two, = self.report(*run)
+        one, = self.report(*run, "--one-part")
+        self.assertEqual((two["one_part"], one["one_part"]), (False, True))
+        self.assertGreater(one["error"]["force_l2"], 2 * two["error"]["force_l2"])
+
     def test_tolerance(self):
         run = ("--model", "plummer", "--n", 20000, "--check", 20000)
         for precision, tolerance in (("float", 1e-3), ("float", 1e-5), ("double", 1e-7)):
@@ -605,6 +614,7 @@ class Report(Case):
         for precision, tolerance in (("float", 1e-3), ("double", 1e-6)):
             entry, = self.report(*run, "--tolerance", tolerance, "--precision", precision)
             self.assertEqual((entry["method"], entry["tolerance"]), ("fmm", tolerance))
+            self.assertIn(entry["one_part"], (True, False) if precision == "float" else (None,))
             self.assertTrue(entry["tuning"]["held"])
             self.assertGreater(entry["tuning"]["trials"], 5)
             self.assertGreater(entry["tuning"]["seconds"], 0)

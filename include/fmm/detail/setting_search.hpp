@@ -22,13 +22,15 @@ struct Setting {
   bool by_power;      ///< PowerCriterion, or else RadiusCriterion
   double limit;       ///< pair_error, or else theta
   int leaf_capacity;  ///< of an adaptive tree
+  bool one_part = false;
 };
 
-/// The options, with the setting's limit and leaf capacity.
+/// The options, with the setting's limit, leaf capacity and parts.
 inline Options with_setting(Options options, Setting const& setting) {
   options.theta = options.pair_error = std::nullopt;
   (setting.by_power ? options.pair_error : options.theta) = setting.limit;
   options.leaf_capacity = setting.leaf_capacity;
+  options.one_part = setting.one_part;
   return options;
 }
 
@@ -47,12 +49,13 @@ class SettingSearch {
   using Measure = std::function<Trial(Setting const& setting, double goal)>;
 
   /// `orders` and `leaves` in ascending order; the search begins at those of index first_order and at the leaf
-  /// that is the nearest to default_leaf(order).
-  SettingSearch(double goal, std::vector<int> orders, std::vector<int> leaves,
+  /// that is the nearest to default_leaf(order). `two_part`: coordinates are in two parts, and perhaps in one.
+  SettingSearch(double goal, std::vector<int> orders, std::vector<int> leaves, bool two_part,
                 std::function<int(int order)> default_leaf, Measure measure)
       : goal_(goal),
         orders_(std::move(orders)),
         leaves_(std::move(leaves)),
+        ways_(two_part ? 2 : 1),
         default_leaf_(std::move(default_leaf)),
         measure_(std::move(measure)) {}
 
@@ -65,6 +68,7 @@ class SettingSearch {
       climb(place, &Place::order, int(orders_.size()));
     }
     Place place = best[seconds(best[true]) <= seconds(best[false])];
+    climb(place, &Place::one_part, ways_);
     climb(place, &Place::leaf, int(leaves_.size()));
     climb(place, &Place::order, int(orders_.size()));
     climb(place, &Place::leaf, int(leaves_.size()));
@@ -77,7 +81,8 @@ class SettingSearch {
  private:
   struct Place {
     bool by_power;
-    int order, leaf;  ///< indices
+    int order, leaf;   ///< indices
+    int one_part = 0;  ///< or 1
   };
 
   int nearest_leaf(int leaf) const {
@@ -105,7 +110,7 @@ class SettingSearch {
 
   /// The place's trial, made where there is none yet.
   Trial trial(Place const& place) {
-    const auto key = std::tuple(place.by_power, place.order, place.leaf);
+    const auto key = std::tuple(place.by_power, place.order, place.leaf, place.one_part);
     const auto found = known_.find(key);
     return found != known_.end() ? found->second : known_[key] = calibrated(place);
   }
@@ -121,9 +126,10 @@ class SettingSearch {
     const int order = orders_[place.order];
     const double s = growth(place.by_power, order), largest = place.by_power ? 1 : 0.9;
     double& scale = scale_[place.by_power];
+    const double first_scale = scale;
     double held = 0, too_large = largest;  // limits
     Trial best;
-    Setting setting{order, place.by_power, 0, leaves_[place.leaf]};
+    Setting setting{order, place.by_power, 0, leaves_[place.leaf], place.one_part != 0};
     for (int i = 0; i < most_trials; ++i) {
       double limit = scale * std::pow(aim * goal_, 1 / s);
       if (held > 0 && too_large < largest && !(limit > held && limit < too_large))
@@ -142,14 +148,16 @@ class SettingSearch {
         too_large = std::min(too_large, limit);
       }
     }
+    if (held == 0) scale = first_scale;  // where no limit does, it says nothing of others
     return best;
   }
 
   double goal_;
   std::vector<int> orders_, leaves_;
+  int ways_;  ///< one part, or two
   std::function<int(int)> default_leaf_;
   Measure measure_;
-  std::map<std::tuple<bool, int, int>, Trial> known_;
+  std::map<std::tuple<bool, int, int, int>, Trial> known_;
   double scale_[2] = {2.3, 1.5};  ///< of theta and of pair_error, as a rule
   int trials_ = 0;
 };
