@@ -53,7 +53,7 @@ TEST(Mixed, KeepsWhatFloatLoses) {
                in_mixed = mixed_errors(SolverIn<Mixed>(options), bodies, reference).field;
   EXPECT_GT(in_float, 1e-5);
   EXPECT_LT(in_mixed, 0.03 * in_float);
-  // with coordinates in one part it is float but for the totals
+  // with coordinates in one part P2P is float's
   const fmm::Options one_part{.theta = 0.5, .one_part = true};
   const double in_one = mixed_errors(SolverIn<Mixed>(one_part), bodies, reference).field;
   EXPECT_GT(in_one, 0.5 * in_float);

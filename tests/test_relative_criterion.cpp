@@ -116,8 +116,8 @@ class Falling : public testing::TestWithParam<Model> {
   }
 };
 
-/// Bounds are measured errors with a factor of two, with leaves of one size in every space: at order 4 in the sphere's halo, large leaves have many
-/// small sources in one direction.
+/// Bounds are measured errors with a factor of two, with leaves of one size in every space: at order 4 in the sphere's
+/// halo, large leaves have many small sources in one direction.
 TEST_P(Falling, ErrorsFollowPairError) {
   const bool cube = GetParam() == Model::cube;
   check<4>(cube ? 0.04 : 0.12, cube ? 1.7 : 40, cube ? 9 : 60);

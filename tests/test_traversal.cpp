@@ -188,11 +188,10 @@ struct HostLists {
 };
 
 template <class Traversal>
-HostLists make_lists(Bodies const& bodies, fmm::Options options, double far_from = 0,
-                     int decisions_per_row = -1) {
+HostLists make_lists(PlanStorage<Space, double>& storage, Bodies const& bodies,
+                     fmm::Options options, double far_from = 0, int decisions_per_row = -1) {
   const Space space;
   const DeviceBodies<Space> device(bodies);
-  PlanStorage<Space, double> storage;
   options =
       fmm::Solver<fmm::Laplace, 2, fmm::Rotation, Traversal, double, Space>(options).options();
   const Kokkos::View<double const* [3], Space> positions = device.x;
@@ -213,11 +212,45 @@ HostLists make_lists(Bodies const& bodies, fmm::Options options, double far_from
           rows(lists.p2p)};
 }
 
+template <class Traversal>
+HostLists make_lists(Bodies const& bodies, fmm::Options const& options, double far_from = 0,
+                     int decisions_per_row = -1) {
+  PlanStorage<Space, double> storage;
+  return make_lists<Traversal>(storage, bodies, options, far_from, decisions_per_row);
+}
+
 int distance(Cell const& a, Cell const& b) {  // of centres, in cells of one level
   int largest = 0;
   for (int d = 0; d < 3; ++d)
     largest = std::max(largest, std::abs(a.centre[d] - b.centre[d]) / a.edge());
   return largest;
+}
+
+/// Memory of earlier builds is too small for the lists, for the open sources, or for both; or it is enough.
+TEST(Lists, DoNotDependOnEarlierBuilds) {
+  const auto check = [&]<class Traversal>(std::type_identity<Traversal>) {
+    PlanStorage<Space, double> storage;
+    for (auto const& [model, n, leaf] : {std::tuple(Model::cube, 500, 8),
+                                         {Model::cube, 20000, 200},
+                                         {Model::cube, 20000, 8},
+                                         {Model::cube, 500, 8},
+                                         {Model::clusters, 20000, 8},
+                                         {Model::plummer, 20000, 4},
+                                         {Model::plummer, 20000, 4}}) {
+      const Bodies bodies = make_bodies(model, std::size_t(n));
+      const fmm::Options options{.leaf_capacity = leaf};
+      const HostLists lists = make_lists<Traversal>(storage, bodies, options),
+                      expected = make_lists<Traversal>(bodies, options);
+      EXPECT_EQ(lists.m2l, expected.m2l) << Traversal::name << ", " << n << ", " << leaf;
+      EXPECT_EQ(lists.p2l, expected.p2l) << Traversal::name;
+      EXPECT_EQ(lists.m2p, expected.m2p) << Traversal::name;
+      EXPECT_EQ(lists.p2p, expected.p2p) << Traversal::name;
+    }
+  };
+  check(std::type_identity<fmm::DualTree<>>());
+  check(std::type_identity<fmm::DualTree<fmm::FieldCriterion>>());
+  check(std::type_identity<fmm::FmmList>());
+  check(std::type_identity<fmm::BarnesHut>());
 }
 
 /// A CPU's second pass takes what the first decided from memory, and decides again where there was too little.

@@ -225,6 +225,39 @@ TYPED_TEST(TreeTest, TilesOfAStretchComeBySize) {
   }
 }
 
+/// The tiles of a tree, sorted, are those of the tree.
+TYPED_TEST(TreeTest, SortedTilesAreTheTrees) {
+  using S = TypeParam;
+  const S space;
+  const std::size_t n = 100000;
+  const DeviceBodies<S> device(make_bodies(Model::plummer, n));
+  const Kokkos::View<double const* [3], S> positions = device.x;
+  PlanStorage<S, double> s;
+  s.size = std::int64_t(n);
+  s.cube = root_cube(bounding_box(space, positions));
+  const SplitRule rule{fmm::max_tree_depth, 24};
+  const auto sorted = sort_bodies(space, s, positions, fmm::max_tree_depth, nullptr);
+  const auto tiles_in = [&](int team) {
+    lend_before_bodies(s);
+    const auto tree =
+        build_octree(space, s.octree, sorted.keys, rule, TileRule{48, team}, fmm::max_tree_depth);
+    return to_host(tree->tiles);
+  };
+  auto expected = tiles_in(0), tiles = tiles_in(is_host_space_v<S> ? 1 : 64);
+  ASSERT_EQ(tiles.size(), expected.size());
+  ASSERT_GT(tiles.size(), 4u * 64 * TileRule::per_thread);
+  const auto is_before = [](Tile const& a, Tile const& b) { return a.first < b.first; };
+  EXPECT_FALSE(std::equal(tiles.begin(), tiles.end(), expected.begin(),
+                          [](Tile const& a, Tile const& b) { return a.first == b.first; }));
+  std::sort(tiles.begin(), tiles.end(), is_before);
+  std::sort(expected.begin(), expected.end(), is_before);
+  for (std::size_t i = 0; i < tiles.size(); ++i) {
+    ASSERT_EQ(tiles[i].cell, expected[i].cell);
+    ASSERT_EQ(tiles[i].first, expected[i].first);
+    ASSERT_EQ(tiles[i].count, expected[i].count);
+  }
+}
+
 TYPED_TEST(TreeTest, OctreesKeepTheirInvariants) {
   for (const Model model : all_models)
     for (const std::size_t n : {1, 2, 65, 2000}) {

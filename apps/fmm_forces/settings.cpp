@@ -318,9 +318,8 @@ void CommandLine::add_machine() {
              "--translation rotation and without --traversal lists [" +
                  name_of(defaults::precision) + "]");
   add_flag("--one-part", settings_.one_part,
-           "With --precision mixed, treecode and fmm: distances of close pairs as in float, which "
-           "takes less "
-           "time; --tune tries it");
+           "With --precision mixed, treecode and fmm: pairs as in float, which takes less time; "
+           "--tune tries it");
   add_choice("--data", settings_.data,
              "Precision in which positions and charges are handed to the backend; errors refer to "
              "these; float only with --backend cuda --precision float [" +
@@ -450,8 +449,12 @@ std::optional<Settings> parse_command_line(int argc, char const* const* argv, Bu
     for (auto const& [name, method] : Names<Method>::table)
       if (!settings.tolerance || method == Method::fmm) settings.methods.push_back(method);
   if (settings.tune && !settings.tolerance) throw UserError("--tune is only for --tolerance");
-  if (settings.one_part && (settings.precision != Precision::mixed_precision || settings.tolerance))
-    throw UserError("--one-part is only for --precision mixed without --tolerance");
+  const bool trees = std::any_of(settings.methods.begin(), settings.methods.end(),
+                                 [](Method method) { return method != Method::direct; });
+  if (settings.one_part &&
+      (settings.precision != Precision::mixed_precision || settings.tolerance || !trees))
+    throw UserError(
+        "--one-part is only for --precision mixed without --tolerance, treecode and fmm");
   check_source(settings, line);
   check_physics(settings);
   check_machine(settings);

@@ -54,8 +54,8 @@ struct Options {
   /// summed one by one (docs/math.md). Not set: 5e-4, with a tolerance that itself.
   std::optional<double> softening_error = {};
 
-  /// Mixed on a tree only: P2P takes its coordinates in one part. Distances are then good to 2^-24 of a leaf's edge only,
-  /// as in float, and P2P takes less time.
+  /// Mixed on a tree only: P2P takes its coordinates in one part and sums in float. Distances are then good to 2^-24 of
+  /// a leaf's edge only, and P2P takes less time.
   bool one_part = false;
 
   /// Gravitational constant, finite; for SoftenedGravity and SplineGravity only.

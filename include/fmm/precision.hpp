@@ -11,8 +11,8 @@
 namespace fmm {
 
 /// Arithmetic in float, but what float would lose is kept: P2P's distances come from coordinates in two
-/// parts (47 bits) unless Options::one_part says otherwise, so that close pairs err no more than others, and sums of
-/// sums are in double. Costs time in P2P (docs/design.md), and 32 bytes a body.
+/// parts (47 bits), so that close pairs err no more than others, and sums of sums are in double, both unless
+/// Options::one_part says otherwise. Costs time in P2P (docs/design.md), and 32 bytes a body.
 struct Mixed {};
 
 template <class T>
@@ -34,7 +34,7 @@ struct PrecisionTraits<Mixed> {
   static constexpr bool two_part = true;
 };
 
-/// P2P of Mixed with coordinates in one part.
+/// P2P of Mixed with coordinates in one part: as in float, but added to totals in double.
 struct MixedInOnePart {};
 template <>
 struct PrecisionTraits<MixedInOnePart> {

@@ -40,7 +40,7 @@ struct Tuned {
 /// the more it errs. `tune` finds by measurement what costs least for bodies like those at hand.
 ///
 /// Kernel, ExecutionSpace   as in Solver
-/// Precision                the same; float means Mixed, without which close pairs may err by more
+/// Precision                the same; float means Mixed, without which close pairs may err by more (but see tune)
 ///
 /// Not to be used from two threads at a time.
 template <class Kernel, class OrderList = Orders<2, 3, 4, 5, 6, 8, 10, 12, 16>,
@@ -94,14 +94,14 @@ class ToleranceSolver<Kernel, Orders<Order...>, Precision, ExecutionSpace> {
   }
 
   /// Tries orders, leaf capacities (unless the options say), PowerCriterion with larger pair_errors, RadiusCriterion
-  /// and in Mixed coordinates in one part on these (N,3) positions and (N) charges, and takes the fastest setting whose error over
-  /// all bodies, with room for what differs among bodies of one distribution, is at most 0.9 of the tolerance;
-  /// where there is none the solver stays as it is. It is for bodies that are distributed alike, in number, too:
-  /// plans that were made before can no longer be evaluated. Results depend on the times that were measured, as
-  /// far as the tolerance allows. Throws InvalidArgument for what `build` and `evaluate` would refuse. Cost:
-  /// about a hundred builds and evaluations, and one in double within a twentieth of the tolerance, or a direct
-  /// sum of few bodies (32,768; 262,144 on a GPU); memory: 48 bytes a body (64 in double), and what that one
-  /// evaluation takes.
+  /// and, in Mixed, coordinates in one part on these (N,3) positions and (N) charges, and takes the fastest setting
+  /// whose error over all bodies, with room for what differs among bodies of one distribution, is at most 0.9 of the
+  /// tolerance; where there is none the solver stays as it is. It is for bodies that are distributed alike, in number,
+  /// too, and in float come no closer to each other: plans that were made before can no longer be evaluated. Results
+  /// depend on the times that were measured, as far as the tolerance allows. Throws InvalidArgument for what `build`
+  /// and `evaluate` would refuse. Cost: about a hundred builds and evaluations, and one in double within a twentieth
+  /// of the tolerance, or a direct sum of few bodies (32,768; 262,144 on a GPU); memory: 48 bytes a body (64 in
+  /// double), and what that one evaluation takes.
   template <class Positions, class Charges>
   Tuned tune(ExecutionSpace const& space, Positions const& positions, Charges const& charges) {
     using Real = detail::real_t<UsedPrecision>;

@@ -157,8 +157,8 @@ void traverse_level(Space const& space, TraversalBuffers<Space>& buffers, Walk c
   if (wait && Walk::fills(list_open)) {
     static_assert(list_open == list_kinds - 1);
     const Offset others = read_back(space, sums.data() + list_open * rows);
-    buffers.next_open.entries.resize(
-        std::size_t(read_back(space, sums.data() + list_kinds * rows) - others));
+    buffers.next_open.total = read_back(space, sums.data() + list_kinds * rows) - others;
+    buffers.next_open.make_room();
   }
   const auto ends = [&](int row) {
     return part<Offset, Space>(buffers.ends.view(), row * list_kinds, list_kinds);

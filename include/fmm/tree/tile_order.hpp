@@ -6,6 +6,7 @@
 
 #include "../detail/cell.hpp"
 #include "../detail/kokkos_compat.hpp"
+#include "../detail/simd.hpp"
 
 namespace fmm::detail {
 
