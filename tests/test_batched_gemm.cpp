@@ -1,9 +1,11 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // BatchedGemm: buckets of pairs, matrices, and sums, against Rotation and the definition. Nothing is
 // dropped, whatever a bucket, a sorted part or a slab may hold.
+#include <array>
 #include <fmm/batched_gemm.hpp>
 #include <map>
 #include <set>
+#include <string>
 
 #include "support.hpp"
 
@@ -139,6 +141,66 @@ TYPED_TEST(Gemm, BucketsAndRestAreTheList) {
       EXPECT_EQ(list.classes.empty(), least == 1 << 30);
     }
   });
+}
+
+/// Kept from evaluation to evaluation, but not for another order's limits, another part or another list.
+TYPED_TEST(Gemm, KeptBucketsAreThoseOfTheList) {
+  using Pairs = std::vector<std::array<std::int64_t, 4>>;
+  auto& kept = this->s.kept_buckets;
+  OffsetBucketBuffers<typename TypeParam::Space> fresh_memory;
+  const auto numbers = [](auto const& bucketed) {
+    Pairs all;
+    for (const CellPair& pair : to_host(bucketed.pairs))
+      all.push_back({pair.target, pair.source, pair.reflection, pair.level});
+    return std::pair(all, bucketed.begins);
+  };
+  const auto check = [&](Offset least, int most, Offset first, Offset count) {
+    auto const& s = this->s;
+    auto const& list =
+        kept.split(this->space, this->s.buckets, s.tree.cells, s.lists.m2l, least, most);
+    const auto expected =
+        split_list(this->space, fresh_memory, s.tree.cells, s.lists.m2l, least, most);
+    ASSERT_EQ(list.pairs, expected.pairs);
+    ASSERT_EQ(list.classes, expected.classes);
+    count = std::min(count, list.pairs - first);
+    const auto bucketed = bucket_pairs(this->space, fresh_memory, expected, first, count);
+    ASSERT_EQ(numbers(kept.sorted(this->space, this->s.buckets, first, count)), numbers(bucketed));
+  };
+  this->for_all_lists([&] {
+    for (int again = 0; again < 2; ++again) {
+      check(50, 20, 0, 1 << 30);  // at first what the list before was asked last
+      check(5, 100000, 0, 1000);
+      check(5, 100000, 1000, 1000);
+      check(5, 100000, 1000, 900);
+      check(5, 20, 0, 900);
+      check(50, 20, 0, 1 << 30);
+      check(50, 20, 0, 1 << 30);
+    }
+  });
+}
+
+int bucket_kernels = 0;
+void count_bucket_kernel(const char* name, std::uint32_t, std::uint64_t*) {
+  bucket_kernels += std::string(name).starts_with("fmm::buckets");
+}
+
+/// Seen from Kokkos's tool callbacks.
+TYPED_TEST(Gemm, ASecondEvaluationSortsNothing) {
+  using Space = typename TypeParam::Space;
+  using Real = typename TypeParam::Real;
+  const Kokkos::View<Real*, Space> potential("potential", this->bodies.size());
+  fmm::Solver<Laplace, 4, BatchedGemm, FmmList, Real, Space> solver({.leaf_capacity = 2});
+  const auto plan = solver.build(this->space, this->device.x);
+  const auto evaluate = [&] {
+    bucket_kernels = 0;
+    Kokkos::Tools::Experimental::set_begin_parallel_for_callback(count_bucket_kernel);
+    solver.evaluate(this->space, plan, this->device.q, potential, fmm::none);
+    this->space.fence();
+    Kokkos::Tools::Experimental::set_begin_parallel_for_callback(nullptr);
+    return bucket_kernels;
+  };
+  EXPECT_GT(evaluate(), 0);
+  EXPECT_EQ(evaluate(), 0);
 }
 
 template <int Order, class Fixture>

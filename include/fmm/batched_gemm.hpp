@@ -12,8 +12,9 @@
 // The product is KokkosBlas::gemm: cuBLAS, or a BLAS, where Kokkos Kernels was built with it. Results are
 // the same bits every time and, with Kokkos Kernels' own product, for any number of threads.
 //
-// Memory is bounded by Tuning's GemmShape, but for 4 bytes a pair without a bucket and 12 a cell. An
-// evaluation waits for the space four times, and once more for every `sorted_pairs` pairs after the first.
+// Memory is bounded by Tuning's GemmShape, but for 4 bytes a pair without a bucket and 12 a cell. A plan's
+// first evaluation waits for the space four times, and once more for every `sorted_pairs` pairs after the
+// first; it keeps the buckets, and what was sorted last: of up to `sorted_pairs` pairs later ones do not wait.
 #pragma once
 
 #if !__has_include(<KokkosBlas3_gemm.hpp>)
@@ -124,16 +125,16 @@ void m2l_by_gemm(Space const& space, PlanStorage<Space, Precision>& s,
       coefficient_count(Order) * row_length(coefficient_count(Order)) * sizeof(Real);
   const int most = int(std::min<std::int64_t>(shape.matrix_bytes / matrix_bytes, 1 << 16));
   const auto cells = s.tree.cells;
-  const auto list = split_list(space, s.buckets, cells, s.lists.m2l, shape.least_pairs, most);
+  auto& kept = s.kept_buckets;
+  auto const& list = kept.split(space, s.buckets, cells, s.lists.m2l, shape.least_pairs, most);
   m2l<SphericalExpansion<Order, Real, Rotation>>(space, cells, list.split.rest, multipoles, locals);
   s.dense.pairs = list.pairs;
   if (list.pairs == 0) return;
   make_matrices<Order>(space, s.dense, list.classes, s.buckets.classes.view(list.classes.size()));
   for (Offset first = 0; first < list.pairs; first += shape.sorted_pairs) {
-    const auto bucketed = bucket_pairs(space, s.buckets, list, first,
-                                       std::min(shape.sorted_pairs, list.pairs - first));
-    add_buckets<Order>(space, s.dense, list.classes, bucketed, multipoles, locals,
-                       shape.slab_bytes);
+    const Offset count = std::min(shape.sorted_pairs, list.pairs - first);
+    add_buckets<Order>(space, s.dense, list.classes, kept.sorted(space, s.buckets, first, count),
+                       multipoles, locals, shape.slab_bytes);
   }
 }
 

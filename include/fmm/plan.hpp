@@ -52,7 +52,8 @@ struct PlanStorage {
   Buffer<Real, Space> multipoles{"multipoles"};        ///< where the sums will be, as a rule
   Buffer<Real, Space> locals{"locals"};                ///< after L2P, multipoles as M2P wants them
   OffsetBucketBuffers<Space> buckets;                  ///< BatchedGemm only
-  DenseBuffers<Space, Real> dense;                     ///< the same
+  KeptBuckets<Space> kept_buckets;  ///< the same, in that memory; not for another list
+  DenseBuffers<Space, Real> dense;  ///< the same
   /// Of an evaluation, after its multipoles; while a tree is built, its keys.
   Buffer<Sums<sum_t<Precision>>, Space> sums{"sums"};
 

@@ -80,6 +80,7 @@ template <class Traversal, class Space, class Precision>
 void build_lists(Space const& space, PlanStorage<Space, Precision>& s, Options const& options,
                  FarFieldRule far, LeafSums<Space> const& leaf_sums = {}) {
   using Shape = Tuning<Space, real_t<Precision>>;
+  s.kept_buckets.forget();
   const float far_from = float(in_edges(far, s.cube)) * 1.000001f;  // rounded up
   if constexpr (is_dual_v<Traversal>) {
     using Criterion = typename Traversal::criterion;

@@ -225,4 +225,43 @@ BucketedPairs<Space> bucket_pairs(Space const& space, OffsetBucketBuffers<Space>
   return result;
 }
 
+/// The buckets of a plan's list, kept from evaluation to evaluation.
+template <class Space>
+struct KeptBuckets {
+  Offset least = 0;  ///< as asked for; 0 before the first evaluation
+  int most = 0;
+  SplitList<Space> list;
+  Offset first = 0, count = 0;    ///< of the pairs that were sorted last
+  BucketedPairs<Space> bucketed;  ///< these
+
+  /// Of another list.
+  void forget() { least = 0; }
+
+  /// split_list(), unless it was asked the same last time.
+  SplitList<Space> const& split(Space const& space, OffsetBucketBuffers<Space>& buffers,
+                                Array<Cell, Space> cells, Csr<Space> entries, Offset asked_least,
+                                int asked_most) {
+    if (least != asked_least || most != asked_most) {
+      forget();
+      list = split_list(space, buffers, cells, entries, asked_least, asked_most);
+      least = asked_least;
+      most = asked_most;
+      count = 0;
+    }
+    return list;
+  }
+
+  /// bucket_pairs() of that list, unless they are the last ones.
+  BucketedPairs<Space> const& sorted(Space const& space, OffsetBucketBuffers<Space>& buffers,
+                                     Offset asked_first, Offset asked_count) {
+    if (first != asked_first || count != asked_count) {
+      count = 0;
+      bucketed = bucket_pairs(space, buffers, list, asked_first, asked_count);
+      first = asked_first;
+      count = asked_count;
+    }
+    return bucketed;
+  }
+};
+
 }  // namespace fmm::detail
