@@ -194,8 +194,13 @@ KOKKOS_FORCEINLINE_FUNCTION void add_sources(Kernel const& kernel,
     q = select(is_self, V(Real(0)), q);
     r2 = select(is_self, V(Real(1)) + start, r2);
   }
-  if constexpr (sums_twice_rsqrt<Kind, Kernel, V>) {
-    const V u = twice_rsqrt(r2), potential = q * u;
+  if constexpr (are_apart(Kind) && IsNewtonian<Kernel>) {
+    V u;
+    if constexpr (sums_twice_rsqrt<Kind, Kernel, V>)
+      u = twice_rsqrt(r2);
+    else
+      u = rsqrt(r2);
+    const V potential = q * u;  // of two uses: its sum takes an addition beside the multiply-adds
     if constexpr (Want::potential) sum.potential += potential;
     if constexpr (Want::field) {
       const V w = potential * (u * u);
