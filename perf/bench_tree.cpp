@@ -29,20 +29,18 @@ struct KeySetup {
   Space space;
   Positions<Real> positions;
   PlanStorage<Space, Real> s;
-  Array<std::uint64_t, Space> keys, keys_out;
+  UnsortedKeys<Space> keys;
 
   explicit KeySetup(Point const& point) : positions(bodies_of<Real>(point).positions) {
     s.size = point.n;
     s.cube = root_of_tree(bounding_box(space, positions), point.n, options_of<Real, Uniform>(point),
                           {0});
-    keys = s.key_memory(0);
-    keys_out = s.key_memory(1);
   }
-  /// With the indices where a sort from that bit on wants them.
+  /// For a sort from that bit on.
   void make_keys(int first_bit = 0) {
-    Kokkos::parallel_for("fmm::keys", range(space, s.size),
-                         MakeKeys<Space, Positions<Real>>{
-                             positions, s.cube, keys, unsorted_order(s.sort, s.size, first_bit)});
+    keys = unsorted_keys(s.sort, s.key_memory(0), first_bit);
+    for_range("fmm::keys", space, s.size,
+              MakeKeys<Space, Positions<Real>>{positions, s.cube, keys});
   }
 };
 
@@ -60,10 +58,10 @@ void sort(benchmark::State& state, Point const& point) {
   const auto options = options_of<Real, Uniform>(point);
   const auto rule = split_rule(options, point.n, fmm::max_tree_depth);
   build_tree<Uniform>(setup.space, setup.s, setup.positions, rule, nullptr);  // tells how many
-  const int first_bit = first_bit_of(sorted_levels(rule, point.n)[setup.s.sort_try]);
+  const int first_bit = first_bit_of(sorted_levels<Space>(rule, point.n)[setup.s.sort_try]);
   time(
       state, setup.space, [&] { setup.make_keys(first_bit); },
-      [&] { sort_keys(setup.space, setup.s.sort, setup.keys, setup.keys_out, first_bit); });
+      [&] { sort_keys(setup.space, setup.s.sort, setup.keys, setup.s.key_memory(1), first_bit); });
   report(state, {"bodies", double(point.n), 0, 0, 2 * double(point.n) * (key_bytes + index_bytes)});
 }
 

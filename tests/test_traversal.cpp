@@ -189,13 +189,12 @@ struct HostLists {
 
 template <class Traversal>
 HostLists make_lists(PlanStorage<Space, double>& storage, Bodies const& bodies,
-                     fmm::Options options, double far_from = 0, int decisions_per_row = -1) {
+                     fmm::Options options, double far_from = 0) {
   const Space space;
   const DeviceBodies<Space> device(bodies);
   options =
       fmm::Solver<fmm::Laplace, 2, fmm::Rotation, Traversal, double, Space>(options).options();
   const Kokkos::View<double const* [3], Space> positions = device.x;
-  if (decisions_per_row >= 0) storage.traversal.decisions_per_row = decisions_per_row;
   build_plan<Traversal>(space, storage, positions, options, {2, far_from, true}, nullptr);
   space.fence();
   const auto rows = [&](Csr<Space> const& list) {
@@ -213,10 +212,9 @@ HostLists make_lists(PlanStorage<Space, double>& storage, Bodies const& bodies,
 }
 
 template <class Traversal>
-HostLists make_lists(Bodies const& bodies, fmm::Options const& options, double far_from = 0,
-                     int decisions_per_row = -1) {
+HostLists make_lists(Bodies const& bodies, fmm::Options const& options, double far_from = 0) {
   PlanStorage<Space, double> storage;
-  return make_lists<Traversal>(storage, bodies, options, far_from, decisions_per_row);
+  return make_lists<Traversal>(storage, bodies, options, far_from);
 }
 
 int distance(Cell const& a, Cell const& b) {  // of centres, in cells of one level
@@ -245,28 +243,6 @@ TEST(Lists, DoNotDependOnEarlierBuilds) {
       EXPECT_EQ(lists.p2l, expected.p2l) << Traversal::name;
       EXPECT_EQ(lists.m2p, expected.m2p) << Traversal::name;
       EXPECT_EQ(lists.p2p, expected.p2p) << Traversal::name;
-    }
-  };
-  check(std::type_identity<fmm::DualTree<>>());
-  check(std::type_identity<fmm::DualTree<fmm::FieldCriterion>>());
-  check(std::type_identity<fmm::FmmList>());
-  check(std::type_identity<fmm::BarnesHut>());
-}
-
-/// A CPU's second pass takes what the first decided from memory, and decides again where there was too little.
-TEST(Lists, AreTheSameWithLittleRoomForDecisions) {
-  const Bodies bodies = make_bodies(Model::plummer, 20000);
-  const auto check = [&]<class Traversal>(std::type_identity<Traversal>) {
-    const auto lists_with = [&](int decisions_per_row) {
-      return make_lists<Traversal>(bodies, {.leaf_capacity = 20}, 0, decisions_per_row);
-    };
-    const HostLists expected = lists_with(100000);
-    for (const int room : {0, 1, 5, 20, 50, 150}) {
-      const HostLists lists = lists_with(room);
-      EXPECT_EQ(lists.m2l, expected.m2l) << Traversal::name << room;
-      EXPECT_EQ(lists.p2l, expected.p2l) << Traversal::name << room;
-      EXPECT_EQ(lists.m2p, expected.m2p) << Traversal::name << room;
-      EXPECT_EQ(lists.p2p, expected.p2p) << Traversal::name << room;
     }
   };
   check(std::type_identity<fmm::DualTree<>>());

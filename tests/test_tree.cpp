@@ -33,33 +33,46 @@ TEST(Morton, KeysInterleaveTheirCoordinates) {
   EXPECT_EQ(grid_coordinate(0.5, 0, 1), 1u << 20);
 }
 
+template <class Space>
+struct SetKeys {
+  Array<std::uint64_t, Space> keys;
+  UnsortedKeys<Space> unsorted;
+  KOKKOS_FUNCTION void operator()(std::int64_t i) const { unsorted.set(i, keys(i)); }
+};
+
 TYPED_TEST(TreeTest, SortIsStableAndComplete) {
   using Space = TypeParam;
   const Space space;
   SortBuffers<Space> buffers;
+  // all bits; few different keys; all but few with the same first digits
+  constexpr std::uint64_t all = ~std::uint64_t(0), few = std::uint64_t(7) << 60, low = all >> 30;
   for (const std::size_t n : {1, 2, 255, 4097, 100000})
-    for (const int first_bit : {0, 3, 42, 60})
-      for (const std::uint64_t mask : {~std::uint64_t(0), std::uint64_t(7) << 60}) {
+    for (const int first_bit : {0, 3, 17, 24, 42, 60})
+      for (const std::uint64_t mask : {all, few, low}) {
         std::mt19937_64 random(n);
         std::vector<std::uint64_t> keys(n);
         for (auto& key : keys) key = random() >> 1 & mask;
+        if (mask == low)
+          for (std::size_t i = 0; i < n; i += 100) keys[i] = random() >> 1;
         std::vector<BodyIndex> order(n);
         std::iota(order.begin(), order.end(), 0);
         using Host = Kokkos::MemoryTraits<Kokkos::Unmanaged>;
         Buffer<std::uint64_t, Space> unsorted("keys"), spare("spare keys");
-        Kokkos::deep_copy(unsorted.resize(n),
+        Kokkos::deep_copy(spare.resize(n),
                           Kokkos::View<std::uint64_t*, Kokkos::HostSpace, Host>(keys.data(), n));
-        Kokkos::deep_copy(unsorted_order(buffers, std::int64_t(n), first_bit),
-                          Kokkos::View<BodyIndex*, Kokkos::HostSpace, Host>(order.data(), n));
-        const auto sorted = sort_keys(space, buffers, unsorted.view(n), spare.resize(n), first_bit);
+        const auto set = unsorted_keys(buffers, unsorted.resize(n), first_bit);
+        for_range("keys", space, n, SetKeys<Space>{spare.view(n), set});
+        const auto sorted = sort_keys(space, buffers, set, spare.view(n), first_bit);
         space.fence();
         std::stable_sort(order.begin(), order.end(), [&](BodyIndex a, BodyIndex b) {
           return keys[a] >> first_bit < keys[b] >> first_bit;
         });
         EXPECT_EQ(to_host(sorted.order), order) << n << " " << first_bit;
         std::vector<std::uint64_t> expected;
-        for (const BodyIndex i : order) expected.push_back(keys[i]);
-        EXPECT_EQ(to_host(sorted.keys), expected);
+        for (const BodyIndex i : order) expected.push_back(keys[i] >> first_bit);
+        auto in_order = to_host(sorted.keys);
+        for (auto& key : in_order) key >>= first_bit;
+        EXPECT_EQ(in_order, expected);
       }
 }
 

@@ -102,8 +102,8 @@ struct DirectSums {
            Charges const& charges, Array<BodyIndex, Space> targets) {
     const auto n = std::int64_t(positions.extent(0));
     const auto all = bodies.resize(n);
-    Kokkos::parallel_for("fmm::direct_sum::bodies", range(space, n),
-                         CopyBodies<Space, Positions, Charges>{positions, charges, all});
+    for_range("fmm::direct_sum::bodies", space, n,
+              CopyBodies<Space, Positions, Charges>{positions, charges, all});
     double length = 1;
     Kernel scaled = kernel;
     potential_unit = prefactor(kernel);
@@ -145,8 +145,8 @@ void direct_sum(ExecutionSpace const& space, Kernel const& kernel, Positions con
   detail::DirectSums<ExecutionSpace> direct;
   direct.template add<Want>(space, kernel, typename Positions::const_type(positions),
                             typename Charges::const_type(charges), chosen);
-  Kokkos::parallel_for(
-      "fmm::direct_sum::results", detail::range(space, m),
+  detail::for_range(
+      "fmm::direct_sum::results", space, m,
       detail::GiveDirect<ExecutionSpace, Potential, Field>{
           direct.sums.view(m), direct.potential_unit, direct.field_unit, potential, field});
   space.fence();  // the buffers go now
@@ -230,9 +230,8 @@ ErrorMeasure compare_at(Space const& space, Kernel const& kernel, Positions cons
     copy_bytes<Kokkos::HostSpace, typename Space::memory_space>(
         space, host_targets.data(), targets.data(), m * sizeof(BodyIndex));
     const auto results = result_buffer.resize(m);
-    Kokkos::parallel_for(
-        "fmm::error::gather", range(space, std::int64_t(m)),
-        GatherResults<Space, Potential, Field>{potential, field, targets, results});
+    for_range("fmm::error::gather", space, m,
+              GatherResults<Space, Potential, Field>{potential, field, targets, results});
     read_back(space, results.data(), computed.data(), m);
 
     const Region region("direct_sum");

@@ -69,12 +69,12 @@ void make_matrices(Space const& space, DenseBuffers<Space, Real>& buffers,
       std::includes(made.begin(), made.end(), classes.begin(), classes.end()))
     return;
   const auto signs = buffers.signs.resize(8 * Functor::row);
-  Kokkos::parallel_for("fmm::m2l::signs", range(space, 8 * Functor::row),
-                       MakeSigns<Space, Real>{Functor::row, signs});
+  for_range("fmm::m2l::signs", space, 8 * Functor::row,
+            MakeSigns<Space, Real>{Functor::row, signs});
   const auto matrices = buffers.matrices.resize(classes.size() * Functor::size * Functor::row);
   TeamPolicy<Space> policy(space, int(classes.size()), is_host_space_v<Space> ? 1 : 128);
   policy.set_scratch_size(Functor::scratch_level, Kokkos::PerTeam(int(Functor::scratch_bytes)));
-  Kokkos::parallel_for("fmm::m2l::matrices", policy, Functor{classes_in_space, matrices});
+  for_teams("fmm::m2l::matrices", policy, Functor{classes_in_space, matrices});
   made = classes;
   buffers.order = Order;
 }
@@ -96,8 +96,8 @@ void add_buckets(Space const& space, DenseBuffers<Space, Real>& buffers,
   std::size_t bucket = 0;
   for (Offset first = 0; first < all; first += most) {
     const Offset last = std::min(first + most, all);
-    Kokkos::parallel_for(
-        "fmm::m2l::gather", uneven_range(space, (last - first) * Share::shares, 256),
+    for_uneven(
+        "fmm::m2l::gather", space, (last - first) * Share::shares, 256,
         GatherMultipoles<Space, Real, Order>{bucketed.pairs, first, signs, multipoles, rows});
     for (Offset begin = first; begin < last;) {
       while (begins[bucket + 1] <= begin) ++bucket;
@@ -108,8 +108,8 @@ void add_buckets(Space const& space, DenseBuffers<Space, Real>& buffers,
       const auto product = part<Real, Space>(products, (begin - first) * row, count * row);
       multiply(space, size, row, rows.data() + (begin - first) * row, count, matrix,
                product.data());
-      Kokkos::parallel_for(
-          "fmm::m2l::add", uneven_range(space, count * Share::shares, 256),
+      for_uneven(
+          "fmm::m2l::add", space, count * Share::shares, 256,
           AddProducts<Space, Real, Order>{bucketed.pairs, begin, end, signs, product, locals});
       begin = end;
     }

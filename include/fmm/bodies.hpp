@@ -93,9 +93,8 @@ double take_charges(Space const& space, bool positive, Charges const& charges,
                     Array<BodyIndex, Space> order, Array<Body<StoredReal>, Space> bodies,
                     Array<Sums<Real>, Space> sums) {
   const double unit = charge_scale(space, positive, charges);
-  Kokkos::parallel_for(
-      "fmm::charges", range(space, std::int64_t(order.extent(0))),
-      TakeCharges<Space, Charges, Real, StoredReal>{charges, 1 / unit, order, bodies, sums});
+  for_range("fmm::charges", space, order.extent(0),
+            TakeCharges<Space, Charges, Real, StoredReal>{charges, 1 / unit, order, bodies, sums});
   return unit;
 }
 
@@ -141,9 +140,9 @@ template <class Space, class Real, class Potential, class Field>
 void give_results(Space const& space, Array<Sums<Real>, Space> sums, Array<BodyIndex, Space> way,
                   double potential_unit, double field_unit, Potential const& potential,
                   Field const& field) {
-  Kokkos::parallel_for("fmm::results", range(space, std::int64_t(way.extent(0))),
-                       GiveResults<Space, Real, Potential, Field>{sums, way, potential_unit,
-                                                                  field_unit, potential, field});
+  for_range("fmm::results", space, way.extent(0),
+            GiveResults<Space, Real, Potential, Field>{sums, way, potential_unit, field_unit,
+                                                       potential, field});
 }
 
 /// Positions in double, in tree order, for AllPairs.

@@ -48,15 +48,15 @@ struct SquareFields {
     const Tile tile = sample(team.league_rank());
     float const* const g = vectors.data() + 3 * std::int64_t(coarse.nearest(tile.cell));
     double square = 0;
-    Kokkos::parallel_reduce(
-        Kokkos::TeamThreadRange(team, tile.count),
+    reduce_in_team(
+        team, tile.count,
         [&](int i, double& some) {
           Sums<Sum>& s = sums(tile.first + i);
           const double x = g[0] + double(s.x), y = g[1] + double(s.y), z = g[2] + double(s.z);
           some += x * x + y * y + z * z;
           s = {Sum(0), Sum(0), Sum(0), Sum(0)};
         },
-        square);
+        Kokkos::Sum<double>(square));
     if (team.team_rank() > 0) return;
     const double rough = fields(tile.cell);
     squares(2 * team.league_rank()) = square;
@@ -125,29 +125,26 @@ void field_strength(Space const& space, PlanStorage<Space, Precision>& s,
   const auto coarse = coarse_field<true>(space, s.tree, s.size, t.coarse,
                                          CellWeights<Space>{measures.powers, measures.power_row},
                                          fields, vectors, Shape::gather_team);
-  Kokkos::parallel_for("fmm::field::nearest", range(space, cells),
-                       AddNearest<Space>{s.tree.cells, measures.charges, fields});
+  for_range("fmm::field::nearest", space, cells,
+            AddNearest<Space>{s.tree.cells, measures.charges, fields});
 
   const auto sample = t.sample.resize(sampled);
-  Kokkos::parallel_for("fmm::field::sample", range(space, sampled),
-                       SampleTiles<Space>{s.tree.tiles, sample});
+  for_range("fmm::field::sample", space, sampled, SampleTiles<Space>{s.tree.tiles, sample});
   const Csr<Space> no_others{t.p2p.offsets.resize(cells + 1), {}};
   Kokkos::deep_copy(space, no_others.offsets, Offset(0));
   leaf_sums(sample, no_others);
 
   const auto squares = t.squares.resize(2 * sampled), scale = t.scale.resize(1);
-  Kokkos::parallel_for("fmm::field::squares",
-                       TeamPolicy<Space>(space, int(sampled), Shape::tile_team),
-                       SquareFields<Space, sum_t<Precision>>{coarse, sample, vectors, fields,
-                                                             s.sums.view(s.size), squares});
+  for_teams("fmm::field::squares", TeamPolicy<Space>(space, int(sampled), Shape::tile_team),
+            SquareFields<Space, sum_t<Precision>>{coarse, sample, vectors, fields,
+                                                  s.sums.view(s.size), squares});
   using Scale = FieldScale<Space>;
   const double bodies = double(s.size) * double(sampled) / double(tiles);
   const int groups = std::clamp(int(bodies / bodies_per_group), 1, Scale::most_groups);
   TeamPolicy<Space> one_team(space, 1, Shape::tile_team);
   one_team.set_scratch_size(0, Kokkos::PerTeam(Scale::scratch_bytes));
-  Kokkos::parallel_for("fmm::field::scale", one_team, Scale{squares, scale, groups});
-  Kokkos::parallel_for("fmm::field::scaled", range(space, cells),
-                       ScaleFields<Space>{scale, fields});
+  for_teams("fmm::field::scale", one_team, Scale{squares, scale, groups});
+  for_range("fmm::field::scaled", space, cells, ScaleFields<Space>{scale, fields});
 }
 
 }  // namespace fmm::detail

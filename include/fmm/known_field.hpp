@@ -94,8 +94,7 @@ void direct_field(Space const& space, Kernel const& kernel, Positions const& pos
                   Charges const& charges, Field const& field) {
   Buffer<BodyIndex, Space> numbers("numbers of bodies");
   const auto all = numbers.resize(checked_size("positions", positions));
-  Kokkos::parallel_for("fmm::number", range(space, std::int64_t(all.extent(0))),
-                       NumberRows<Space>{all});
+  for_range("fmm::number", space, all.extent(0), NumberRows<Space>{all});
   direct_sum(space, kernel, positions, charges, all, none, field);
 }
 

@@ -98,9 +98,8 @@ void build_lists(Space const& space, PlanStorage<Space, Precision>& s, Options c
     if constexpr (uses_field_v<Criterion>) {
       measures.fields = s.traversal.fields.resize(cells);
       if constexpr (uses_last_field_v<Criterion>)
-        Kokkos::parallel_for(
-            "fmm::lists::last_field", range(space, cells),
-            FieldsInUnit<Space>{s.last_fields.view(cells), s.charge_unit, measures.fields});
+        for_range("fmm::lists::last_field", space, cells,
+                  FieldsInUnit<Space>{s.last_fields.view(cells), s.charge_unit, measures.fields});
       else if constexpr (uses_powers_v<Criterion>)
         field_strength(space, s, measures, leaf_sums);
       else
@@ -134,10 +133,12 @@ inline int first_bit_of(int levels) { return key_bits - 3 * levels; }
 
 /// How many levels of the keys to sort, in tries: as many as a uniform distribution's tree has, six more (nearly
 /// all others are shallower than that), all. A radix sort saves passes over the data.
-inline std::array<int, 3> sorted_levels(SplitRule const& rule, std::int64_t n) {
+template <class Space>
+std::array<int, 3> sorted_levels(SplitRule const& rule, std::int64_t n) {
   if (rule.leaf_capacity == 0) return {rule.depth, rule.depth, rule.depth};
   const auto in_whole_passes = [&](int levels) {
-    return std::min(rule.depth, radix_passes(first_bit_of(levels)) * radix_bits / 3);
+    return std::min(rule.depth,
+                    radix_passes<Space>(first_bit_of(levels)) * radix_bits_v<Space> / 3);
   };
   const double layers = layers_if_uniform(n, rule.leaf_capacity);
   int levels = 0;
@@ -168,22 +169,18 @@ Sorted<Space> sort_bodies(Space const& space, PlanStorage<Space, Precision>& s,
                           Positions const& positions, int levels, Report* report) {
   const std::int64_t n = s.size;
   const int first_bit = first_bit_of(levels);
-  Array<std::uint64_t, Space> keys, keys_out;
+  UnsortedKeys<Space> keys;
   stage(space, report, "keys", [&] {
-    keys = s.key_memory(0);
-    keys_out = s.key_memory(1);
-    Kokkos::parallel_for(
-        "fmm::keys", range(space, n),
-        MakeKeys<Space, Positions>{positions, s.cube, keys, unsorted_order(s.sort, n, first_bit)});
+    keys = unsorted_keys(s.sort, s.key_memory(0), first_bit);
+    for_range("fmm::keys", space, n, MakeKeys<Space, Positions>{positions, s.cube, keys});
   });
   Sorted<Space> sorted;
   stage(space, report, "sort", [&] {
-    sorted = sort_keys(space, s.sort, keys, keys_out, first_bit);
+    sorted = sort_keys(space, s.sort, keys, s.key_memory(1), first_bit);
     s.order = sorted.order;
     if constexpr (gathers_results_v<Space>) {
       s.place = sorted.spare;
-      Kokkos::parallel_for("fmm::sort::invert", range(space, n),
-                           InvertOrder<Space>{s.order, s.place});
+      for_range("fmm::sort::invert", space, n, InvertOrder<Space>{s.order, s.place});
     }
   });
   return sorted;
@@ -237,7 +234,7 @@ void build_tree(Space const& space, PlanStorage<Space, Precision>& s, Positions 
     });
     return built;
   };
-  const auto levels = sorted_levels(rule, s.size);
+  const auto levels = sorted_levels<Space>(rule, s.size);
   while (!build_from(levels[s.sort_try])) ++s.sort_try;
   int first = s.sort_try;
   while (first > 0 && s.tree.depth <= levels[first - 1]) --first;
@@ -264,9 +261,8 @@ void build_plan(Space const& space, PlanStorage<Space, Precision>& s, Positions 
     // tiles are taken from the order itself, whatever the options say of a tree
     const auto sorted = sort_bodies(space, s, positions, max_tree_depth, report);
     stage(space, report, "tree", [&] {
-      Kokkos::parallel_for(
-          "fmm::positions", range(space, n),
-          CopyPositions<Space, Positions>{positions, s.order, s.positions.resize(n)});
+      for_range("fmm::positions", space, n,
+                CopyPositions<Space, Positions>{positions, s.order, s.positions.resize(n)});
       using Shapes = Tuning<Space, real_t<Precision>>;
       s.all_pairs_shape = Shapes::all_pairs_shape(n, space.concurrency());
       s.tree.tiles = block_tiles(space, sorted.keys, Shapes::all_pairs[s.all_pairs_shape].tile,

@@ -137,7 +137,7 @@ struct Tuning {
   static constexpr int list_team = host ? 1 : 32;
 
   /// Scratch level of what does not fit in a CPU's small level 0.
-  static constexpr int scratch_level = host ? 1 : 0;
+  static constexpr int scratch_level = detail::scratch_level_v<Space>;
   /// Bytes of scratch memory that a team may have at that level.
   static constexpr int team_scratch = host ? 16 << 20 : 48000;
   /// Bytes of scratch memory that the listings' form of M2L may fill with sources.

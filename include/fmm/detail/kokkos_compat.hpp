@@ -18,6 +18,10 @@ inline constexpr bool is_host_space_v =
     Kokkos::SpaceAccessibility<Kokkos::HostSpace, typename Space::memory_space>::accessible&&
         std::is_same_v<typename Space::memory_space, Kokkos::HostSpace>;
 
+/// Scratch level of what does not fit in a CPU's small level 0.
+template <class Space>
+inline constexpr int scratch_level_v = is_host_space_v<Space> ? 1 : 0;
+
 /// Device code of `Space` can read memory of `View`.
 template <class Space, class View>
 inline constexpr bool can_access_v =
@@ -55,9 +59,8 @@ using Offset = std::int64_t;
 template <class Space>
 using Range = Kokkos::RangePolicy<Space, Kokkos::IndexType<std::int64_t>>;
 
-/// Teams of very different cost: on the host a free thread takes the next one. The hint makes a functor
-/// of more than 512 bytes an argument of its kernel, too; through constant memory the host would wait for
-/// the launch before.
+/// Teams of very different cost, for for_teams (launch.hpp). The hint makes a functor of more than 512 bytes
+/// an argument of its kernel, too; through constant memory the host would wait for the launch before.
 template <class Space>
 using TeamPolicy = Kokkos::TeamPolicy<Space, Kokkos::Schedule<Kokkos::Dynamic>,
                                       Kokkos::Experimental::WorkItemProperty::HintLightWeight_t>;
@@ -68,20 +71,10 @@ using BoundedTeamPolicy =
     Kokkos::TeamPolicy<Space, Kokkos::Schedule<Kokkos::Dynamic>,
                        Kokkos::LaunchBounds<Threads, Teams>,
                        Kokkos::Experimental::WorkItemProperty::HintLightWeight_t>;
-template <class Space>
-using TeamMember = typename TeamPolicy<Space>::member_type;
 
 template <class Space>
 Range<Space> range(Space const& space, std::int64_t count) {
   return Range<Space>(space, 0, count);
-}
-
-/// Items of very different cost: on the host a free thread takes the next `chunk` of them.
-template <class Space>
-auto uneven_range(Space const& space, std::int64_t count, int chunk) {
-  using Policy = Kokkos::RangePolicy<Space, Kokkos::IndexType<std::int64_t>,
-                                     Kokkos::Schedule<Kokkos::Dynamic>>;
-  return Policy(space, 0, count, Kokkos::ChunkSize(chunk));
 }
 
 /// A profiling region that ends with its scope; Kokkos tools show it as fmm::name.

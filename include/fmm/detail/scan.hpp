@@ -2,7 +2,7 @@
 // Exclusive prefix sums: the counts of a first pass become the offsets of a second.
 #pragma once
 
-#include "kokkos_compat.hpp"
+#include "launch.hpp"
 
 namespace fmm::detail {
 
@@ -23,8 +23,8 @@ struct ExclusiveScan {
 template <class Space, class Count>
 void exclusive_scan(Space const& space, Array<Count, Space> counts, Array<Offset, Space> offsets,
                     Offset base = 0) {
-  Kokkos::parallel_scan("fmm::scan", range(space, static_cast<std::int64_t>(counts.extent(0)) + 1),
-                        ExclusiveScan<Space, Count>{counts, offsets, base});
+  scan<Offset>("fmm::scan", space, static_cast<std::int64_t>(counts.extent(0)) + 1,
+               ExclusiveScan<Space, Count>{counts, offsets, base});
 }
 
 }  // namespace fmm::detail

@@ -126,6 +126,13 @@ KOKKOS_FORCEINLINE_FUNCTION void prefetch_to_write([[maybe_unused]] Number&& num
 /// time of so many.
 inline constexpr int bodies_ahead = 96;
 
+/// Row i of an (N,3) array, if there is one.
+template <class Rows>
+KOKKOS_FORCEINLINE_FUNCTION void prefetch_row(Rows const& rows, std::int64_t i) {
+  if (i < std::int64_t(rows.extent(0)))
+    for (int d = 0; d < 3; ++d) prefetch(rows(i, d));
+}
+
 /// Bits 0..20 of x at every third place. By one instruction where that is fast: two generations of Zen take as many
 /// cycles as there are bits, and more.
 KOKKOS_INLINE_FUNCTION std::uint64_t spread_bits(std::uint64_t x) {

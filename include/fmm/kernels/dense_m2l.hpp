@@ -9,6 +9,7 @@
 
 #include <vector>
 
+#include "../detail/launch.hpp"
 #include "../detail/memory.hpp"
 #include "../detail/offset_class.hpp"
 #include "../tuning.hpp"

@@ -5,6 +5,7 @@
 #pragma once
 
 #include "../detail/cell.hpp"
+#include "../detail/launch.hpp"
 #include "../tuning.hpp"
 #include "expansion.hpp"
 
@@ -221,10 +222,10 @@ TeamPolicy<Space> summing_teams(Space const& space, int teams, int team_size) {
 }
 
 template <class Space, class Op>
-void gather(std::string const& label, Space const& space, int owners, int team_size, Op const& op) {
+void gather(char const* label, Space const& space, int owners, int team_size, Op const& op) {
   if (owners == 0) return;
-  Kokkos::parallel_for(label, summing_teams<typename Op::real>(space, owners, team_size),
-                       Gather<Space, Op>{op});
+  for_teams(label, summing_teams<typename Op::real>(space, owners, team_size),
+            Gather<Space, Op>{op});
 }
 
 }  // namespace fmm::detail

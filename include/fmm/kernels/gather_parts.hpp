@@ -172,19 +172,19 @@ inline constexpr int parts_of = [] {
 
 /// One PartsTeam for each of `count`.
 template <class Space, class Functor>
-void launch_parts(std::string const& label, Space const& space, int count, Functor const& functor) {
+void launch_parts(char const* label, Space const& space, int count, Functor const& functor) {
   using Team = typename Functor::Team;
   if (count == 0) return;
   constexpr int teams = Tuning<Space, typename Functor::Real>::parts_teams(
       Team::scratch_level == 0 ? int(Team::scratch_bytes) : 0);
   BoundedTeamPolicy<Space, Team::threads, teams> policy(space, count, Team::threads);
   policy.set_scratch_size(Team::scratch_level, Kokkos::PerTeam(int(Team::scratch_bytes)));
-  Kokkos::parallel_for(label, policy, functor);
+  for_teams(label, policy, functor);
 }
 
 /// Sums of translations by whichever pattern suits; `team_size` is that of gather.
 template <Axial Kind, class Expansion, class Space, class Op>
-void gather_translated(std::string const& label, Space const& space, int owners, int team_size,
+void gather_translated(char const* label, Space const& space, int owners, int team_size,
                        Op const& op) {
   using Real = typename Op::real;
   constexpr int parts = parts_of<Space, Expansion, Real>;

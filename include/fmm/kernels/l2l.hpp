@@ -71,8 +71,8 @@ void l2l(Space const& space, Array<Cell, Space> cells, CellIndex begin, CellInde
   constexpr int parts = parts_of<Space, Expansion, Real>;
   if constexpr (parts == 1) {
     using Functor = L2L<Space, Expansion, Real>;
-    Kokkos::parallel_for("fmm::l2l", range(space, (end - begin + Functor::W - 1) / Functor::W),
-                         Functor{cells, begin, end, locals});
+    for_range("fmm::l2l", space, (end - begin + Functor::W - 1) / Functor::W,
+              Functor{cells, begin, end, locals});
   } else {
     using Functor = L2LParts<Space, RotationOrder<Expansion>::value, Real, parts>;
     constexpr int items = Functor::Team::items;

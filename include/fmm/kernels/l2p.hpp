@@ -54,7 +54,7 @@ void l2p(Space const& space, Array<Cell, Space> cells, Array<Tile, Space> tiles,
   using Functor = L2P<Space, basis_t<Expansion>, Real, Want, Sum>;
   TeamPolicy<Space> policy(space, int(tiles.extent(0)), Tuning<Space, Real>::tile_team);
   policy.set_scratch_size(0, Kokkos::PerTeam(Functor::scratch_bytes));
-  Kokkos::parallel_for("fmm::l2p", policy, Functor{cells, tiles, bodies, locals, sums});
+  for_teams("fmm::l2p", policy, Functor{cells, tiles, bodies, locals, sums});
 }
 
 }  // namespace fmm::detail

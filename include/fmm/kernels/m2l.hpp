@@ -186,7 +186,7 @@ void m2l(Space const& space, Array<Cell, Space> cells, Csr<Space> list,
     using Functor = M2LStaged<Space, Real, Expansion::order>;
     TeamPolicy<Space> policy(space, owners, team_size);
     policy.set_scratch_size(Functor::scratch_level, Kokkos::PerTeam(Functor::scratch_bytes()));
-    Kokkos::parallel_for("fmm::m2l", policy, Functor{cells, list, multipoles, locals});
+    for_teams("fmm::m2l", policy, Functor{cells, list, multipoles, locals});
   } else {
     gather_translated<Axial::m2l, Expansion>(
         "fmm::m2l", space, owners, team_size,

@@ -48,8 +48,8 @@ Array<Real, Space> stage_multipoles(Space const& space, Array<Real, Space> multi
     const std::size_t count =
         staged_numbers<Expansion>(multipoles.extent(0) / row_length(Expansion::size));
     const auto staged = memory.resize(count);
-    Kokkos::parallel_for("fmm::m2p::stage", range(space, std::int64_t(count)),
-                         StageMultipoles<Space, Basis, Real>{multipoles, staged});
+    for_range("fmm::m2p::stage", space, count,
+              StageMultipoles<Space, Basis, Real>{multipoles, staged});
     return staged;
   } else {
     return multipoles;
@@ -265,7 +265,7 @@ void m2p(Space const& space, Array<Cell, Space> cells, Array<Tile, Space> tiles,
   using Functor = M2P<Space, basis_t<Expansion>, Real, Want, Sum>;
   TeamPolicy<Space> policy(space, int(tiles.extent(0)), Functor::shape.team);
   policy.set_scratch_size(Functor::scratch_level, Kokkos::PerTeam(Functor::scratch_bytes));
-  Kokkos::parallel_for("fmm::m2p", policy, Functor{cells, tiles, near, far, bodies, staged, sums});
+  for_teams("fmm::m2p", policy, Functor{cells, tiles, near, far, bodies, staged, sums});
 }
 
 }  // namespace fmm::detail

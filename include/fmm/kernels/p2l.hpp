@@ -89,10 +89,9 @@ struct P2L {
 template <class Expansion, class Space, class Real>
 void p2l(Space const& space, Array<Cell, Space> cells, Csr<Space> list,
          Array<Body<Real>, Space> bodies, Array<Real, Space> locals) {
-  Kokkos::parallel_for(
-      "fmm::p2l",
-      summing_teams<Real>(space, int(cells.extent(0)), Tuning<Space, Real>::gather_team),
-      P2L<Space, basis_t<Expansion>, Real>{cells, list, bodies, locals});
+  for_teams("fmm::p2l",
+            summing_teams<Real>(space, int(cells.extent(0)), Tuning<Space, Real>::gather_team),
+            P2L<Space, basis_t<Expansion>, Real>{cells, list, bodies, locals});
 }
 
 }  // namespace fmm::detail

@@ -73,8 +73,8 @@ void p2m(Space const& space, Array<Cell, Space> cells, Array<CellIndex, Space> l
   const int owners = int(leaves.extent(0));
   if constexpr (sums_terms<Space, Basis>) {
     if (owners > 0)
-      Kokkos::parallel_for("fmm::p2m", summing_teams<Real>(space, owners, team_size),
-                           P2MTerms<Space, Basis, Real>{op});
+      for_teams("fmm::p2m", summing_teams<Real>(space, owners, team_size),
+                P2MTerms<Space, Basis, Real>{op});
   } else {
     gather("fmm::p2m", space, owners, team_size, op);
   }

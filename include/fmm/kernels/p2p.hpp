@@ -575,7 +575,7 @@ void launch_p2p(Space const& space, std::int64_t tiles, Problem const& problem) 
       BoundedTeamPolicy<Space, Functor::shape.team, std::max(1, Functor::shape.resident)>>;
   Policy policy(space, int(tiles), Functor::shape.team);
   policy.set_scratch_size(Functor::scratch_level, Kokkos::PerTeam(Functor::scratch_bytes));
-  Kokkos::parallel_for("fmm::p2p", policy, Functor{problem});
+  for_teams("fmm::p2p", policy, Functor{problem});
 }
 
 /// f(integral constant) with a run-time index of 0 .. Count - 1.

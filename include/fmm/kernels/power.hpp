@@ -5,7 +5,7 @@
 
 #include <cmath>
 
-#include "../detail/kokkos_compat.hpp"
+#include "../detail/launch.hpp"
 #include "expansion.hpp"
 
 namespace fmm::detail {
@@ -30,8 +30,8 @@ void multipole_powers(Space const& space, std::int64_t cells, Array<Real, Space>
   static_assert(
       requires(Real const* M) { basis_t<Expansion>::power(M, basis_t<Expansion>::order); },
       "fmm: a criterion that uses powers needs an expansion that has order and power(M, n)");
-  Kokkos::parallel_for("fmm::powers", range(space, cells),
-                       MultipolePowers<Space, basis_t<Expansion>, Real>{multipoles, powers});
+  for_range("fmm::powers", space, cells,
+            MultipolePowers<Space, basis_t<Expansion>, Real>{multipoles, powers});
 }
 
 }  // namespace fmm::detail

@@ -4,6 +4,7 @@
 #pragma once
 
 #include "../detail/cell.hpp"
+#include "../detail/launch.hpp"
 #include "../tuning.hpp"
 #include "harmonics.hpp"
 

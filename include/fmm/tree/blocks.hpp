@@ -95,8 +95,8 @@ Array<Tile, Space> block_tiles(Space const& space, Array<std::uint64_t, Space> k
                                Buffer<Tile, Space>& tiles, Buffer<Offset, Space>& totals) {
   const std::int64_t n = keys.extent(0), blocks = (n + block - 1) / block;
   const auto total = totals.resize(1);
-  Kokkos::parallel_scan("fmm::tree::tiles", range(space, blocks),
-                        WriteBlockTiles<Space>{{keys, block}, blocks, tiles.resize(n), total});
+  scan<Offset>("fmm::tree::tiles", space, blocks,
+               WriteBlockTiles<Space>{{keys, block}, blocks, tiles.resize(n), total});
   return tiles.view(read_back(space, total.data()));
 }
 
@@ -143,15 +143,13 @@ struct TileSample {
     Buffer<Offset, Space> offset_buffer("sampled tiles' offsets");
     const auto counts = count_buffer.resize(tiles.extent(0));
     const auto offsets = offset_buffer.resize(tiles.extent(0) + 1);
-    const auto work = range(space, std::int64_t(tiles.extent(0)));
-    Kokkos::parallel_for("fmm::sample::tiles", work, SampleTiles<Space>{all, tiles, counts});
+    for_range("fmm::sample::tiles", space, tiles.extent(0), SampleTiles<Space>{all, tiles, counts});
     exclusive_scan(space, counts, offsets);
     bodies = Kokkos::View<BodyIndex*, Device<Space>>(
         "fmm::sample", std::size_t(read_back(space, offsets.data() + tiles.extent(0))));
-    Kokkos::parallel_for(
-        "fmm::sample::bodies", work,
-        NumberSample<Space>{tiles, offsets, order,
-                            Array<BodyIndex, Space>(bodies.data(), bodies.size())});
+    for_range("fmm::sample::bodies", space, tiles.extent(0),
+              NumberSample<Space>{tiles, offsets, order,
+                                  Array<BodyIndex, Space>(bodies.data(), bodies.size())});
     space.fence();  // the offsets go now
   }
 };

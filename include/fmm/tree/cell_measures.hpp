@@ -42,8 +42,8 @@ struct MeasureLeaves {
     const CellIndex leaf = leaves(team.league_rank());
     const BodyIndex begin = cells(leaf).body_begin;
     BodyValue all;
-    Kokkos::parallel_reduce(
-        Kokkos::TeamThreadRange(team, cells(leaf).body_count),
+    reduce_in_team(
+        team, cells(leaf).body_count,
         [&](int i, BodyValue& some) { Reducer(some).join(some, measure.of_body(begin + i)); },
         Reducer(all));
     if (team.team_rank() == 0) values(leaf) = measure.of_leaf(all);
@@ -71,23 +71,23 @@ struct MeasureParents {
 
 /// values(cell) of all cells but leaves, which have theirs.
 template <class Space, class Measure>
-void measure_parents(Space const& space, std::string const& label, Octree<Space> const& tree,
+void measure_parents(Space const& space, char const* label, Octree<Space> const& tree,
                      Measure const& measure, Array<typename Measure::Value, Space> values) {
   for (int level = tree.depth - 1; level >= 0; --level) {
     const auto parents = tree.parents_of(level);
-    Kokkos::parallel_for(label + "::parents", range(space, parents.extent(0)),
-                         MeasureParents<Space, Measure>{measure, tree.cells, parents, values});
+    for_range((std::string(label) + "::parents").c_str(), space, parents.extent(0),
+              MeasureParents<Space, Measure>{measure, tree.cells, parents, values});
   }
 }
 
 /// values(cell) of all cells; kernels are labelled `label`. Cost: O(N).
 template <class Space, class Measure>
-void measure_cells(Space const& space, std::string const& label, Octree<Space> const& tree,
+void measure_cells(Space const& space, char const* label, Octree<Space> const& tree,
                    Measure const& measure, Array<typename Measure::Value, Space> values,
                    int team_size) {
-  Kokkos::parallel_for(label + "::leaves",
-                       TeamPolicy<Space>(space, int(tree.leaves.extent(0)), team_size),
-                       MeasureLeaves<Space, Measure>{measure, tree.cells, tree.leaves, values});
+  for_teams((std::string(label) + "::leaves").c_str(),
+            TeamPolicy<Space>(space, int(tree.leaves.extent(0)), team_size),
+            MeasureLeaves<Space, Measure>{measure, tree.cells, tree.leaves, values});
   measure_parents(space, label, tree, measure, values);
 }
 

@@ -11,6 +11,7 @@
 
 #include <algorithm>
 
+#include "../detail/launch.hpp"
 #include "../detail/memory.hpp"
 #include "../detail/simd.hpp"
 #include "octree.hpp"
@@ -189,11 +190,9 @@ CoarseCells<Space> coarse_field(Space const& space, Octree<Space> const& tree, s
                 buffers.numbers.resize(All::rows * (most + All::W))};
   Kokkos::parallel_scan("fmm::field::select", range(space, cells),
                         SelectCoarse<Space>{coarse, weights, all});
-  Kokkos::parallel_for("fmm::field::sum",
-                       TeamPolicy<Space>(space, int(std::min(most, teams)), team_size),
-                       SumCoarse<Space, Vectors>{all, fields, vectors});
-  Kokkos::parallel_for("fmm::field::inherit", range(space, cells),
-                       InheritCoarse<Space>{coarse, fields});
+  for_teams("fmm::field::sum", TeamPolicy<Space>(space, int(std::min(most, teams)), team_size),
+            SumCoarse<Space, Vectors>{all, fields, vectors});
+  for_range("fmm::field::inherit", space, cells, InheritCoarse<Space>{coarse, fields});
   return coarse;
 }
 

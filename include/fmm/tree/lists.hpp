@@ -2,9 +2,10 @@
 // Interaction lists: which source cells act on which target cells, and how. Rows by target, so that
 // every target owns its sums.
 //
-// Two traversals fill them (walks.hpp), in two passes (count, scan, write).
+// Two traversals fill them (walks.hpp): on a GPU in two passes (count, scan, write; traverse_rows.hpp), on a CPU in
+// one (walk_blocks.hpp).
 //
-// The lengths of the lists are not known beforehand. If there is memory from an earlier build, the passes
+// The lengths of the lists are not known beforehand. If there is memory from an earlier build, a GPU's passes
 // of all levels are put into the space's queue without waiting for any. Where that memory turns out to be too
 // small, and the first time, the lists are built again in memory that is as large as they are, which takes the
 // place of the old: there are never two copies of a list.
@@ -17,6 +18,7 @@
 
 #include "../detail/scan.hpp"
 #include "traverse_rows.hpp"
+#include "walk_blocks.hpp"
 
 namespace fmm::detail {
 
@@ -54,10 +56,6 @@ struct TraversalBuffers {
       m2p{"m2p offsets", "m2p list"}, p2p{"p2p offsets", "p2p list"},
       open{"open offsets", "open list"}, next_open{"next open offsets", "next open list"};
   Buffer<int, Space> counts{"list counts"};
-  int decisions_per_row = 128;    ///< that there is room for
-  std::int64_t logged_level = 0;  ///< rows of the largest level
-  Buffer<std::uint8_t, Space> decisions{"decisions"};
-  Buffer<int, Space> logged_rows{"logged rows"};
   Buffer<float, Space> balls{"balls"};
   Buffer<std::uint8_t, Space> leaf_children{"leaf children"};
   Buffer<Offset, Space> sums{"list sums"}, ends{"list ends"};
@@ -77,15 +75,14 @@ struct TraversalBuffers {
   void borrow(Lender<Space> lender, std::int64_t cells) {
     lender.lend(open.offsets, cells + 1);
     lender.lend(next_open.offsets, cells + 1);
-    lender.lend(counts, list_kinds * cells);
-    lender.lend(sums, list_kinds * cells + 1);
     lender.lend(fields, cells);
-    std::size_t share = lender.share(2);
-    if constexpr (is_host_space_v<Space>) {  // decisions take several times as much as open lists
+    if constexpr (is_host_space_v<Space>) {
       lender.lend(balls, 4 * (cells + 7));
-      share = lender.share(5);
-      lender.lend(decisions, 3 * share);
+    } else {
+      lender.lend(counts, list_kinds * cells);
+      lender.lend(sums, list_kinds * cells + 1);
     }
+    const std::size_t share = lender.share(2);
     lender.lend(open.entries, share / sizeof(CellIndex));
     lender.lend(next_open.entries, share / sizeof(CellIndex));
   }
@@ -94,28 +91,9 @@ struct TraversalBuffers {
     return m2l.bytes() + p2l.bytes() + m2p.bytes() + p2p.bytes() + open.bytes() +
            next_open.bytes() + counts.bytes() + sums.bytes() + ends.bytes() + radii.bytes() +
            charges.bytes() + fields.bytes() + powers.bytes() + coarse.bytes() + vectors.bytes() +
-           sample.bytes() + squares.bytes() + scale.bytes() + decisions.bytes() +
-           logged_rows.bytes() + balls.bytes() + leaf_children.bytes();
+           sample.bytes() + squares.bytes() + scale.bytes() + balls.bytes() + leaf_children.bytes();
   }
 };
-
-/// For so many rows: of about as many decisions as the last build had entries of lists.
-template <class Space>
-DecisionLog<Space> decision_log(Space const& space, TraversalBuffers<Space>& buffers,
-                                std::int64_t rows) {
-  if constexpr (is_host_space_v<Space>) {
-    constexpr std::int64_t most_rows = 64, blocks_per_thread = 16;
-    const std::int64_t rows_per_block =
-        std::clamp<std::int64_t>(rows / (blocks_per_thread * space.concurrency()), 1, most_rows);
-    const std::int64_t blocks = (rows + rows_per_block - 1) / rows_per_block;
-    buffers.logged_level = std::max(buffers.logged_level, rows);
-    buffers.decisions.resize(rows * buffers.decisions_per_row);
-    return {blocks, int(rows_per_block), buffers.decisions.view(),
-            buffers.logged_rows.resize(blocks)};
-  } else {
-    return {rows, 1, {}, {}};
-  }
-}
 
 /// For walks on a CPU, with balls if they are asked for; `radii` as in CellMeasures.
 template <class Space>
@@ -128,17 +106,42 @@ Families<Space> make_families(Space const& space, TraversalBuffers<Space>& buffe
     const auto coordinate = [&](int i) { return part<float, Space>(balls, i * room, room); };
     const Families<Space> families{coordinate(0), coordinate(1), coordinate(2), coordinate(3),
                                    buffers.leaf_children.resize(n)};
-    Kokkos::parallel_for("fmm::lists::families", range(space, n),
-                         MakeFamilies<Space>{cells, radii, families});
+    for_range("fmm::lists::families", space, n, MakeFamilies<Space>{cells, radii, families});
     return families;
   } else {
     return {};
   }
 }
 
-/// Both passes over the targets begin..end-1, which are those of one level; appends to the lists as far as there is
-/// room. The level's open sources go to `next_open`, rows counted from `begin`; with `wait` the host waits for their
-/// number and makes room for them.
+/// The targets begin .. end - 1, which are those of one level; appends to the lists as far as there is room. The
+/// level's open sources go to `next_open`, for which room is made, rows counted from `begin`. On a CPU.
+template <class Space, class Walk>
+void walk_level(Space const& space, TraversalBuffers<Space>& buffers, Walk const& walk,
+                Array<Cell, Space> cells, CellIndex begin, CellIndex end) {
+  constexpr std::int64_t most_rows = 64, blocks_per_thread = 16;
+  const std::int64_t rows = end - begin;
+  const std::int64_t rows_per_block =
+      std::clamp<std::int64_t>(rows / (blocks_per_thread * space.concurrency()), 1, most_rows);
+  const auto list = buffers.lists();
+  ListEnds before{};
+  for (int k = 0; k < list_open; ++k) before[k] = begin == 0 ? 0 : list[k]->total;
+  while (true) {
+    HandedOn<ListEnds> ends(before);
+    WalkBlocks<Space, Walk> blocks{walk, cells, begin, rows, rows_per_block, {}, ends};
+    for (int k = 0; k < list_kinds; ++k)
+      if (Walk::fills(k))
+        blocks.lists[k] = {
+            part<Offset, Space>(list[k]->offsets.view(), k == list_open ? 0 : begin, rows + 1),
+            list[k]->entries.view()};
+    for_in_order("fmm::lists", space, (rows + rows_per_block - 1) / rows_per_block, blocks);
+    for (int k = 0; k < list_kinds; ++k) list[k]->total = ends.last()[k];
+    if (buffers.next_open.fits()) return;
+    buffers.next_open.make_room();
+  }
+}
+
+/// The same on a GPU, in two passes that it need not wait for. With `wait` the host waits for the number of open
+/// sources and makes room for them.
 template <class Space, class Walk>
 void traverse_level(Space const& space, TraversalBuffers<Space>& buffers, Walk const& walk,
                     Array<Cell, Space> cells, CellIndex begin, CellIndex end, int level,
@@ -148,11 +151,9 @@ void traverse_level(Space const& space, TraversalBuffers<Space>& buffers, Walk c
   const std::int64_t rows = end - begin;
   const auto counts = buffers.counts.resize(list_kinds * rows);
   const auto sums = buffers.sums.resize(list_kinds * rows + 1);
-  const auto log = decision_log(space, buffers, rows);
-  TeamPolicy<Space> teams(space, int(log.blocks), team_size);
+  TeamPolicy<Space> teams(space, int(rows), team_size);
   teams.set_scratch_size(0, Kokkos::PerTeam(Count::scratch_bytes));
-  Kokkos::parallel_for("fmm::lists::count", teams,
-                       Count{walk, cells, begin, rows, log, counts, {}, {}, {}, {}});
+  for_teams("fmm::lists::count", teams, Count{walk, cells, begin, rows, counts, {}, {}, {}, {}});
   exclusive_scan(space, counts, sums);
   if (wait && Walk::fills(list_open)) {
     static_assert(list_open == list_kinds - 1);
@@ -163,9 +164,9 @@ void traverse_level(Space const& space, TraversalBuffers<Space>& buffers, Walk c
   const auto ends = [&](int row) {
     return part<Offset, Space>(buffers.ends.view(), row * list_kinds, list_kinds);
   };
-  Write write{
-      walk,       cells, begin, rows, log, counts, sums, {}, level > 0 ? ends(level - 1) : ends(0),
-      ends(level)};
+  Write write{walk,       cells, begin, rows,
+              counts,     sums,  {},    level > 0 ? ends(level - 1) : ends(0),
+              ends(level)};
   const auto list = buffers.lists();
   for (int k = 0; k < list_kinds; ++k) {
     const std::int64_t at = k == list_open ? 0 : begin;
@@ -173,7 +174,7 @@ void traverse_level(Space const& space, TraversalBuffers<Space>& buffers, Walk c
       write.lists[k] = {part<Offset, Space>(list[k]->offsets.view(), at, rows + 1),
                         list[k]->entries.view()};
   }
-  Kokkos::parallel_for("fmm::lists::write", teams, write);
+  for_teams("fmm::lists::write", teams, write);
 }
 
 /// Whether there was room for all open sources, and for all entries.
@@ -181,21 +182,22 @@ struct Fit {
   bool open, entries;
 };
 
-/// Takes the lists' lengths after the passes of so many levels. Those are right if the open sources found room.
+/// After the passes of so many levels; the lists' lengths are right if the open sources found room. A GPU's are taken
+/// here.
 template <class Space>
 Fit take_lengths(Space const& space, TraversalBuffers<Space>& buffers, int levels) {
-  Offset end[max_tree_depth + 1][list_kinds];
-  read_back(space, buffers.ends.view().data(), &end[0][0], levels * list_kinds);
   Fit fit{true, true};
   const auto lists = buffers.lists();
-  for (int k = 0; k < list_open; ++k) {
-    lists[k]->total = end[levels - 1][k];
-    fit.entries = fit.entries && lists[k]->fits();
+  if constexpr (!is_host_space_v<Space>) {
+    Offset end[max_tree_depth + 1][list_kinds];
+    read_back(space, buffers.ends.view().data(), &end[0][0], levels * list_kinds);
+    for (int k = 0; k < list_open; ++k) lists[k]->total = end[levels - 1][k];
+    for (int level = 0; level < levels; ++level) {
+      auto const& open = level % 2 == 0 ? buffers.next_open : buffers.open;
+      fit.open = fit.open && end[level][list_open] <= open.capacity();
+    }
   }
-  for (int level = 0; level < levels; ++level) {
-    auto const& open = level % 2 == 0 ? buffers.next_open : buffers.open;
-    fit.open = fit.open && end[level][list_open] <= open.capacity();
-  }
+  for (int k = 0; k < list_open; ++k) fit.entries = fit.entries && lists[k]->fits();
   return fit;
 }
 
@@ -205,13 +207,12 @@ template <class Walk, class Space, class Pass>
 InteractionLists<Space> fill_lists(Space const& space, TraversalBuffers<Space>& buffers,
                                    std::int64_t cells, int levels, Pass const& pass) {
   const auto lists = buffers.lists();
-  buffers.ends.resize((max_tree_depth + 1) * list_kinds);
+  if constexpr (!is_host_space_v<Space>) buffers.ends.resize((max_tree_depth + 1) * list_kinds);
   for (int k = 0; k < list_kinds; ++k)
     if (Walk::fills(k)) lists[k]->offsets.resize(cells + 1);
   if (Walk::fills(list_open)) buffers.open.offsets.resize(cells + 1);
-  buffers.logged_level = 0;
   Fit fit{false, false};
-  if (buffers.p2p.capacity() > 0) {
+  if (is_host_space_v<Space> || buffers.p2p.capacity() > 0) {
     pass(false);
     fit = take_lengths(space, buffers, levels);
   }
@@ -223,17 +224,21 @@ InteractionLists<Space> fill_lists(Space const& space, TraversalBuffers<Space>& 
     for (int k = 0; k < list_open; ++k) lists[k]->make_room();
     pass(false);
   }
-  if constexpr (is_host_space_v<Space>) {  // the next build of this size is to need no more memory
-    Offset entries = 0;
-    for (auto const* list : lists) entries += list->total;
-    buffers.decisions_per_row =
-        std::max(buffers.decisions_per_row, int(32 + entries * 5 / 4 / cells));
-    buffers.decisions.resize(buffers.logged_level * buffers.decisions_per_row);
-  }
   const auto csr = [&](ListIndex k) {
     return Walk::fills(k) ? lists[k]->csr(cells) : Csr<Space>{};
   };
   return {csr(list_m2l), csr(list_p2l), csr(list_m2p), csr(list_p2p)};
+}
+
+/// The targets of one level, either way.
+template <class Space, class Walk>
+void list_level(Space const& space, TraversalBuffers<Space>& buffers, Walk const& walk,
+                Array<Cell, Space> cells, CellIndex begin, CellIndex end, int level, int team_size,
+                bool wait) {
+  if constexpr (is_host_space_v<Space>)
+    walk_level(space, buffers, walk, cells, begin, end);
+  else
+    traverse_level(space, buffers, walk, cells, begin, end, level, team_size, wait);
 }
 
 /// Lists of the dual traversal under `criterion`, which has the `measures` that it uses; accepted pairs are
@@ -253,10 +258,9 @@ InteractionLists<Space> dual_lists(Space const& space, TraversalBuffers<Space>& 
       const CellIndex begin = tree.level_begin[level], end = tree.level_begin[level + 1];
       const Csr<Space> open{buffers.open.offsets.view(begin - parents + 1),
                             buffers.open.entries.view()};
-      traverse_level(
-          space, buffers,
-          Walk{criterion, far_from, has_p2l, tree.cells, measures, families, open, parents},
-          tree.cells, begin, end, level, team_size, wait);
+      list_level(space, buffers,
+                 Walk{criterion, far_from, has_p2l, tree.cells, measures, families, open, parents},
+                 tree.cells, begin, end, level, team_size, wait);
       std::swap(buffers.open, buffers.next_open);
       parents = begin;
     }
@@ -275,7 +279,7 @@ InteractionLists<Space> barnes_hut_lists(Space const& space, TraversalBuffers<Sp
   const BarnesHutWalk<Space> walk{float(theta), grid_far_from, tree.cells,
                                   make_families(space, buffers, tree.cells, false)};
   return fill_lists<BarnesHutWalk<Space>>(space, buffers, cells, 1, [&](bool wait) {
-    traverse_level(space, buffers, walk, tree.cells, 0, CellIndex(cells), 0, team_size, wait);
+    list_level(space, buffers, walk, tree.cells, 0, CellIndex(cells), 0, team_size, wait);
   });
 }
 

@@ -10,6 +10,7 @@
 #include "../detail/simd.hpp"
 #include "../errors.hpp"
 #include "../options.hpp"
+#include "sort.hpp"
 
 namespace fmm::detail {
 
@@ -51,6 +52,7 @@ struct Bounds {
 
   KOKKOS_FUNCTION void operator()(std::int64_t i, double& x0, double& y0, double& z0, double& x1,
                                   double& y1, double& z1, std::int64_t& bad) const {
+    prefetch_row(positions, i + bodies_ahead);
     const double x = positions(i, 0), y = positions(i, 1), z = positions(i, 2);
     // x - x is 0 for a finite number only; comparisons below ignore NaN
     if (!(x - x == 0 && y - y == 0 && z - z == 0) && i < bad) bad = i;
@@ -151,16 +153,15 @@ template <class Space, class Positions>
 struct MakeKeys {
   Positions positions;
   Cube cube;
-  Array<std::uint64_t, Space> keys;
-  Array<BodyIndex, Space> order;
+  UnsortedKeys<Space> keys;
 
   KOKKOS_FUNCTION void operator()(std::int64_t i) const {
+    prefetch_row(positions, i + bodies_ahead);
     const double per_edge = 1 / cube.edge;
     std::uint32_t g[3];
     for (int d = 0; d < 3; ++d)
       g[d] = grid_coordinate(double(positions(i, d)), cube.low[d], per_edge);
-    keys(i) = morton_key(g[0], g[1], g[2]);
-    order(i) = BodyIndex(i);
+    keys.set(i, morton_key(g[0], g[1], g[2]));
   }
 };
 

@@ -14,6 +14,7 @@
 #include <algorithm>
 #include <optional>
 
+#include "../detail/launch.hpp"
 #include "../detail/memory.hpp"
 #include "../detail/search.hpp"
 #include "morton.hpp"
@@ -343,17 +344,15 @@ void build_first_levels(Space const& space, OctreeBuffers<Space>& buffers, Octre
   const std::int64_t most = cells_above(last + 1), width = most - cells_above(last);
   const FirstCells<Space> first{rule, last, buffers.begins.resize(width + 1),
                                 buffers.numbers.resize(most)};
-  Kokkos::parallel_for("fmm::tree::find", range(space, width + 1),
-                       FindFirstCells<Space>{keys, last, first.begins});
+  for_range("fmm::tree::find", space, width + 1, FindFirstCells<Space>{keys, last, first.begins});
   const auto parents = buffers.parents.grow(space, cells_above(last), 0);
   const auto totals = buffers.totals.resize(2 * (last + 1));
-  Kokkos::parallel_scan("fmm::tree::number", range(space, most),
-                        NumberFirstCells<Space>{first, parents, totals});
+  scan<std::uint32_t>("fmm::tree::number", space, most,
+                      NumberFirstCells<Space>{first, parents, totals});
   Offset ends[2 * (most_first_levels + 1)];
   read_back(space, totals.data(), ends, totals.extent(0));
   tree.cells = buffers.cells.grow(space, ends[2 * last], 0);
-  Kokkos::parallel_for("fmm::tree::write", range(space, most),
-                       WriteFirstCells<Space>{first, tree.cells});
+  for_range("fmm::tree::write", space, most, WriteFirstCells<Space>{first, tree.cells});
   tree.depth = last;
   for (int level = 0; level <= last; ++level) {
     tree.level_begin[level + 1] = CellIndex(ends[2 * level]);
@@ -389,15 +388,13 @@ std::optional<Octree<Space>> build_octree(Space const& space, OctreeBuffers<Spac
     if (most == 0) break;
     const auto selected =
         part<CellIndex, Space>(buffers.parents.grow(space, parents + most, parents), parents, most);
-    Kokkos::parallel_scan(
-        "fmm::tree::parents", range(space, end - begin),
-        SelectParents<Space>{rule, tree.cells, begin, end, selected, parent_total});
+    scan<Offset>("fmm::tree::parents", space, end - begin,
+                 SelectParents<Space>{rule, tree.cells, begin, end, selected, parent_total});
     auto ranges = buffers.ranges.resize(ranges_a_parent * most);
-    Kokkos::parallel_for("fmm::tree::find",
-                         uneven_range(space, ranges_a_parent * most, 8 * ranges_a_parent),
-                         FindChildren<Space>{keys, tree.cells, selected, parent_total, ranges});
-    Kokkos::parallel_scan("fmm::tree::number", range(space, 8 * most),
-                          NumberChildren<Space>{ranges, end, child_total});
+    for_uneven("fmm::tree::find", space, ranges_a_parent * most, 8 * ranges_a_parent,
+               FindChildren<Space>{keys, tree.cells, selected, parent_total, ranges});
+    scan<Offset>("fmm::tree::number", space, 8 * most,
+                 NumberChildren<Space>{ranges, end, child_total});
     Offset found[2];  // parents, and the end of their children
     read_back(space, totals.data(), found, 2);
     if (found[1] > std::numeric_limits<CellIndex>::max())
@@ -405,8 +402,8 @@ std::optional<Octree<Space>> build_octree(Space const& space, OctreeBuffers<Spac
     if (found[0] == 0) break;
     if (level == sorted_levels) return {};
     tree.cells = buffers.cells.grow(space, found[1], end);
-    Kokkos::parallel_for("fmm::tree::write", range(space, 8 * found[0]),
-                         WriteChildren<Space>{tree.cells, selected, ranges});
+    for_range("fmm::tree::write", space, 8 * found[0],
+              WriteChildren<Space>{tree.cells, selected, ranges});
     tree.level_begin[level + 2] = CellIndex(found[1]);
     parents += found[0];
     tree.parent_begin[level + 1] = parents;
@@ -414,8 +411,7 @@ std::optional<Octree<Space>> build_octree(Space const& space, OctreeBuffers<Spac
   tree.parents = buffers.parents.view(parents);
   const std::int64_t cells = tree.cells.extent(0);
   tree.leaves = buffers.leaves.resize(cells - parents);
-  Kokkos::parallel_scan("fmm::tree::leaves", range(space, cells),
-                        SelectLeaves<Space>{tree.cells, tree.leaves});
+  scan<Offset>("fmm::tree::leaves", space, cells, SelectLeaves<Space>{tree.cells, tree.leaves});
   const std::int64_t leaves = cells - parents, most_tiles = leaves + n / tile_rule.size;
   const bool sorts = tile_rule.sorts(leaves);
   auto tiles = buffers.tiles.resize(most_tiles);
@@ -423,9 +419,8 @@ std::optional<Octree<Space>> build_octree(Space const& space, OctreeBuffers<Spac
     Lender<Space>(buffers.ranges.view()).lend(buffers.unsorted_tiles, most_tiles);
     tiles = buffers.unsorted_tiles.resize(most_tiles);
   }
-  Kokkos::parallel_scan(
-      "fmm::tree::tiles", range(space, leaves),
-      WriteTiles<Space>{tile_rule.size, tree.cells, tree.leaves, tiles, child_total});
+  scan<Offset>("fmm::tree::tiles", space, leaves,
+               WriteTiles<Space>{tile_rule.size, tree.cells, tree.leaves, tiles, child_total});
   const std::int64_t count = read_back(space, child_total.data());
   tree.tiles = buffers.tiles.view(count);
   if (sorts) sort_tiles(space, tile_rule, part<Tile, Space>(tiles, 0, count), tree.tiles);

@@ -118,8 +118,7 @@ SplitList<Space> split_list(Space const& space, OffsetBucketBuffers<Space>& buff
   ListSplit<Space> split{cells, list, buffers.buckets.resize(OffsetClass::count), {}};
   const auto classes = buffers.classes.resize(OffsetClass::count);
   Kokkos::deep_copy(space, counts, Offset(0));
-  Kokkos::parallel_for("fmm::buckets::count", uneven_range(space, rows, 64),
-                       CountClasses<Space>{cells, list, counts});
+  for_uneven("fmm::buckets::count", space, rows, 64, CountClasses<Space>{cells, list, counts});
   int buckets = 0;
   do {
     Kokkos::parallel_scan("fmm::buckets::choose", range(space, OffsetClass::count),
@@ -131,14 +130,13 @@ SplitList<Space> split_list(Space const& space, OffsetBucketBuffers<Space>& buff
 
   const auto rest_counts = buffers.rest_counts.resize(rows);
   split.rest.offsets = buffers.rest_offsets.resize(rows + 1);
-  Kokkos::parallel_for("fmm::buckets::rest_count", uneven_range(space, rows, 64),
-                       RestRows<Space, false>{split, rest_counts});
+  for_uneven("fmm::buckets::rest_count", space, rows, 64,
+             RestRows<Space, false>{split, rest_counts});
   exclusive_scan(space, rest_counts, split.rest.offsets);
   const Offset rest = read_back(space, split.rest.offsets.data() + rows);
   split.rest.entries = buffers.rest_entries.resize(rest);
   if (rest > 0)
-    Kokkos::parallel_for("fmm::buckets::rest", uneven_range(space, rows, 64),
-                         RestRows<Space, true>{split, rest_counts});
+    for_uneven("fmm::buckets::rest", space, rows, 64, RestRows<Space, true>{split, rest_counts});
   return {split, std::move(chosen), Offset(list.entries.extent(0)) - rest};
 }
 
@@ -149,8 +147,7 @@ struct WritePairs {
   Offset first, count;
   int first_bit;
   Array<CellPair, Space> pairs;
-  Array<std::uint64_t, Space> keys;
-  Array<BodyIndex, Space> order;
+  UnsortedKeys<Space> keys;
 
   KOKKOS_FUNCTION void operator()(std::int64_t row) const {
     Offset at = split.list.offsets(row) - split.rest.offsets(row) - first;
@@ -163,8 +160,7 @@ struct WritePairs {
       if (bucket < 0) continue;
       if (at >= 0 && at < count) {
         pairs(at) = CellPair(CellIndex(row), target, source, split.cells(source));
-        keys(at) = std::uint64_t(bucket) << first_bit;
-        order(at) = BodyIndex(at);
+        keys.set(at, std::uint64_t(bucket) << first_bit);
       }
       ++at;
     }
@@ -207,20 +203,20 @@ BucketedPairs<Space> bucket_pairs(Space const& space, OffsetBucketBuffers<Space>
                                   SplitList<Space> const& list, Offset first, Offset count) {
   const std::int64_t rows = list.split.cells.extent(0), buckets = std::int64_t(list.classes.size());
   int digits = 1;
-  while (buckets > std::int64_t(1) << digits * radix_bits) ++digits;
-  const int first_bit = key_bits - digits * radix_bits;
-  const auto keys = buffers.keys.resize(count), keys_out = buffers.sorted_keys.resize(count);
+  while (buckets > std::int64_t(1) << digits * radix_bits_v<Space>) ++digits;
+  const int first_bit = key_bits - digits * radix_bits_v<Space>;
+  const auto keys = unsorted_keys(buffers.sort, buffers.keys.resize(count), first_bit);
   const auto pairs = buffers.pairs.resize(count);
-  Kokkos::parallel_for("fmm::buckets::pairs", uneven_range(space, rows, 64),
-                       WritePairs<Space>{list.split, first, count, first_bit, pairs, keys,
-                                         unsorted_order(buffers.sort, count, first_bit)});
-  const auto sorted = sort_keys(space, buffers.sort, keys, keys_out, first_bit);
+  for_uneven("fmm::buckets::pairs", space, rows, 64,
+             WritePairs<Space>{list.split, first, count, first_bit, pairs, keys});
+  const auto sorted =
+      sort_keys(space, buffers.sort, keys, buffers.sorted_keys.resize(count), first_bit);
   const auto begins = buffers.begins.resize(buckets + 1);
-  Kokkos::parallel_for("fmm::buckets::begins", range(space, buckets + 1),
-                       FindBegins<Space>{sorted.keys, first_bit, begins});
+  for_range("fmm::buckets::begins", space, buckets + 1,
+            FindBegins<Space>{sorted.keys, first_bit, begins});
   BucketedPairs<Space> result{buffers.sorted_pairs.resize(count), std::vector<Offset>(buckets + 1)};
-  Kokkos::parallel_for("fmm::buckets::order", range(space, count),
-                       OrderPairs<Space>{pairs, result.pairs, sorted.order});
+  for_range("fmm::buckets::order", space, count,
+            OrderPairs<Space>{pairs, result.pairs, sorted.order});
   read_back(space, begins.data(), result.begins.data(), result.begins.size());
   return result;
 }

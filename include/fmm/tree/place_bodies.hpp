@@ -89,9 +89,7 @@ struct PlaceLeaves : PlaceBodies<Space, Positions, Precision> {
 
  private:
   KOKKOS_FORCEINLINE_FUNCTION void prefetch_position(std::int64_t i) const {
-    if (i >= std::int64_t(this->order.extent(0))) return;
-    const std::int64_t from = this->order(i);
-    for (int d = 0; d < 3; ++d) prefetch(this->positions(from, d));
+    if (i < std::int64_t(this->order.extent(0))) prefetch_row(this->positions, this->order(i));
   }
 };
 
@@ -107,14 +105,12 @@ void place_bodies(Space const& space, Octree<Space> const& tree, Cube const& cub
   const PlaceBodies<Space, Positions, Precision> place{positions, cube,   tree.cells, tree.tiles,
                                                        order,     bodies, low};
   if constexpr (is_host_space_v<Space>) {
-    Kokkos::parallel_for("fmm::bodies",
-                         uneven_range(space, std::int64_t(tree.leaves.extent(0)), 16),
-                         PlaceLeaves<Space, Positions, Precision>{place, tree.leaves, radii});
+    for_uneven("fmm::bodies", space, std::int64_t(tree.leaves.extent(0)), 16,
+               PlaceLeaves<Space, Positions, Precision>{place, tree.leaves, radii});
     if (radii.extent(0) > 0)
       measure_parents(space, "fmm::tree::radii", tree, Radius{bodies}, radii);
   } else {
-    Kokkos::parallel_for("fmm::bodies",
-                         TeamPolicy<Space>(space, int(tree.tiles.extent(0)), tile_team), place);
+    for_teams("fmm::bodies", TeamPolicy<Space>(space, int(tree.tiles.extent(0)), tile_team), place);
     if (radii.extent(0) > 0)
       measure_cells(space, "fmm::tree::radii", tree, Radius{bodies}, radii, gather_team);
   }

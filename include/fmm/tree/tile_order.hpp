@@ -5,7 +5,7 @@
 #pragma once
 
 #include "../detail/cell.hpp"
-#include "../detail/kokkos_compat.hpp"
+#include "../detail/launch.hpp"
 #include "../detail/simd.hpp"
 
 namespace fmm::detail {
@@ -45,7 +45,7 @@ struct SortStretch {
     for (int i = 0; i < per_thread; ++i)
       if (i < left) mine[i] = tiles(begin + i);
     // by size, and for each size by thread: how many tiles, and then where these go
-    int* const at = scratch_array<int>(team, is_host_space_v<Space> ? 1 : 0, threads * sizes);
+    int* const at = scratch_array<int>(team, scratch_level_v<Space>, threads * sizes);
     const auto place_of = [&](Tile const& tile) -> int& {
       return at[(sizes - (tile.count + tile_step - 1) / tile_step) * threads + thread];
     };
@@ -77,10 +77,9 @@ void sort_tiles(Space const& space, TileRule rule, Array<Tile, Space> tiles,
   const std::int64_t stretch = rule.stretch(), all = std::int64_t(tiles.extent(0));
   const int sizes = rule.size / tile_step;
   TeamPolicy<Space> teams(space, int((all + stretch - 1) / stretch), rule.sorting_team);
-  teams.set_scratch_size(
-      is_host_space_v<Space> ? 1 : 0,
-      Kokkos::PerTeam(SortStretch<Space>::scratch_bytes(rule.sorting_team, sizes)));
-  Kokkos::parallel_for("fmm::tree::sort_tiles", teams, SortStretch<Space>{sizes, tiles, sorted});
+  teams.set_scratch_size(scratch_level_v<Space>, Kokkos::PerTeam(SortStretch<Space>::scratch_bytes(
+                                                     rule.sorting_team, sizes)));
+  for_teams("fmm::tree::sort_tiles", teams, SortStretch<Space>{sizes, tiles, sorted});
 }
 
 }  // namespace fmm::detail

@@ -30,6 +30,9 @@ struct CellMeasures {
 /// them is split.
 enum ListIndex { list_m2l, list_p2l, list_m2p, list_p2p, list_open, split, list_kinds = split };
 
+/// Sources that wait to be split, at most, if a walk takes the one that came last.
+inline constexpr int depth_first_stack = 7 * max_tree_depth + 8;
+
 /// What a CPU knows of siblings before it looks at the cells themselves: their balls, coordinate by coordinate,
 /// in edges of the root (for criteria that refuse by radii), and by parent which of the children are leaves (bit c:
 /// child c). Behind the last ball there are seven empty ones.

@@ -1,0 +1,315 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// How kernels start: over a range, over items whose cost is uneven, over teams, and scans. On a GPU they are Kokkos's
+// own. With OpenMP the threads share the items here, inside one parallel_for over the threads that is compiled for all
+// kernels; where the cost is uneven each begins with a share of neighbours and helps the others when it is done. Kokkos
+// shares them out as well, but its threads meet before they begin, and again in the middle of a scan, and wait for each
+// other asleep: with 16 threads that took longer than most of a build's kernels (docs/design.md, measured choices).
+#pragma once
+
+#include <algorithm>
+#include <atomic>
+#include <memory>
+#include <thread>
+
+#include "kokkos_compat.hpp"
+
+namespace fmm::detail {
+
+/// Items of very different cost: on the host a free thread takes the next `chunk` of them.
+template <class Space>
+auto uneven_range(Space const& space, std::int64_t count, int chunk) {
+  using Policy = Kokkos::RangePolicy<Space, Kokkos::IndexType<std::int64_t>,
+                                     Kokkos::Schedule<Kokkos::Dynamic>>;
+  return Policy(space, 0, count, Kokkos::ChunkSize(chunk));
+}
+
+#if defined(KOKKOS_ENABLE_OPENMP)
+
+/// Memory of the calling thread for `count` of T, kept from kernel to kernel. Contents are lost.
+template <class T>
+T* thread_memory(std::size_t count) {
+  thread_local std::unique_ptr<T[]> memory;
+  thread_local std::size_t room = 0;
+  if (room < count) {
+    memory.reset();
+    memory.reset(new T[count]);
+    room = count;
+  }
+  return memory.get();
+}
+
+/// What a thread begins with, and others help it to finish.
+struct alignas(64) Share {
+  std::atomic<std::int64_t> next;
+  std::int64_t end;
+};
+
+/// Calls body(begin, end) for parts of all shares, the thread's own first.
+template <class Body>
+struct WorkOnShares {
+  Body const& body;
+  Share* shares;
+  int count;
+  std::int64_t chunk;
+
+  void operator()(std::int64_t thread) const {
+    for (int k = 0; k < count; ++k) {
+      Share& share = shares[(thread + k) % count];
+      while (true) {
+        const std::int64_t begin = share.next.fetch_add(chunk, std::memory_order_relaxed);
+        if (begin >= share.end) break;
+        body(begin, std::min(begin + chunk, share.end));
+      }
+    }
+  }
+};
+
+/// Any f(thread), so that one parallel_for is compiled for all of them.
+struct OnThreads {
+  void const* f;
+  void (*call)(void const* f, std::int64_t thread);
+  void operator()(std::int64_t thread) const { call(f, thread); }
+};
+
+inline void on_threads(char const* label, Kokkos::OpenMP const& space, int threads,
+                       OnThreads const& f) {
+  using Policy = Kokkos::RangePolicy<Kokkos::OpenMP, Kokkos::IndexType<std::int64_t>,
+                                     Kokkos::Schedule<Kokkos::Static>>;
+  Kokkos::parallel_for(label, Policy(space, 0, threads, Kokkos::ChunkSize(1)), f);
+}
+
+/// f(thread) once for each of so many threads.
+template <class F>
+void on_threads(char const* label, Kokkos::OpenMP const& space, int threads, F const& f) {
+  on_threads(label, space, threads, OnThreads{&f, [](void const* f, std::int64_t thread) {
+                                                (*static_cast<F const*>(f))(thread);
+                                              }});
+}
+
+/// body(begin, end) for parts of 0 .. count - 1, of `chunk` items at most.
+template <class Body>
+void for_shares(char const* label, Kokkos::OpenMP const& space, std::int64_t count,
+                std::int64_t chunk, Body const& body) {
+  const int threads = space.concurrency();
+  Share* const shares = thread_memory<Share>(threads);
+  for (int t = 0; t < threads; ++t) {
+    shares[t].next.store(count * t / threads, std::memory_order_relaxed);
+    shares[t].end = count * (t + 1) / threads;
+  }
+  on_threads(label, space, threads, WorkOnShares<Body>{body, shares, threads, chunk});
+}
+
+/// Each thread has a share of neighbours and no more.
+template <class Functor>
+struct EvenShares {
+  Functor const& functor;
+  std::int64_t count;
+  int threads;
+
+  void operator()(std::int64_t thread) const {
+    const std::int64_t end = count * (thread + 1) / threads;
+    for (std::int64_t i = count * thread / threads; i < end; ++i) functor(i);
+  }
+};
+
+template <class Functor>
+struct OneByOne {
+  Functor const& functor;
+  void operator()(std::int64_t begin, std::int64_t end) const {
+    for (std::int64_t i = begin; i < end; ++i) functor(i);
+  }
+};
+
+/// A thread alone, with what Kokkos's team members have that functors use.
+class TeamOfOne {
+ public:
+  static constexpr int alignment = 64;
+  struct alignas(alignment) Line {
+    char bytes[alignment];
+  };
+
+  KOKKOS_INLINE_FUNCTION TeamOfOne(int rank, int league, Line* scratch)
+      : rank_(rank), league_(league), next_(scratch) {}
+
+  KOKKOS_INLINE_FUNCTION int league_rank() const { return rank_; }
+  KOKKOS_INLINE_FUNCTION int league_size() const { return league_; }
+  KOKKOS_INLINE_FUNCTION static constexpr int team_rank() { return 0; }
+  KOKKOS_INLINE_FUNCTION static constexpr int team_size() { return 1; }
+  KOKKOS_INLINE_FUNCTION static constexpr void team_barrier() {}
+  template <class Reducer>
+  KOKKOS_INLINE_FUNCTION static constexpr void team_reduce(Reducer const&) {}
+  template <class T>
+  KOKKOS_INLINE_FUNCTION static constexpr T team_scan(T const&) {
+    return T(0);
+  }
+  KOKKOS_INLINE_FUNCTION TeamOfOne const& team_scratch(int) const { return *this; }
+  /// The next so many bytes, on a line of their own.
+  KOKKOS_INLINE_FUNCTION void* get_shmem_aligned(std::size_t bytes, std::size_t) const {
+    Line* const first = next_;
+    next_ += (bytes + alignment - 1) / alignment;
+    return first;
+  }
+
+ private:
+  int rank_, league_;
+  mutable Line* next_;
+};
+
+/// The teams of a policy.
+template <class Functor>
+struct TeamsOfOne {
+  Functor const& functor;
+  int league;
+  std::size_t lines;  ///< of scratch memory that a team has
+
+  void operator()(std::int64_t begin, std::int64_t end) const {
+    auto* const scratch = thread_memory<TeamOfOne::Line>(lines);
+    for (std::int64_t r = begin; r < end; ++r) functor(TeamOfOne(int(r), league, scratch));
+  }
+};
+
+template <class Space>
+inline constexpr bool is_openmp_v = std::is_same_v<Space, Kokkos::OpenMP>;
+#else
+class TeamOfOne;
+template <class>
+inline constexpr bool is_openmp_v = false;
+#endif
+
+template <class Space>
+using TeamMember =
+    std::conditional_t<is_openmp_v<Space>, TeamOfOne, typename TeamPolicy<Space>::member_type>;
+
+/// functor(i) for i of 0 .. count - 1, which cost about the same time.
+template <class Space, class Functor>
+void for_range(char const* label, Space const& space, std::int64_t count, Functor const& functor) {
+  if constexpr (is_openmp_v<Space>) {
+    const int threads = int(std::min<std::int64_t>(count, space.concurrency()));
+    if (threads > 0)
+      on_threads(label, space, threads, EvenShares<Functor>{functor, count, threads});
+  } else {
+    Kokkos::parallel_for(label, range(space, count), functor);
+  }
+}
+
+/// functor(i) for i of 0 .. count - 1, which cost very different time; a host's free thread takes the next `chunk`.
+template <class Space, class Functor>
+void for_uneven(char const* label, Space const& space, std::int64_t count, int chunk,
+                Functor const& functor) {
+  if constexpr (is_openmp_v<Space>)
+    for_shares(label, space, count, chunk, OneByOne<Functor>{functor});
+  else
+    Kokkos::parallel_for(label, uneven_range(space, count, chunk), functor);
+}
+
+/// functor(team) for each team of the policy; with OpenMP teams have one thread.
+template <class Policy, class Functor>
+void for_teams(char const* label, Policy const& policy, Functor const& functor) {
+  using Space = typename Policy::execution_space;
+  if constexpr (is_openmp_v<Space>) {
+    constexpr std::int64_t parts = 256, most = 16;  // of a thread's share; teams at a time
+    const int league = policy.league_size();
+    const auto bytes = std::size_t(policy.scratch_size(0)) + std::size_t(policy.scratch_size(1));
+    Space const& space = policy.space();
+    for_shares(label, space, league,
+               std::clamp<std::int64_t>(league / (parts * space.concurrency()), 1, most),
+               TeamsOfOne<Functor>{functor, league, bytes / TeamOfOne::alignment + 1});
+  } else {
+    Kokkos::parallel_for(label, policy, functor);
+  }
+}
+
+/// reducer's value = that of f(i, value) for i of 0 .. count - 1, for all threads of the team.
+template <class Team, class F, class Reducer>
+KOKKOS_FORCEINLINE_FUNCTION void reduce_in_team(Team const& team, int count, F const& f,
+                                                Reducer const& reducer) {
+  if constexpr (std::is_same_v<Team, TeamOfOne>) {
+    reducer.init(reducer.reference());
+    for (int i = 0; i < count; ++i) f(i, reducer.reference());
+  } else {
+    Kokkos::parallel_reduce(Kokkos::TeamThreadRange(team, count), f, reducer);
+  }
+}
+
+/// functor(i) for i of 0 .. count - 1, of which each begins after those before it and may wait for what they do. For
+/// hosts.
+template <class Space, class Functor>
+void for_in_order(char const* label, Space const& space, std::int64_t count,
+                  Functor const& functor) {
+  static_assert(is_host_space_v<Space>);
+#if defined(KOKKOS_ENABLE_OPENMP)
+  if constexpr (is_openmp_v<Space>) {
+    std::atomic<std::int64_t> next = 0;
+    const auto take = [&](std::int64_t) {
+      for (std::int64_t i; (i = next.fetch_add(1, std::memory_order_relaxed)) < count;) functor(i);
+    };
+    const int threads = int(std::min<std::int64_t>(count, space.concurrency()));
+    if (threads > 0) on_threads(label, space, threads, take);
+    return;
+  }
+#endif
+  Kokkos::parallel_for(label, range(space, count), functor);
+}
+
+/// A value that the items of for_in_order hand on from one to the next.
+template <class Value>
+class HandedOn {
+ public:
+  explicit HandedOn(Value const& first) : value_(first) {}
+
+  /// Waits for the items before i; add(value) makes what the next one gets of what this one got, which is returned.
+  template <class Add>
+  Value to_next(std::int64_t i, Add const& add) {
+    constexpr int patience = 1000;
+    for (int tries = 0; next_.load(std::memory_order_acquire) != i; ++tries)
+      if (tries > patience) std::this_thread::yield();
+    const Value before = value_;
+    add(value_);
+    next_.store(i + 1, std::memory_order_release);
+    return before;
+  }
+  /// After all items.
+  Value const& last() const { return value_; }
+
+ private:
+  Value value_;
+  std::atomic<std::int64_t> next_ = 0;
+};
+
+/// A block of items: the sum of what they add, and when the blocks before have theirs the items again.
+template <class Sum, class Functor>
+struct ScanBlocks {
+  Functor const& functor;
+  std::int64_t count, blocks;
+  HandedOn<Sum>& sums;
+
+  void operator()(std::int64_t block) const {
+    Sum sum{};
+    pass(block, sum, false);
+    Sum before = sums.to_next(block, [&](Sum& all) { all += sum; });
+    pass(block, before, true);
+  }
+
+ private:
+  void pass(std::int64_t block, Sum& sum, bool final) const {
+    const std::int64_t end = count * (block + 1) / blocks;
+    for (std::int64_t i = count * block / blocks; i < end; ++i) functor(i, sum, final);
+  }
+};
+
+/// functor(i, sum, final) for i of 0 .. count - 1, as Kokkos::parallel_scan calls it: `sum` is what it added for all
+/// items before.
+template <class Sum, class Space, class Functor>
+void scan(char const* label, Space const& space, std::int64_t count, Functor const& functor) {
+  if constexpr (is_openmp_v<Space>) {
+    constexpr std::int64_t least = 2048, blocks_per_thread = 4;  // items of a block
+    const std::int64_t blocks =
+        std::clamp<std::int64_t>(count / least, 1, blocks_per_thread * space.concurrency());
+    HandedOn<Sum> sums(Sum{});
+    for_in_order(label, space, blocks, ScanBlocks<Sum, Functor>{functor, count, blocks, sums});
+  } else {
+    Kokkos::parallel_scan(label, range(space, count), functor);
+  }
+}
+
+}  // namespace fmm::detail

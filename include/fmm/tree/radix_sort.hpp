@@ -1,0 +1,255 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// Stable radix sort of keys and their indices on a CPU. Where an index has room in its key, all threads share out the
+// keys by their highest digit, and again those of a part that is large, and then each part is sorted in the cache of a
+// thread; else all threads sort by one digit after the other, from the lowest on.
+#pragma once
+
+#include <algorithm>
+#include <bit>
+#include <utility>
+#include <vector>
+
+#include "../detail/memory.hpp"
+#include "../detail/scan.hpp"
+
+namespace fmm::detail {
+
+inline constexpr int key_bits = 63;
+
+/// Of a digit. On a CPU 1 << 9 blocks of memory are written to at the same time about as fast as fewer, and nine bits
+/// are three levels of a tree.
+template <class Space>
+inline constexpr int radix_bits_v = is_host_space_v<Space> ? 9 : 8;
+
+/// Indices, with the second buffer that a radix sort needs, and what it counts; kept from build to build.
+template <class Space>
+struct SortBuffers {
+  Buffer<BodyIndex, Space> order{"indices"}, order_out{"sorted indices"};
+  Buffer<Offset, Space> counts{"digit counts"}, offsets{"digit offsets"};
+  Buffer<unsigned char, Space> temporary{"sort"};
+
+  std::size_t bytes() const {
+    return order.bytes() + order_out.bytes() + counts.bytes() + offsets.bytes() + temporary.bytes();
+  }
+};
+
+template <class Space>
+struct Sorted {
+  Array<std::uint64_t, Space> keys;
+  Array<BodyIndex, Space> order;
+  Array<BodyIndex, Space> spare;  ///< the other buffer of indices, free for any use
+};
+
+/// Passes over keys whose digits from first_bit on are sorted.
+template <class Space>
+int radix_passes(int first_bit) {
+  return (key_bits - first_bit + radix_bits_v<Space> - 1) / radix_bits_v<Space>;
+}
+
+/// Keys to be sorted, each with its index: beside it, or on a CPU in bits of the key that are not sorted by, where
+/// there are enough of them, so that the sort moves one word and not two.
+template <class Space>
+struct UnsortedKeys {
+  Array<std::uint64_t, Space> keys;
+  Array<BodyIndex, Space> order;  ///< of indices beside the keys
+  std::uint64_t index_bits;       ///< of a key; none if indices are beside the keys
+
+  KOKKOS_FORCEINLINE_FUNCTION void set(std::int64_t i, std::uint64_t key) const {
+    if (index_bits != 0) {
+      keys(i) = (key & ~index_bits) | std::uint64_t(i);
+    } else {
+      keys(i) = key;
+      order(i) = BodyIndex(i);
+    }
+  }
+};
+
+/// For sort_keys, by key bits first_bit .. 62.
+template <class Space>
+UnsortedKeys<Space> unsorted_keys(SortBuffers<Space>& buffers, Array<std::uint64_t, Space> keys,
+                                  int first_bit) {
+  const std::int64_t n = keys.extent(0);
+  const auto order = buffers.order.resize(n);
+  if (is_host_space_v<Space> && int(std::bit_width(std::uint64_t(n))) <= first_bit)
+    return {keys, {}, (std::uint64_t(1) << first_bit) - 1};
+  const auto order_out = buffers.order_out.resize(n);
+  return {keys,
+          is_host_space_v<Space> && radix_passes<Space>(first_bit) % 2 == 1 ? order_out : order, 0};
+}
+
+/// Keys in blocks, enough to share the work and so few that their counts stay in cache.
+struct KeyBlocks {
+  std::int64_t size = 0, count = 0;
+
+  KeyBlocks() = default;
+  template <class Space>
+  KeyBlocks(Space const& space, std::int64_t n) {
+    const std::int64_t most = 4 * std::int64_t(space.concurrency());
+    size = std::max<std::int64_t>(4096, (n + most - 1) / most);
+    count = (n + size - 1) / size;
+  }
+};
+
+/// Counts of each digit in each block of keys, stored digit by digit.
+template <class Space>
+struct CountDigits {
+  static constexpr int radix = 1 << radix_bits_v<Space>;
+
+  Array<std::uint64_t, Space> keys;
+  Array<Offset, Space> counts;
+  KeyBlocks blocks;
+  int shift;
+
+  void operator()(std::int64_t block) const {
+    Offset count[radix] = {};
+    const std::int64_t n = keys.extent(0), begin = block * blocks.size;
+    const std::int64_t end = std::min(begin + blocks.size, n);
+    for (std::int64_t i = begin; i < end; ++i) ++count[keys(i) >> shift & (radix - 1)];
+    for (int digit = 0; digit < radix; ++digit) counts(digit * blocks.count + block) = count[digit];
+  }
+};
+
+/// Moves each block's keys, and the indices beside them if there are any, to where its digits begin.
+template <class Space, bool Beside>
+struct ScatterDigits {
+  static constexpr int radix = 1 << radix_bits_v<Space>;
+
+  Array<std::uint64_t, Space> keys, keys_out;
+  Array<BodyIndex, Space> order, order_out;
+  Array<Offset, Space> offsets;
+  KeyBlocks blocks;
+  int shift;
+
+  void operator()(std::int64_t block) const {
+    Offset next[radix];
+    for (int digit = 0; digit < radix; ++digit) next[digit] = offsets(digit * blocks.count + block);
+    const std::int64_t n = keys.extent(0), begin = block * blocks.size;
+    const std::int64_t end = std::min(begin + blocks.size, n);
+    for (std::int64_t i = begin; i < end; ++i) {
+      const std::uint64_t key = keys(i);
+      const Offset to = next[key >> shift & (radix - 1)]++;
+      keys_out(to) = key;
+      if constexpr (Beside) order_out(to) = order(i);
+    }
+  }
+};
+
+/// Keys that have all digits from bit `shift` on in common.
+struct KeyPart {
+  Offset begin, count;
+  int shift;
+  bool out;  ///< they are in keys_out
+};
+
+/// Sorts parts by their other digits, from first_bit on; the sorted keys are in keys_out. Indices are in the keys.
+template <class Space>
+struct SortParts {
+  static constexpr int radix = 1 << radix_bits_v<Space>;
+
+  std::vector<KeyPart> const& parts;
+  Array<std::uint64_t, Space> keys, keys_out;
+  Array<BodyIndex, Space> order;
+  int first_bit;
+  std::uint64_t index_bits;
+
+  void operator()(std::int64_t i) const {
+    constexpr Offset few = 128;
+    const KeyPart part = parts[i];
+    const Offset n = part.count;
+    std::uint64_t *from = (part.out ? keys_out : keys).data() + part.begin,
+                  *to = (part.out ? keys : keys_out).data() + part.begin;
+    if (n <= few) {
+      std::sort(from, from + n);
+    } else {
+      for (int shift = first_bit; shift < part.shift; shift += radix_bits_v<Space>) {
+        sort_by_digit(shift, from, to, n);
+        std::swap(from, to);
+      }
+    }
+    to = keys_out.data() + part.begin;
+    if (from != to) std::copy(from, from + n, to);
+    for (Offset k = 0; k < n; ++k) order(part.begin + k) = BodyIndex(to[k] & index_bits);
+  }
+
+ private:
+  static void sort_by_digit(int shift, std::uint64_t const* from, std::uint64_t* to, Offset n) {
+    Offset next[radix] = {};
+    for (Offset i = 0; i < n; ++i) ++next[from[i] >> shift & (radix - 1)];
+    Offset sum = 0;
+    for (Offset& count : next) sum += std::exchange(count, sum);
+    for (Offset i = 0; i < n; ++i) to[next[from[i] >> shift & (radix - 1)]++] = from[i];
+  }
+};
+
+/// The sort of one range of keys by one digit, by all threads.
+template <class Space, bool Beside>
+void sort_by_digit(Space const& space, SortBuffers<Space>& buffers, int shift,
+                   ScatterDigits<Space, Beside> scatter) {
+  constexpr std::int64_t radix = 1 << radix_bits_v<Space>;
+  scatter.shift = shift;
+  scatter.blocks = KeyBlocks(space, scatter.keys.extent(0));
+  const auto counts = buffers.counts.resize(radix * scatter.blocks.count);
+  scatter.offsets = buffers.offsets.resize(radix * scatter.blocks.count + 1);
+  for_range("fmm::sort::count", space, scatter.blocks.count,
+            CountDigits<Space>{scatter.keys, counts, scatter.blocks, shift});
+  exclusive_scan(space, counts, scatter.offsets);
+  for_range("fmm::sort::scatter", space, scatter.blocks.count, scatter);
+}
+
+/// Cuts `keys`, with indices in them, into parts, each in its place, by as many of their first digits as that takes.
+template <class Space>
+std::vector<KeyPart> cut_into_parts(Space const& space, SortBuffers<Space>& buffers,
+                                    Array<std::uint64_t, Space> keys,
+                                    Array<std::uint64_t, Space> keys_out, int first_bit) {
+  constexpr int bits = radix_bits_v<Space>;
+  const std::int64_t n = keys.extent(0);
+  // what a thread sorts in its cache, enough to share the work, but none not worth it
+  constexpr std::int64_t least = 1 << 14, in_cache = 1 << 16, parts_per_thread = 8;
+  const std::int64_t most =
+      std::clamp<std::int64_t>(n / (parts_per_thread * space.concurrency()), least, in_cache);
+  std::vector<KeyPart> parts, large{{0, n, key_bits, false}};
+  while (!large.empty()) {
+    const auto [first, count, shift_before, out] = large.back();
+    large.pop_back();
+    const int shift = std::max(shift_before - bits, first_bit);
+    const auto from = part<std::uint64_t, Space>(out ? keys_out : keys, first, count),
+               to = part<std::uint64_t, Space>(out ? keys : keys_out, first, count);
+    sort_by_digit(space, buffers, shift, ScatterDigits<Space, false>{from, to, {}, {}, {}, {}, 0});
+    const auto offsets = buffers.offsets.view();
+    const std::int64_t blocks = KeyBlocks(space, count).count;
+    for (std::int64_t digit = 0; digit < 1 << bits; ++digit) {
+      const Offset begin = offsets(digit * blocks), end = offsets((digit + 1) * blocks);
+      if (begin == end) continue;
+      auto& list = end - begin > most && shift > first_bit ? large : parts;
+      list.push_back({first + begin, end - begin, shift, !out});
+    }
+  }
+  return parts;
+}
+
+/// As sort_keys (sort.hpp). On return all is done.
+template <class Space>
+Sorted<Space> radix_sort(Space const& space, SortBuffers<Space>& buffers,
+                         UnsortedKeys<Space> const& unsorted, Array<std::uint64_t, Space> keys_out,
+                         int first_bit) {
+  auto [keys, order, index_bits] = unsorted;
+  const std::int64_t n = keys.extent(0);
+  if (index_bits != 0) {
+    const auto parts = cut_into_parts(space, buffers, keys, keys_out, first_bit);
+    order = buffers.order.view(n);
+    for_uneven("fmm::sort::parts", space, parts.size(), 1,
+               SortParts<Space>{parts, keys, keys_out, order, first_bit, index_bits});
+    return {keys_out, order, {}};
+  }
+  auto order_out = order.data() == buffers.order.view(n).data() ? buffers.order_out.view(n)
+                                                                : buffers.order.view(n);
+  for (int shift = first_bit; shift < key_bits; shift += radix_bits_v<Space>) {
+    sort_by_digit(space, buffers, shift,
+                  ScatterDigits<Space, true>{keys, keys_out, order, order_out, {}, {}, 0});
+    std::swap(keys, keys_out);
+    std::swap(order, order_out);
+  }
+  return {keys, order, order_out};
+}
+
+}  // namespace fmm::detail
