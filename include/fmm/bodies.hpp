@@ -22,6 +22,7 @@ struct InspectCharges {
   bool positive;
 
   KOKKOS_FUNCTION void operator()(std::int64_t i, double& largest, std::int64_t& bad) const {
+    if (i + bodies_ahead < std::int64_t(charges.extent(0))) prefetch(charges(i + bodies_ahead));
     const double q = charges(i);
     if ((!(q - q == 0) || (positive && q < 0)) && i < bad) bad = i;
     const double size = q < 0 ? -q : q;
