@@ -22,14 +22,15 @@ struct AddTo {
   KOKKOS_FUNCTION void operator()(std::int64_t i) const { ++calls(i); }
 };
 
-/// Teams of any size: a thread of each adds, and the number of threads is summed up.
+/// Each team sums up numbers of its own in its scratch memory, and adds the number of teams.
 template <class Space>
 struct AddTeam {
   Array<int, Space> calls, sums;
 
   KOKKOS_FUNCTION void operator()(TeamMember<Space> const& team) const {
     int* const scratch = scratch_array<int>(team, 0, 100);
-    for (int i = team.team_rank(); i < 100; i += team.team_size()) scratch[i] = i;
+    for (int i = team.team_rank(); i < 100; i += team.team_size())
+      scratch[i] = i + team.league_rank();
     team.team_barrier();
     int sum = -1;
     reduce_in_team(
@@ -67,7 +68,9 @@ TYPED_TEST(Launch, EveryTeamOnceWithMemoryOfItsOwn) {
     for_teams("teams", policy, AddTeam<Space>{calls, sums});
     space.fence();
     EXPECT_EQ(to_host(calls), std::vector<int>(n, 1));
-    EXPECT_EQ(to_host(sums), std::vector<int>(n, 4950 + n));
+    std::vector<int> expected(n);
+    for (int rank = 0; rank < n; ++rank) expected[rank] = 4950 + 100 * rank + n;
+    EXPECT_EQ(to_host(sums), expected);
   }
 }
 

@@ -1,38 +1,44 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// How kernels start: over a range, over items whose cost is uneven, over teams, and scans. On a GPU they are Kokkos's
-// own. With OpenMP the threads share the items here, inside one parallel_for over the threads that is compiled for all
-// kernels; where the cost is uneven each begins with a share of neighbours and helps the others when it is done. Kokkos
-// shares them out as well, but its threads meet before they begin, and again in the middle of a scan, and wait for each
-// other asleep: with 16 threads that took longer than most of a build's kernels (docs/design.md, measured choices).
+// How kernels start: over a range, over items whose cost is uneven, over teams, in order, and scans. With OpenMP the
+// threads share the items here, inside one parallel_for over the threads that is compiled for all these kernels; where
+// the cost is uneven each begins with a share of neighbours and helps the others when it is done. Elsewhere they are
+// Kokkos's own. Its OpenMP threads meet before they share out teams, with 3.4 uneven ranges, too, and again in the
+// middle of a scan, and wait for each other asleep: with 16 threads that took longer than most of a build's kernels
+// (docs/design.md, measured choices).
 #pragma once
 
 #include <algorithm>
 #include <atomic>
 #include <memory>
+#include <new>
 #include <thread>
 
+#include "../errors.hpp"
 #include "kokkos_compat.hpp"
 
 namespace fmm::detail {
 
-/// Items of very different cost: on the host a free thread takes the next `chunk` of them.
-template <class Space>
-auto uneven_range(Space const& space, std::int64_t count, int chunk) {
-  using Policy = Kokkos::RangePolicy<Space, Kokkos::IndexType<std::int64_t>,
-                                     Kokkos::Schedule<Kokkos::Dynamic>>;
-  return Policy(space, 0, count, Kokkos::ChunkSize(chunk));
-}
-
 #if defined(KOKKOS_ENABLE_OPENMP)
+template <class Space>
+inline constexpr bool is_openmp_v = std::is_same_v<Space, Kokkos::OpenMP>;
+#else
+template <class>
+inline constexpr bool is_openmp_v = false;
+#endif
 
-/// Memory of the calling thread for `count` of T, kept from kernel to kernel. Contents are lost.
+/// Memory of the calling thread for `count` of T, kept from kernel to kernel. Contents are lost. Throws OutOfMemory.
 template <class T>
 T* thread_memory(std::size_t count) {
   thread_local std::unique_ptr<T[]> memory;
   thread_local std::size_t room = 0;
   if (room < count) {
+    room = 0;
     memory.reset();
-    memory.reset(new T[count]);
+    try {
+      memory.reset(new T[count]);
+    } catch (std::bad_alloc const&) {
+      throw OutOfMemory("fmm::threads", count * sizeof(T));
+    }
     room = count;
   }
   return memory.get();
@@ -44,7 +50,7 @@ struct alignas(64) Share {
   std::int64_t end;
 };
 
-/// Calls body(begin, end) for parts of all shares, the thread's own first.
+/// Calls body(thread, begin, end) for parts of all shares, the thread's own first.
 template <class Body>
 struct WorkOnShares {
   Body const& body;
@@ -58,7 +64,7 @@ struct WorkOnShares {
       while (true) {
         const std::int64_t begin = share.next.fetch_add(chunk, std::memory_order_relaxed);
         if (begin >= share.end) break;
-        body(begin, std::min(begin + chunk, share.end));
+        body(thread, begin, std::min(begin + chunk, share.end));
       }
     }
   }
@@ -71,25 +77,24 @@ struct OnThreads {
   void operator()(std::int64_t thread) const { call(f, thread); }
 };
 
-inline void on_threads(char const* label, Kokkos::OpenMP const& space, int threads,
-                       OnThreads const& f) {
-  using Policy = Kokkos::RangePolicy<Kokkos::OpenMP, Kokkos::IndexType<std::int64_t>,
-                                     Kokkos::Schedule<Kokkos::Static>>;
+template <class Space>
+void start_on_threads(char const* label, Space const& space, int threads, OnThreads const& f) {
+  using Policy =
+      Kokkos::RangePolicy<Space, Kokkos::IndexType<std::int64_t>, Kokkos::Schedule<Kokkos::Static>>;
   Kokkos::parallel_for(label, Policy(space, 0, threads, Kokkos::ChunkSize(1)), f);
 }
 
 /// f(thread) once for each of so many threads.
-template <class F>
-void on_threads(char const* label, Kokkos::OpenMP const& space, int threads, F const& f) {
-  on_threads(label, space, threads, OnThreads{&f, [](void const* f, std::int64_t thread) {
-                                                (*static_cast<F const*>(f))(thread);
-                                              }});
+template <class Space, class F>
+void on_threads(char const* label, Space const& space, int threads, F const& f) {
+  const auto call = [](void const* f, std::int64_t thread) { (*static_cast<F const*>(f))(thread); };
+  start_on_threads(label, space, threads, OnThreads{&f, call});
 }
 
-/// body(begin, end) for parts of 0 .. count - 1, of `chunk` items at most.
-template <class Body>
-void for_shares(char const* label, Kokkos::OpenMP const& space, std::int64_t count,
-                std::int64_t chunk, Body const& body) {
+/// body(thread, begin, end) for parts of 0 .. count - 1, of `chunk` items at most.
+template <class Space, class Body>
+void for_shares(char const* label, Space const& space, std::int64_t count, std::int64_t chunk,
+                Body const& body) {
   const int threads = space.concurrency();
   Share* const shares = thread_memory<Share>(threads);
   for (int t = 0; t < threads; ++t) {
@@ -115,7 +120,7 @@ struct EvenShares {
 template <class Functor>
 struct OneByOne {
   Functor const& functor;
-  void operator()(std::int64_t begin, std::int64_t end) const {
+  void operator()(std::int64_t, std::int64_t begin, std::int64_t end) const {
     for (std::int64_t i = begin; i < end; ++i) functor(i);
   }
 };
@@ -160,21 +165,14 @@ template <class Functor>
 struct TeamsOfOne {
   Functor const& functor;
   int league;
-  std::size_t lines;  ///< of scratch memory that a team has
+  std::size_t lines;         ///< of scratch memory that a team has
+  TeamOfOne::Line* scratch;  ///< of all threads
 
-  void operator()(std::int64_t begin, std::int64_t end) const {
-    auto* const scratch = thread_memory<TeamOfOne::Line>(lines);
-    for (std::int64_t r = begin; r < end; ++r) functor(TeamOfOne(int(r), league, scratch));
+  void operator()(std::int64_t thread, std::int64_t begin, std::int64_t end) const {
+    for (std::int64_t r = begin; r < end; ++r)
+      functor(TeamOfOne(int(r), league, scratch + lines * thread));
   }
 };
-
-template <class Space>
-inline constexpr bool is_openmp_v = std::is_same_v<Space, Kokkos::OpenMP>;
-#else
-class TeamOfOne;
-template <class>
-inline constexpr bool is_openmp_v = false;
-#endif
 
 template <class Space>
 using TeamMember =
@@ -192,14 +190,19 @@ void for_range(char const* label, Space const& space, std::int64_t count, Functo
   }
 }
 
-/// functor(i) for i of 0 .. count - 1, which cost very different time; a host's free thread takes the next `chunk`.
+/// functor(i) for i of 0 .. count - 1, which cost very different time; a host's free thread takes the next `chunk` of
+/// them.
 template <class Space, class Functor>
 void for_uneven(char const* label, Space const& space, std::int64_t count, int chunk,
                 Functor const& functor) {
   if constexpr (is_openmp_v<Space>)
     for_shares(label, space, count, chunk, OneByOne<Functor>{functor});
   else
-    Kokkos::parallel_for(label, uneven_range(space, count, chunk), functor);
+    Kokkos::parallel_for(label,
+                         Kokkos::RangePolicy<Space, Kokkos::IndexType<std::int64_t>,
+                                             Kokkos::Schedule<Kokkos::Dynamic>>(
+                             space, 0, count, Kokkos::ChunkSize(chunk)),
+                         functor);
 }
 
 /// functor(team) for each team of the policy; with OpenMP teams have one thread.
@@ -210,10 +213,12 @@ void for_teams(char const* label, Policy const& policy, Functor const& functor) 
     constexpr std::int64_t parts = 256, most = 16;  // of a thread's share; teams at a time
     const int league = policy.league_size();
     const auto bytes = std::size_t(policy.scratch_size(0)) + std::size_t(policy.scratch_size(1));
+    const std::size_t lines = bytes / TeamOfOne::alignment + 1;
     Space const& space = policy.space();
+    auto* const scratch = thread_memory<TeamOfOne::Line>(lines * space.concurrency());
     for_shares(label, space, league,
                std::clamp<std::int64_t>(league / (parts * space.concurrency()), 1, most),
-               TeamsOfOne<Functor>{functor, league, bytes / TeamOfOne::alignment + 1});
+               TeamsOfOne<Functor>{functor, league, lines, scratch});
   } else {
     Kokkos::parallel_for(label, policy, functor);
   }
@@ -232,23 +237,18 @@ KOKKOS_FORCEINLINE_FUNCTION void reduce_in_team(Team const& team, int count, F c
 }
 
 /// functor(i) for i of 0 .. count - 1, of which each begins after those before it and may wait for what they do. For
-/// hosts.
+/// hosts; on return all is done.
 template <class Space, class Functor>
 void for_in_order(char const* label, Space const& space, std::int64_t count,
                   Functor const& functor) {
   static_assert(is_host_space_v<Space>);
-#if defined(KOKKOS_ENABLE_OPENMP)
-  if constexpr (is_openmp_v<Space>) {
-    std::atomic<std::int64_t> next = 0;
-    const auto take = [&](std::int64_t) {
-      for (std::int64_t i; (i = next.fetch_add(1, std::memory_order_relaxed)) < count;) functor(i);
-    };
-    const int threads = int(std::min<std::int64_t>(count, space.concurrency()));
-    if (threads > 0) on_threads(label, space, threads, take);
-    return;
-  }
-#endif
-  Kokkos::parallel_for(label, range(space, count), functor);
+  std::atomic<std::int64_t> next = 0;
+  const auto take = [&](std::int64_t) {
+    for (std::int64_t i; (i = next.fetch_add(1, std::memory_order_relaxed)) < count;) functor(i);
+  };
+  const int threads = int(std::min<std::int64_t>(count, space.concurrency()));
+  if (threads > 0) on_threads(label, space, threads, take);
+  space.fence();
 }
 
 /// A value that the items of for_in_order hand on from one to the next.
@@ -260,9 +260,12 @@ class HandedOn {
   /// Waits for the items before i; add(value) makes what the next one gets of what this one got, which is returned.
   template <class Add>
   Value to_next(std::int64_t i, Add const& add) {
-    constexpr int patience = 1000;
-    for (int tries = 0; next_.load(std::memory_order_acquire) != i; ++tries)
-      if (tries > patience) std::this_thread::yield();
+    int patience = 1000;
+    while (next_.load(std::memory_order_acquire) != i)
+      if (patience > 0)
+        --patience;
+      else
+        std::this_thread::yield();
     const Value before = value_;
     add(value_);
     next_.store(i + 1, std::memory_order_release);
@@ -285,7 +288,7 @@ struct ScanBlocks {
 
   void operator()(std::int64_t block) const {
     Sum sum{};
-    pass(block, sum, false);
+    if (blocks > 1) pass(block, sum, false);
     Sum before = sums.to_next(block, [&](Sum& all) { all += sum; });
     pass(block, before, true);
   }
@@ -298,11 +301,11 @@ struct ScanBlocks {
 };
 
 /// functor(i, sum, final) for i of 0 .. count - 1, as Kokkos::parallel_scan calls it: `sum` is what it added for all
-/// items before.
+/// items before. The calls with and without `final` may overlap: a functor writes nothing that those without it read.
 template <class Sum, class Space, class Functor>
 void scan(char const* label, Space const& space, std::int64_t count, Functor const& functor) {
   if constexpr (is_openmp_v<Space>) {
-    constexpr std::int64_t least = 2048, blocks_per_thread = 4;  // items of a block
+    constexpr std::int64_t least = 2048, blocks_per_thread = 4;  // least: items of a block
     const std::int64_t blocks =
         std::clamp<std::int64_t>(count / least, 1, blocks_per_thread * space.concurrency());
     HandedOn<Sum> sums(Sum{});

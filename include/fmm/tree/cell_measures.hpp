@@ -73,9 +73,10 @@ struct MeasureParents {
 template <class Space, class Measure>
 void measure_parents(Space const& space, char const* label, Octree<Space> const& tree,
                      Measure const& measure, Array<typename Measure::Value, Space> values) {
+  const std::string parents_label = std::string(label) + "::parents";
   for (int level = tree.depth - 1; level >= 0; --level) {
     const auto parents = tree.parents_of(level);
-    for_range((std::string(label) + "::parents").c_str(), space, parents.extent(0),
+    for_range(parents_label.c_str(), space, parents.extent(0),
               MeasureParents<Space, Measure>{measure, tree.cells, parents, values});
   }
 }

@@ -113,11 +113,19 @@ Families<Space> make_families(Space const& space, TraversalBuffers<Space>& buffe
   }
 }
 
+/// Offsets of a level's rows, and all the memory for entries; open sources' rows are counted from `begin`.
+template <class Space>
+Csr<Space> level_rows(ListBuffers<Space> const& list, int kind, CellIndex begin,
+                      std::int64_t rows) {
+  return {part<Offset, Space>(list.offsets.view(), kind == list_open ? 0 : begin, rows + 1),
+          list.entries.view()};
+}
+
 /// The targets begin .. end - 1, which are those of one level; appends to the lists as far as there is room. The
-/// level's open sources go to `next_open`, for which room is made, rows counted from `begin`. On a CPU.
+/// level's open sources go to `next_open`, for which room is made. On a CPU.
 template <class Space, class Walk>
 void walk_level(Space const& space, TraversalBuffers<Space>& buffers, Walk const& walk,
-                Array<Cell, Space> cells, CellIndex begin, CellIndex end) {
+                CellIndex begin, CellIndex end) {
   constexpr std::int64_t most_rows = 64, blocks_per_thread = 16;
   const std::int64_t rows = end - begin;
   const std::int64_t rows_per_block =
@@ -127,13 +135,13 @@ void walk_level(Space const& space, TraversalBuffers<Space>& buffers, Walk const
   for (int k = 0; k < list_open; ++k) before[k] = begin == 0 ? 0 : list[k]->total;
   while (true) {
     HandedOn<ListEnds> ends(before);
-    WalkBlocks<Space, Walk> blocks{walk, cells, begin, rows, rows_per_block, {}, ends};
+    std::atomic<bool> out_of_memory = false;
+    WalkBlocks<Space, Walk> blocks{walk, begin, rows, rows_per_block, {}, ends, out_of_memory};
     for (int k = 0; k < list_kinds; ++k)
-      if (Walk::fills(k))
-        blocks.lists[k] = {
-            part<Offset, Space>(list[k]->offsets.view(), k == list_open ? 0 : begin, rows + 1),
-            list[k]->entries.view()};
+      if (Walk::fills(k)) blocks.lists[k] = level_rows(*list[k], k, begin, rows);
     for_in_order("fmm::lists", space, (rows + rows_per_block - 1) / rows_per_block, blocks);
+    if (out_of_memory)
+      throw OutOfMemory("fmm::lists of a thread", sizeof(CellIndex) * rows_per_block);
     for (int k = 0; k < list_kinds; ++k) list[k]->total = ends.last()[k];
     if (buffers.next_open.fits()) return;
     buffers.next_open.make_room();
@@ -168,12 +176,8 @@ void traverse_level(Space const& space, TraversalBuffers<Space>& buffers, Walk c
               counts,     sums,  {},    level > 0 ? ends(level - 1) : ends(0),
               ends(level)};
   const auto list = buffers.lists();
-  for (int k = 0; k < list_kinds; ++k) {
-    const std::int64_t at = k == list_open ? 0 : begin;
-    if (Walk::fills(k))
-      write.lists[k] = {part<Offset, Space>(list[k]->offsets.view(), at, rows + 1),
-                        list[k]->entries.view()};
-  }
+  for (int k = 0; k < list_kinds; ++k)
+    if (Walk::fills(k)) write.lists[k] = level_rows(*list[k], k, begin, rows);
   for_teams("fmm::lists::write", teams, write);
 }
 
@@ -182,43 +186,49 @@ struct Fit {
   bool open, entries;
 };
 
-/// After the passes of so many levels; the lists' lengths are right if the open sources found room. A GPU's are taken
-/// here.
+/// Takes the lists' lengths after a GPU's passes of so many levels. Those are right if the open sources found room.
 template <class Space>
 Fit take_lengths(Space const& space, TraversalBuffers<Space>& buffers, int levels) {
+  Offset end[max_tree_depth + 1][list_kinds];
+  read_back(space, buffers.ends.view().data(), &end[0][0], levels * list_kinds);
   Fit fit{true, true};
   const auto lists = buffers.lists();
-  if constexpr (!is_host_space_v<Space>) {
-    Offset end[max_tree_depth + 1][list_kinds];
-    read_back(space, buffers.ends.view().data(), &end[0][0], levels * list_kinds);
-    for (int k = 0; k < list_open; ++k) lists[k]->total = end[levels - 1][k];
-    for (int level = 0; level < levels; ++level) {
-      auto const& open = level % 2 == 0 ? buffers.next_open : buffers.open;
-      fit.open = fit.open && end[level][list_open] <= open.capacity();
-    }
+  for (int k = 0; k < list_open; ++k) {
+    lists[k]->total = end[levels - 1][k];
+    fit.entries = fit.entries && lists[k]->fits();
   }
-  for (int k = 0; k < list_open; ++k) fit.entries = fit.entries && lists[k]->fits();
+  for (int level = 0; level < levels; ++level) {
+    auto const& open = level % 2 == 0 ? buffers.next_open : buffers.open;
+    fit.open = fit.open && end[level][list_open] <= open.capacity();
+  }
   return fit;
 }
 
-/// Calls pass(wait) for all levels: first with the memory that there is, if any; where that was too small for the
-/// open sources with waiting for these; and where it was too small for the lists once more with as much as they take.
+/// Calls pass(wait) for all levels. On a GPU: first with the memory that there is, if any; where that was too small for
+/// the open sources with waiting for these; and where it was too small for the lists once more with as much as they
+/// take. On a CPU the first pass always finds room for the open sources.
 template <class Walk, class Space, class Pass>
 InteractionLists<Space> fill_lists(Space const& space, TraversalBuffers<Space>& buffers,
                                    std::int64_t cells, int levels, Pass const& pass) {
   const auto lists = buffers.lists();
-  if constexpr (!is_host_space_v<Space>) buffers.ends.resize((max_tree_depth + 1) * list_kinds);
   for (int k = 0; k < list_kinds; ++k)
     if (Walk::fills(k)) lists[k]->offsets.resize(cells + 1);
   if (Walk::fills(list_open)) buffers.open.offsets.resize(cells + 1);
   Fit fit{false, false};
-  if (is_host_space_v<Space> || buffers.p2p.capacity() > 0) {
+  if constexpr (is_host_space_v<Space>) {
     pass(false);
-    fit = take_lengths(space, buffers, levels);
-  }
-  if (!fit.open) {
-    pass(true);
-    fit = take_lengths(space, buffers, levels);
+    fit = {true, true};
+    for (int k = 0; k < list_open; ++k) fit.entries = fit.entries && lists[k]->fits();
+  } else {
+    buffers.ends.resize((max_tree_depth + 1) * list_kinds);
+    if (buffers.p2p.capacity() > 0) {
+      pass(false);
+      fit = take_lengths(space, buffers, levels);
+    }
+    if (!fit.open) {
+      pass(true);
+      fit = take_lengths(space, buffers, levels);
+    }
   }
   if (!fit.entries) {
     for (int k = 0; k < list_open; ++k) lists[k]->make_room();
@@ -236,14 +246,14 @@ void list_level(Space const& space, TraversalBuffers<Space>& buffers, Walk const
                 Array<Cell, Space> cells, CellIndex begin, CellIndex end, int level, int team_size,
                 bool wait) {
   if constexpr (is_host_space_v<Space>)
-    walk_level(space, buffers, walk, cells, begin, end);
+    walk_level(space, buffers, walk, begin, end);
   else
     traverse_level(space, buffers, walk, cells, begin, end, level, team_size, wait);
 }
 
 /// Lists of the dual traversal under `criterion`, which has the `measures` that it uses; accepted pairs are
 /// at least `far_from` apart, in edges of the root, and none is for P2L unless `has_p2l`.
-/// Cost: O(list entries), twice.
+/// Cost: O(list entries), on a GPU twice.
 template <class Space, class Criterion>
 InteractionLists<Space> dual_lists(Space const& space, TraversalBuffers<Space>& buffers,
                                    Octree<Space> const& tree, Criterion const& criterion,

@@ -10,7 +10,7 @@
 #include "../detail/simd.hpp"
 #include "../errors.hpp"
 #include "../options.hpp"
-#include "sort.hpp"
+#include "unsorted_keys.hpp"
 
 namespace fmm::detail {
 

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // Stable sort of keys and their indices: on CUDA CUB's radix sort, or its merge sort where they are few, and
-// radix_sort.hpp elsewhere.
+// radix_sort.hpp on a CPU.
 // Equal keys stay in the order of their indices, so that the result does not depend on the number of
 // threads.
 #pragma once

@@ -6,7 +6,9 @@
 
 #include <algorithm>
 #include <array>
+#include <atomic>
 #include <memory>
+#include <new>
 
 #include "../detail/launch.hpp"
 #include "walks.hpp"
@@ -49,7 +51,7 @@ class Collected {
  private:
   FMM_SELDOM void enlarge() {
     const Offset room = std::max<Offset>(4096, 2 * room_);
-    auto larger = std::make_unique<CellIndex[]>(room);
+    auto larger = std::make_unique_for_overwrite<CellIndex[]>(room);
     std::copy(data(), data() + count_, larger.get());
     entries_ = std::move(larger);
     room_ = room;
@@ -74,31 +76,9 @@ class SiblingStarts {
   void of(Walk const& walk, typename Walk::Target const& target) {
     if constexpr (Walk::starts_in_families) {
       const CellIndex parent = walk.cells(target.index).parent;
-      leaf_ = target.view.leaf;
-      if (parent == parent_) {
-        sibling_ = int(target.index - first_);
-        return;
-      }
-      parent_ = parent;
-      count_ = 0;
-      if (parent < 0) return;
-      first_ = walk.cells(parent).child_begin;
+      if (parent != parent_) meet(walk, target, parent);
       sibling_ = int(target.index - first_);
-      const int siblings = walk.cells(parent).child_count;
-      count_ = std::min(target.starts, most);
-      auto leaf = target, other = target;
-      leaf.view.leaf = true;
-      other.view.leaf = false;
-      for (int i = 0; i < count_; ++i) {
-        const CellIndex source = walk.start(target, i);
-        const Cell cell = walk.cells(source);
-        const auto splits = [&](auto const& by) {
-          return Walk::refused(by, cell.level, cell.is_leaf()) == split;
-        };
-        sources_[i] = source;
-        suspecting_[i] = std::uint8_t(walk.suspecting(source, first_, siblings));
-        splitting_[i] = std::uint8_t(splits(leaf) << 1 | splits(other));
-      }
+      leaf_ = target.view.leaf;
     }
   }
 
@@ -110,6 +90,28 @@ class SiblingStarts {
   bool splits(int i) const { return splitting_[i] >> leaf_ & 1; }
 
  private:
+  void meet(Walk const& walk, typename Walk::Target const& target, CellIndex parent) {
+    parent_ = parent;
+    count_ = 0;
+    if (parent < 0) return;
+    first_ = walk.cells(parent).child_begin;
+    const int siblings = walk.cells(parent).child_count;
+    count_ = std::min(target.starts, most);
+    auto leaf = target, other = target;
+    leaf.view.leaf = true;
+    other.view.leaf = false;
+    for (int i = 0; i < count_; ++i) {
+      const CellIndex source = walk.start(target, i);
+      const Cell cell = walk.cells(source);
+      const auto splits = [&](auto const& by) {
+        return Walk::refused(by, cell.level, cell.is_leaf()) == split;
+      };
+      sources_[i] = source;
+      suspecting_[i] = std::uint8_t(walk.suspecting(source, first_, siblings));
+      splitting_[i] = std::uint8_t(splits(leaf) << 1 | splits(other));
+    }
+  }
+
   static constexpr int most = 512;
   CellIndex parent_ = -2, first_ = 0;
   int count_ = 0, sibling_ = 0;
@@ -126,24 +128,21 @@ using ListEnds = std::array<Offset, list_kinds>;
 template <class Space, class Walk>
 struct WalkBlocks {
   Walk walk;
-  Array<Cell, Space> cells;
   CellIndex begin;
   std::int64_t rows, rows_per_block;
   Csr<Space> lists[list_kinds];  ///< offsets of these rows, and all the memory for entries
   HandedOn<ListEnds>& ends;
+  std::atomic<bool>& out_of_memory;
 
   void operator()(std::int64_t block) const {
     const std::int64_t first = block * rows_per_block,
                        last = std::min(first + rows_per_block, rows);
     Collected* const found = collected();
     for (int k = 0; k < list_kinds; ++k) found[k].clear();
-    SiblingStarts<Walk> starts;
-    for (std::int64_t row = first; row < last; ++row) {
-      const auto target = walk.target(CellIndex(begin + row));
-      starts.of(walk, target);
-      in_families(target, starts, found);
-      for (int k = 0; k < list_kinds; ++k)  // until the block's place is known
-        if (Walk::fills(k)) lists[k].offsets(row + 1) = found[k].count();
+    try {
+      walk_rows(first, last, found);
+    } catch (std::bad_alloc const&) {  // the next block waits for this one all the same
+      out_of_memory = true;
     }
     const ListEnds before = ends.to_next(block, [&](ListEnds& all) {
       for (int k = 0; k < list_kinds; ++k) all[k] += found[k].count();
@@ -154,6 +153,17 @@ struct WalkBlocks {
 
  private:
   using Target = typename Walk::Target;
+
+  void walk_rows(std::int64_t first, std::int64_t last, Collected* found) const {
+    SiblingStarts<Walk> starts;
+    for (std::int64_t row = first; row < last; ++row) {
+      const auto target = walk.target(CellIndex(begin + row));
+      starts.of(walk, target);
+      in_families(target, starts, found);
+      for (int k = 0; k < list_kinds; ++k)  // until the block's place is known
+        if (Walk::fills(k)) lists[k].offsets(row + 1) = found[k].count();
+    }
+  }
 
   void place(Csr<Space> const& list, Collected const& found, Offset before, std::int64_t first,
              std::int64_t last) const {
@@ -182,15 +192,14 @@ struct WalkBlocks {
     }
   }
 
-  /// Known starts first .. last - 1: which way each goes is hard to foresee, so that all are written down everywhere and
-  /// counted where they belong. Returns how many are to be split.
+  /// Known starts first .. last - 1: which way each goes is hard to foresee, so that all are written down everywhere
+  /// and counted where they belong. Returns how many are to be split.
   int share_out(Target const& target, SiblingStarts<Walk> const& starts, int first, int last,
                 Collected* found, CellIndex* stack) const {
     Collected &accepted = found[list_m2l],
               &refused = found[Walk::refused(target, 0, true)];  // a leaf is never split
-    CellIndex *const accepted_to = accepted.room_for(last - first), *const refused_to =
-                                                                        refused.room_for(last -
-                                                                                         first);
+    CellIndex* const accepted_to = accepted.room_for(last - first);
+    CellIndex* const refused_to = refused.room_for(last - first);
     int accepts = 0, refuses = 0, splits = 0;
     for (int i = first; i < last; ++i) {
       const CellIndex index = starts.source(i);
@@ -217,8 +226,9 @@ struct WalkBlocks {
   void split_all(Target const& target, Collected* found, CellIndex* stack, int waiting) const {
     while (waiting > 0) {
       const CellIndex parent = stack[--waiting];
-      const CellIndex first = cells(parent).child_begin;
-      const int count = cells(parent).child_count, level = cells(parent).level + 1;
+      const Cell& cell = walk.cells(parent);
+      const CellIndex first = cell.child_begin;
+      const int count = cell.child_count, level = cell.level + 1;
       const std::uint32_t leaves = walk.families.leaf_children(parent),
                           suspects = walk.suspects(target, first, count),
                           refused = ((1u << count) - 1) & ~suspects;
@@ -243,7 +253,7 @@ struct WalkBlocks {
   }
 
   ListIndex decision(Target const& target, CellIndex index) const {
-    return walk.decide(target, index, cells(index));
+    return walk.decide(target, index, walk.cells(index));
   }
   ListIndex start_decision(Target const& target, SiblingStarts<Walk> const& starts,
                            int start) const {

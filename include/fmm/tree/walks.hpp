@@ -26,7 +26,7 @@ struct CellMeasures {
   int power_row;  ///< numbers of a cell in `powers`
 };
 
-/// The lists that one target's walk counts, or writes: one index each. A source that goes into none of
+/// The lists that one target's walk fills: one index each. A source that goes into none of
 /// them is split.
 enum ListIndex { list_m2l, list_p2l, list_m2p, list_p2p, list_open, split, list_kinds = split };
 
