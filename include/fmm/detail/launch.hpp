@@ -95,6 +95,7 @@ void on_threads(char const* label, Space const& space, int threads, F const& f) 
 template <class Space, class Body>
 void for_shares(char const* label, Space const& space, std::int64_t count, std::int64_t chunk,
                 Body const& body) {
+  if (count == 0) return;
   const int threads = space.concurrency();
   Share* const shares = thread_memory<Share>(threads);
   for (int t = 0; t < threads; ++t) {
@@ -236,6 +237,18 @@ KOKKOS_FORCEINLINE_FUNCTION void reduce_in_team(Team const& team, int count, F c
   }
 }
 
+/// The next item, and again until there is none.
+template <class Functor>
+struct TakeInOrder {
+  Functor const& functor;
+  std::int64_t count;
+  std::atomic<std::int64_t>& next;
+
+  void operator()(std::int64_t) const {
+    for (std::int64_t i; (i = next.fetch_add(1, std::memory_order_relaxed)) < count;) functor(i);
+  }
+};
+
 /// functor(i) for i of 0 .. count - 1, of which each begins after those before it and may wait for what they do. For
 /// hosts; on return all is done.
 template <class Space, class Functor>
@@ -243,11 +256,8 @@ void for_in_order(char const* label, Space const& space, std::int64_t count,
                   Functor const& functor) {
   static_assert(is_host_space_v<Space>);
   std::atomic<std::int64_t> next = 0;
-  const auto take = [&](std::int64_t) {
-    for (std::int64_t i; (i = next.fetch_add(1, std::memory_order_relaxed)) < count;) functor(i);
-  };
-  const int threads = int(std::min<std::int64_t>(count, space.concurrency()));
-  if (threads > 0) on_threads(label, space, threads, take);
+  for_range(label, space, std::min<std::int64_t>(count, space.concurrency()),
+            TakeInOrder<Functor>{functor, count, next});
   space.fence();
 }
 

@@ -188,8 +188,7 @@ CoarseCells<Space> coarse_field(Space const& space, Octree<Space> const& tree, s
   const std::int64_t most = std::min<std::int64_t>(cells, 1 + 8 * coarse_share * tree.depth);
   const All all{buffers.selected.resize(most), buffers.count.resize(1),
                 buffers.numbers.resize(All::rows * (most + All::W))};
-  Kokkos::parallel_scan("fmm::field::select", range(space, cells),
-                        SelectCoarse<Space>{coarse, weights, all});
+  scan<Offset>("fmm::field::select", space, cells, SelectCoarse<Space>{coarse, weights, all});
   for_teams("fmm::field::sum", TeamPolicy<Space>(space, int(std::min(most, teams)), team_size),
             SumCoarse<Space, Vectors>{all, fields, vectors});
   for_range("fmm::field::inherit", space, cells, InheritCoarse<Space>{coarse, fields});

@@ -15,9 +15,8 @@ namespace fmm::detail {
 
 /// Keys in blocks, enough to share the work and so few that their counts stay in cache.
 struct KeyBlocks {
-  std::int64_t size = 0, count = 0;
+  std::int64_t size, count;
 
-  KeyBlocks() = default;
   template <class Space>
   KeyBlocks(Space const& space, std::int64_t n) {
     const std::int64_t most = 4 * std::int64_t(space.concurrency());
@@ -45,13 +44,23 @@ struct CountDigits {
   }
 };
 
-/// Moves each block's keys, and the indices beside them if there are any, to where its digits begin.
-template <class Space, bool Beside>
+/// Indices that move with their keys: beside them, or in them.
+template <class Space>
+struct IndicesBeside {
+  Array<BodyIndex, Space> order, order_out;
+  void move(Offset from, Offset to) const { order_out(to) = order(from); }
+};
+struct IndicesInKeys {
+  static void move(Offset, Offset) {}
+};
+
+/// Moves each block's keys to where its digits begin.
+template <class Space, class Indices>
 struct ScatterDigits {
   static constexpr int radix = 1 << radix_bits_v<Space>;
 
   Array<std::uint64_t, Space> keys, keys_out;
-  Array<BodyIndex, Space> order, order_out;
+  Indices indices;
   Array<Offset, Space> offsets;
   KeyBlocks blocks;
   int shift;
@@ -65,7 +74,7 @@ struct ScatterDigits {
       const std::uint64_t key = keys(i);
       const Offset to = next[key >> shift & (radix - 1)]++;
       keys_out(to) = key;
-      if constexpr (Beside) order_out(to) = order(i);
+      indices.move(i, to);
     }
   }
 };
@@ -117,19 +126,22 @@ struct SortParts {
   }
 };
 
-/// The sort of one range of keys by one digit, by all threads.
-template <class Space, bool Beside>
-void sort_by_digit(Space const& space, SortBuffers<Space>& buffers, int shift,
-                   ScatterDigits<Space, Beside> scatter) {
+/// The sort of one range of keys by one digit, by all threads. Returns the number of blocks: keys with a digit begin
+/// at buffers.offsets(blocks * digit).
+template <class Space, class Indices>
+std::int64_t sort_by_digit(Space const& space, SortBuffers<Space>& buffers, int shift,
+                           Array<std::uint64_t, Space> keys, Array<std::uint64_t, Space> keys_out,
+                           Indices const& indices) {
   constexpr std::int64_t radix = 1 << radix_bits_v<Space>;
-  scatter.shift = shift;
-  scatter.blocks = KeyBlocks(space, scatter.keys.extent(0));
-  const auto counts = buffers.counts.resize(radix * scatter.blocks.count);
-  scatter.offsets = buffers.offsets.resize(radix * scatter.blocks.count + 1);
-  for_range("fmm::sort::count", space, scatter.blocks.count,
-            CountDigits<Space>{scatter.keys, counts, scatter.blocks, shift});
-  exclusive_scan(space, counts, scatter.offsets);
-  for_range("fmm::sort::scatter", space, scatter.blocks.count, scatter);
+  const KeyBlocks blocks(space, keys.extent(0));
+  const auto counts = buffers.counts.resize(radix * blocks.count);
+  const auto offsets = buffers.offsets.resize(radix * blocks.count + 1);
+  for_range("fmm::sort::count", space, blocks.count,
+            CountDigits<Space>{keys, counts, blocks, shift});
+  exclusive_scan(space, counts, offsets);
+  for_range("fmm::sort::scatter", space, blocks.count,
+            ScatterDigits<Space, Indices>{keys, keys_out, indices, offsets, blocks, shift});
+  return blocks.count;
 }
 
 /// Cuts `keys`, with indices in them, into parts, each in its place, by as many of their first digits as that takes.
@@ -150,9 +162,8 @@ std::vector<KeyPart> cut_into_parts(Space const& space, SortBuffers<Space>& buff
     const int shift = std::max(shift_before - bits, first_bit);
     const auto from = part<std::uint64_t, Space>(out ? keys_out : keys, first, count),
                to = part<std::uint64_t, Space>(out ? keys : keys_out, first, count);
-    sort_by_digit(space, buffers, shift, ScatterDigits<Space, false>{from, to, {}, {}, {}, {}, 0});
+    const auto blocks = sort_by_digit(space, buffers, shift, from, to, IndicesInKeys{});
     const auto offsets = buffers.offsets.view();
-    const std::int64_t blocks = KeyBlocks(space, count).count;
     for (std::int64_t digit = 0; digit < 1 << bits; ++digit) {
       const Offset begin = offsets(digit * blocks), end = offsets((digit + 1) * blocks);
       if (begin == end) continue;
@@ -181,8 +192,7 @@ Sorted<Space> radix_sort(Space const& space, SortBuffers<Space>& buffers,
   auto order_out = order.data() == buffers.order.view(n).data() ? buffers.order_out.view(n)
                                                                 : buffers.order.view(n);
   for (int shift = first_bit; shift < key_bits; shift += radix_bits_v<Space>) {
-    sort_by_digit(space, buffers, shift,
-                  ScatterDigits<Space, true>{keys, keys_out, order, order_out, {}, {}, 0});
+    sort_by_digit(space, buffers, shift, keys, keys_out, IndicesBeside<Space>{order, order_out});
     std::swap(keys, keys_out);
     std::swap(order, order_out);
   }

@@ -27,46 +27,40 @@ struct TraverseRows {
   Array<Offset, Space> end;   ///< second pass: where it ends after it
 
   KOKKOS_FUNCTION void operator()(TeamMember<Space> const& team) const {
+    const int index = team.league_rank();
     CellIndex* const stack = scratch_array<CellIndex>(team, 0, stack_size);
-    Row row = opened_row(team, team.league_rank());
-    in_batches(team, row, walk.target(begin + row.index), stack);
-    close_row(team, row);
+    Row row{};
+    if constexpr (Write) begin_row(team, index, row);
+    in_batches(team, row, walk.target(begin + index), stack);
+    if constexpr (!Write)
+      if (team.team_rank() == 0)
+        for (int list = 0; list < list_kinds; ++list)
+          counts(list * rows + index) = row.length[list];
   }
 
  private:
   using Target = typename Walk::Target;
   struct Row {
-    int index;
     int length[list_kinds];        ///< entries so far
     CellIndex* entry[list_kinds];  ///< where they go; nullptr if there is no room
   };
 
-  /// With the offsets of the row, and the memory for its entries.
-  KOKKOS_FORCEINLINE_FUNCTION Row opened_row(TeamMember<Space> const& team, int index) const {
-    Row row{index, {}, {}};
-    if constexpr (Write) {
-      FMM_UNROLL
-      for (int list = 0; list < list_kinds; ++list) {
-        const std::int64_t at = list * rows + index;
-        const Offset first = list == list_open || begin == 0 ? 0 : base(list),
-                     from = first + sums(at) - sums(list * rows), to = from + counts(at);
-        row.entry[list] = to <= Offset(lists[list].entries.extent(0))
-                              ? lists[list].entries.data() + from
-                              : nullptr;
-        if (team.team_rank() != 0) continue;
-        if (Walk::fills(list)) lists[list].offsets(index) = from;
-        if (index < rows - 1) continue;
-        if (Walk::fills(list)) lists[list].offsets(rows) = to;
-        end(list) = to;
-      }
+  /// Writes the row's offsets and finds the memory for its entries.
+  KOKKOS_FORCEINLINE_FUNCTION void begin_row(TeamMember<Space> const& team, int index,
+                                             Row& row) const {
+    FMM_UNROLL
+    for (int list = 0; list < list_kinds; ++list) {
+      const std::int64_t at = list * rows + index;
+      const Offset first = list == list_open || begin == 0 ? 0 : base(list),
+                   from = first + sums(at) - sums(list * rows), to = from + counts(at);
+      row.entry[list] =
+          to <= Offset(lists[list].entries.extent(0)) ? lists[list].entries.data() + from : nullptr;
+      if (team.team_rank() != 0) continue;
+      if (Walk::fills(list)) lists[list].offsets(index) = from;
+      if (index < rows - 1) continue;
+      if (Walk::fills(list)) lists[list].offsets(rows) = to;
+      end(list) = to;
     }
-    return row;
-  }
-  KOKKOS_FORCEINLINE_FUNCTION void close_row(TeamMember<Space> const& team, Row const& row) const {
-    if constexpr (!Write)
-      if (team.team_rank() == 0)
-        for (int list = 0; list < list_kinds; ++list)
-          counts(list * rows + row.index) = row.length[list];
   }
 
   KOKKOS_FORCEINLINE_FUNCTION void in_batches(TeamMember<Space> const& team, Row& row,
