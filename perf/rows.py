@@ -55,10 +55,12 @@ CPU_ROWS = [
     ("10^6 Plummer", 10**6, "plummer", "1e-4", 0.55, ["--order", "6", "--theta", "0.75"]),
     ("10^7 cube", 10**7, "cube", "1e-4", 6, ["--order", "6", "--theta", "0.80"]),
     ("10^6 cube, double", 10**6, "cube", "5e-7", 1.2, ["--order", "10", "--theta", "0.69"]),
-    ("10^6 Plummer, double", 10**6, "plummer", "6e-7", 1.5, ["--order", "12", "--theta", "0.73"]),
-    ("10^6 cube, double", 10**6, "cube", "2e-10", 2.2, ["--order", "16", "--theta", "0.583"]),
+    ("10^6 Plummer, double", 10**6, "plummer", "6e-7", 1.5,
+     ["--order", "12", "--theta", "0.75", "--leaf", "160"]),
+    ("10^6 cube, double", 10**6, "cube", "2e-10", 2.2,
+     ["--order", "16", "--theta", "0.595", "--leaf", "192"]),
     ("10^6 Plummer, double", 10**6, "plummer", "2e-10", 3.0,
-     ["--order", "16", "--criterion", "power", "--pair-error", "3.2e-10"]),
+     ["--order", "16", "--criterion", "power", "--pair-error", "4.2e-10", "--leaf", "192"]),
 ]
 
 # name, N, settings, stage, its count, a second at least

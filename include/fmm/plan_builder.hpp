@@ -12,6 +12,7 @@
 #include "plan.hpp"
 #include "tree/blocks.hpp"
 #include "tree/coarse_field.hpp"
+#include "tree/order_rows.hpp"
 #include "tree/place_bodies.hpp"
 #include "tuning.hpp"
 
@@ -106,12 +107,19 @@ void build_lists(Space const& space, PlanStorage<Space, Precision>& s, Options c
         coarse_field<false>(space, s.tree, s.size, s.traversal.coarse, CellWeights<Space>{},
                             measures.fields, {}, Shape::gather_team);
     }
-    const auto criterion = make_criterion<Criterion>(CriterionOptions{
-        options.theta.value_or(0), options.pair_error.value_or(0), far.order,
-        Shape::pairs_per_m2l(far.order), Shape::pairs_per_m2p(far.order),
-        far.has_p2l ? Shape::pairs_per_p2l(far.order) : std::numeric_limits<double>::infinity()});
+    const CriterionOptions known{
+        options.theta.value_or(0),
+        options.pair_error.value_or(0),
+        far.order,
+        Shape::pairs_per_m2l(far.order),
+        Shape::pairs_per_m2p(far.order),
+        far.has_p2l ? Shape::pairs_per_p2l(far.order) : std::numeric_limits<double>::infinity()};
+    const auto criterion = make_criterion<Criterion>(known);
     s.lists = dual_lists(space, s.traversal, s.tree, criterion, measures, far_from, far.has_p2l,
                          Shape::list_team);
+    if constexpr (has_lower_orders_v<Criterion>)
+      order_rows(space, s.tree.cells, criterion, known, measures, s.lists.m2l,
+                 s.traversal.order_ends.resize(cells * Criterion::lower_count));
   } else {
     s.lists =
         barnes_hut_lists(space, s.traversal, s.tree, *options.theta, far_from, Shape::list_team);

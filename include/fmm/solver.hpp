@@ -17,6 +17,7 @@
 #include "completed_options.hpp"
 #include "concepts.hpp"
 #include "evaluation.hpp"
+#include "far_field_in_orders.hpp"
 #include "plan_builder.hpp"
 #include "report.hpp"
 #include "tuning.hpp"
@@ -29,7 +30,8 @@ namespace fmm {
 /// Order           highest degree of the expansions, 0 or more; ignored by AllPairs
 /// Translation     Rotation (O(p^3)), Direct (O(p^4)), BatchedGemm (matrix products; batched_gemm.hpp), or
 ///                 NoTranslation (a treecode)
-/// Traversal       AllPairs, BarnesHut (a treecode), FmmList, FmmStencil or DualTree<criterion>
+/// Traversal       AllPairs, BarnesHut (a treecode), FmmList, FmmStencil or DualTree<criterion>; with
+///                 DualTree<OrderPerPair<criterion, orders...>> M2L has several orders
 /// Precision       of the computation: float, double or Mixed; positions, charges and results have types
 ///                 of their own
 /// ExecutionSpace  where everything runs; Views must be accessible from there
@@ -162,7 +164,9 @@ class Solver {
   using Expansion = detail::expansion_t<Kernel, Order, Real, Translation>;
   static constexpr bool only_m2l = detail::has_only_m2l_v<Traversal>;
   /// A treecode evaluates multipoles at the bodies; an FMM goes through local expansions.
-  using FarField = detail::FarFieldBy<std::conditional_t<dual, Translation, NoTranslation>>;
+  using FarField =
+      typename detail::FarFieldOf<Traversal,
+                                  std::conditional_t<dual, Translation, NoTranslation>>::type;
   using FarFieldScheme = std::conditional_t<only_m2l && detail::has_locals_v<FarField>,
                                             detail::OnlyM2L<FarField>, FarField>;
   static constexpr bool has_p2l =

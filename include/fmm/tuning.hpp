@@ -37,7 +37,7 @@ struct GemmShape {
   std::int64_t least_pairs;   ///< that are worth a matrix
   std::int64_t matrix_bytes;  ///< of all matrices; the rarest classes go without
   std::int64_t sorted_pairs;  ///< that are sorted at a time, less than 2^31
-  std::int64_t slab_bytes;    ///< gathered multipoles and their products: what a cache holds
+  std::int64_t slab_bytes;    ///< gathered multipoles and their products: what a CPU's cache holds
 };
 
 /// Shapes of the teams that the operators run in, for one execution space and precision.

@@ -72,6 +72,18 @@ struct Csr {
   KOKKOS_FORCEINLINE_FUNCTION Offset length(std::int64_t row) const {
     return offsets.extent(0) > 0 ? offsets(row + 1) - offsets(row) : 0;
   }
+  KOKKOS_FORCEINLINE_FUNCTION Offset begin(std::int64_t row) const { return offsets(row); }
+  KOKKOS_FORCEINLINE_FUNCTION Offset end(std::int64_t row) const { return offsets(row + 1); }
+};
+
+/// Some part of each row of such a list.
+template <class Space>
+struct RowParts {
+  Array<Offset, Space> begins, ends;
+  Array<CellIndex, Space> entries;
+
+  KOKKOS_FORCEINLINE_FUNCTION Offset begin(std::int64_t row) const { return begins(row); }
+  KOKKOS_FORCEINLINE_FUNCTION Offset end(std::int64_t row) const { return ends(row); }
 };
 
 /// The next `count` numbers of the team's scratch memory of that level, for all threads the same.

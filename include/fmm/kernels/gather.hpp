@@ -185,11 +185,18 @@ inline constexpr bool sums_terms<Space, Expansion> =
     std::is_same_v<typename Expansion::only_adds, Expansion> && !is_host_space_v<Space> &&
     Expansion::size > register_coefficients;
 
+template <class Op>
+inline constexpr bool adds_v = false;
+template <class Op>
+  requires requires { Op::adds; }
+inline constexpr bool adds_v<Op> = Op::adds;
+
 /// For owner = league rank: out(owner) = sum over items of op.add. `Op` provides
 ///   static constexpr int size;  using real;
 ///   int items(owner);  Real* output(owner);
 ///   template <class V> void add(owner, first, count, V* sum)   adds items first .. first+count-1
 ///                                                              (count <= lanes of V) to sum[size]
+///   static constexpr bool adds   optional: whether the sum is added to what is there
 template <class Space, class Op>
 struct Gather {
   using Real = typename Op::real;
@@ -206,7 +213,7 @@ struct Gather {
     for (std::int64_t first = std::int64_t(team.team_rank()) * W; first < items;
          first += std::int64_t(team.team_size()) * W)
       op.add(owner, first, int(items - first < W ? items - first : W), sum);
-    team_sum<Space, Real, Op::size>(team, sum, op.output(owner));
+    team_sum<Space, Real, Op::size, adds_v<Op>>(team, sum, op.output(owner));
   }
 };
 

@@ -117,6 +117,7 @@ struct PartsTeam {
 ///   int items(owner);  Real* output(owner);
 ///   Real const* source(owner, item);          the item's expansion
 ///   Route<Real> route(owner, item);           and how it is translated
+///   static constexpr bool adds   as in Gather
 template <class Space, int Order, Axial Kind, class Op, int Parts>
 struct GatherParts {
   using Real = typename Op::real;
@@ -143,8 +144,10 @@ struct GatherParts {
     }
     Real* const out = op.output(owner);
     FMM_UNROLL
-    for (int i = 0; i < own; ++i)
-      if (i * threads + rank < size) out[i * threads + rank] = sum[i];
+    for (int i = 0; i < own; ++i) {
+      const int k = i * threads + rank;
+      if (k < size) out[k] = adds_v<Op> ? out[k] + sum[i] : sum[i];
+    }
   }
 };
 

@@ -27,29 +27,32 @@ struct PairGeometry {
   KOKKOS_INLINE_FUNCTION V source_edge() const { return LaneTraits<V>::load(edge); }
 };
 
-template <class Space, class Expansion, class Real>
+/// `Row` numbers from one expansion to the next; if Adds, to local expansions that are there.
+template <class Space, class Expansion, class Real, class List = Csr<Space>,
+          int Row = row_length(Expansion::size), bool Adds = false>
 struct M2L {
   using real = Real;
-  static constexpr int size = Expansion::size, row = row_length(Expansion::size);
+  static constexpr int size = Expansion::size, row = Row;
+  static constexpr bool adds = Adds;
   Array<Cell, Space> cells;
-  Csr<Space> list;
+  List list;
   Array<Real, Space> multipoles, locals;
 
   KOKKOS_FUNCTION std::int64_t items(int owner) const {
-    return list.offsets(owner + 1) - list.offsets(owner);
+    return list.end(owner) - list.begin(owner);
   }
   KOKKOS_FUNCTION Real* output(int owner) const {
     return locals.data() + std::int64_t(owner) * row;
   }
 
   KOKKOS_FUNCTION Real const* source(int owner, std::int64_t item) const {
-    return multipoles.data() + std::int64_t(list.entries(list.offsets(owner) + item)) * row;
+    return multipoles.data() + std::int64_t(list.entries(list.begin(owner) + item)) * row;
   }
   KOKKOS_FUNCTION Route<Real> route(int owner, std::int64_t item) const {
     const Cell target = cells(owner);
     const Real unit = Real(1) / Real(std::int32_t(1) << grid_bits);
     PairGeometry<Real> pair;
-    pair.set(0, target, cells(list.entries(list.offsets(owner) + item)));
+    pair.set(0, target, cells(list.entries(list.begin(owner) + item)));
     return Route<Real>::m2l(pair.axis(0), pair.axis(1), pair.axis(2), pair.source_edge(),
                             Real(target.edge()) * unit);
   }
@@ -58,7 +61,7 @@ struct M2L {
   KOKKOS_FUNCTION void add(int owner, std::int64_t first, int count, V* sum) const {
     constexpr int W = lane_count_v<V>;
     const Cell target = cells(owner);
-    const Offset entry = list.offsets(owner) + first;
+    const Offset entry = list.begin(owner) + first;
     LaneRows<V> source;
     PairGeometry<V> pair;
     for (int l = 0; l < W; ++l) {

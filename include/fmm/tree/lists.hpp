@@ -58,7 +58,8 @@ struct TraversalBuffers {
   Buffer<int, Space> counts{"list counts"};
   Buffer<float, Space> balls{"balls"};
   Buffer<std::uint8_t, Space> leaf_children{"leaf children"};
-  Buffer<Offset, Space> sums{"list sums"}, ends{"list ends"};
+  Buffer<Offset, Space> sums{"list sums"}, ends{"list ends"},
+      order_ends{"order ends"};  ///< the last: OrderPerPair only
   Buffer<float, Space> radii{"radii"}, charges{"cell charges"}, fields{"cell fields"},
       powers{"multipole powers"};
   CoarseBuffers<Space> coarse;
@@ -91,7 +92,8 @@ struct TraversalBuffers {
     return m2l.bytes() + p2l.bytes() + m2p.bytes() + p2p.bytes() + open.bytes() +
            next_open.bytes() + counts.bytes() + sums.bytes() + ends.bytes() + radii.bytes() +
            charges.bytes() + fields.bytes() + powers.bytes() + coarse.bytes() + vectors.bytes() +
-           sample.bytes() + squares.bytes() + scale.bytes() + balls.bytes() + leaf_children.bytes();
+           sample.bytes() + squares.bytes() + scale.bytes() + balls.bytes() +
+           leaf_children.bytes() + order_ends.bytes();
   }
 };
 

@@ -3,6 +3,7 @@
 #pragma once
 
 #include "criteria.hpp"
+#include "order_per_pair.hpp"
 
 namespace fmm {
 

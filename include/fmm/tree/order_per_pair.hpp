@@ -1,0 +1,63 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// An acceptance criterion whose pairs are translated at the order that each of them needs.
+#pragma once
+
+#include "criteria.hpp"
+
+namespace fmm {
+
+/// `Criterion`, with M2L of each pair at the lowest of these orders, ascending and lower than the solver's, at which
+/// it accepts the pair by M2L, too; all others at the solver's order (Dachsel 2010, J. Chem. Phys. 132:119901). What
+/// it accepts at all is decided at the solver's order p. A criterion that knows no order but theta accepts a pair at
+/// order q below theta^((p+1)/(q+1)): eta^(q+1) is less than theta^(p+1) then, eta = (r_a + r_b) / R.
+///
+///     fmm::Solver<fmm::Laplace, 10, fmm::Rotation, fmm::DualTree<fmm::OrderPerPair<fmm::RadiusCriterion, 5, 7>>>
+///
+/// Translations by Rotation, of spherical harmonics. Cost: a pass over the list of M2L for each of these orders,
+/// 8 bytes a cell and order, and one M2L kernel for each order, which adds to what is there. Whether it pays is in
+/// docs/accuracy.md.
+template <class Criterion, int... Lower>
+struct OrderPerPair : Criterion {
+  using Criterion::Criterion;
+  using base = Criterion;
+  static constexpr int lower_orders[] = {Lower...};
+  static constexpr int lower_count = sizeof...(Lower);
+  static_assert(lower_count > 0, "fmm: OrderPerPair needs orders lower than the solver's");
+
+  // what is derived from a criterion has to say these itself
+  using refuses_by_radii =
+      std::conditional_t<detail::RefusesByRadii<Criterion>, OrderPerPair, void>;
+  using accepts_by_radii =
+      std::conditional_t<detail::AcceptsByRadii<Criterion>, OrderPerPair, void>;
+};
+
+namespace detail {
+
+/// Whether pairs are translated at several orders.
+template <class C>
+inline constexpr bool has_lower_orders_v = false;
+template <class Criterion, int... Lower>
+inline constexpr bool has_lower_orders_v<OrderPerPair<Criterion, Lower...>> = true;
+
+/// Whether they ascend from 0 or more and are less than `order`.
+template <class C>
+constexpr bool are_lower(int order) {
+  int before = -1;
+  for (const int q : C::lower_orders) {
+    if (q <= before) return false;
+    before = q;
+  }
+  return before < order;
+}
+
+/// What decides whether pairs that C accepts under these options need no more than order q.
+template <class C>
+C criterion_at(CriterionOptions options, int q) {
+  if constexpr (!std::constructible_from<C, CriterionOptions>)
+    options.theta = std::pow(options.theta, double(options.order + 1) / (q + 1));
+  options.order = q;
+  return make_criterion<C>(options);
+}
+
+}  // namespace detail
+}  // namespace fmm
