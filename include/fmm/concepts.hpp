@@ -54,7 +54,7 @@ constexpr bool check_policies() {
     static_assert(allows_order<typename Traversal::criterion, Order>(),
                   "fmm: the expansion order is higher than the criterion's largest_order");
     if constexpr (has_lower_orders_v<typename Traversal::criterion>) {
-      static_assert(are_lower<typename Traversal::criterion>(Order),
+      static_assert(Traversal::criterion::ascend_to(Order),
                     "fmm: OrderPerPair's orders ascend from 0 or more and are lower than the "
                     "solver's");
       static_assert(std::is_same_v<Translation, Rotation>,

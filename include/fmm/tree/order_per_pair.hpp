@@ -24,6 +24,14 @@ struct OrderPerPair : Criterion {
   static constexpr int lower_count = sizeof...(Lower);
   static_assert(lower_count > 0, "fmm: OrderPerPair needs orders lower than the solver's");
 
+  /// Whether they ascend from 0 or more and are less than `order`.
+  static constexpr bool ascend_to(int order) {
+    const int all[] = {-1, Lower..., order};
+    for (int k = 0; k <= lower_count; ++k)
+      if (all[k] >= all[k + 1]) return false;
+    return true;
+  }
+
   // what is derived from a criterion has to say these itself
   using refuses_by_radii =
       std::conditional_t<detail::RefusesByRadii<Criterion>, OrderPerPair, void>;
@@ -38,17 +46,6 @@ template <class C>
 inline constexpr bool has_lower_orders_v = false;
 template <class Criterion, int... Lower>
 inline constexpr bool has_lower_orders_v<OrderPerPair<Criterion, Lower...>> = true;
-
-/// Whether they ascend from 0 or more and are less than `order`.
-template <class C>
-constexpr bool are_lower(int order) {
-  int before = -1;
-  for (const int q : C::lower_orders) {
-    if (q <= before) return false;
-    before = q;
-  }
-  return before < order;
-}
 
 /// What decides whether pairs that C accepts under these options need no more than order q.
 template <class C>
