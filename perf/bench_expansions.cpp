@@ -90,7 +90,7 @@ void bench_m2l(benchmark::State& state, Point const& point) {
   const double translations = double(x.s.lists.m2l.entries.extent(0));
   constexpr bool as_listed = std::is_same_v<Translation, fmm::Direct>;
   fmm::Report issued;
-  FarFieldBy<Translation>::template count<typename decltype(x)::E>(x.s, issued);
+  FarFieldBy<Translation>::template count<typename decltype(x)::E>(x.space, x.s, issued);
   report(state,
          {"translations", translations, as_listed ? translations * double(chapter::m2l(order)) : 0,
           issued.flops(), 2 * x.cells * x.row_bytes + translations * sizeof(CellIndex)});

@@ -83,7 +83,7 @@ void measure(Space const& space, Problem const& problem, char const* scheme) {
     FarFieldScheme::template m2l<Expansion>(space, s, multipoles, locals);
   });
   fmm::Report report;
-  FarFieldScheme::template count<Expansion>(s, report);
+  FarFieldScheme::template count<Expansion>(space, s, report);
   const auto pairs = report.count("m2l");
 
   std::printf(

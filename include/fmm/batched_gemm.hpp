@@ -147,7 +147,7 @@ struct FarFieldBy<BatchedGemm> {
   }
   /// A product's multiplications and additions, and Rotation's operations for the rest.
   template <class Expansion, class Space, class Precision>
-  static void count(PlanStorage<Space, Precision> const& s, Report& report) {
+  static void count(Space const&, PlanStorage<Space, Precision> const& s, Report& report) {
     const auto all = std::int64_t(s.lists.m2l.entries.extent(0));
     add_work(report, "m2l", s.dense.pairs, 2 * Expansion::size * Expansion::size);
     add_work(report, "m2l", all - s.dense.pairs,

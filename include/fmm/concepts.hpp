@@ -59,6 +59,10 @@ constexpr bool check_policies() {
                     "solver's");
       static_assert(std::is_same_v<Translation, Rotation>,
                     "fmm: OrderPerPair needs the translation scheme fmm::Rotation");
+      static_assert(
+          !requires { typename Kernel::template Expansion<Order, real_t<Precision>, Translation>; },
+          "fmm: OrderPerPair translates the library's spherical harmonics, not a kernel's own "
+          "Expansion");
     }
   } else
     static_assert(TraversalPolicy<Traversal>,

@@ -34,7 +34,7 @@ struct FarFieldBy {
     detail::m2l<Expansion>(space, s.tree.cells, s.lists.m2l, multipoles, locals);
   }
   template <class Expansion, class Space, class Precision>
-  static void count(PlanStorage<Space, Precision> const& s, Report& report) {
+  static void count(Space const&, PlanStorage<Space, Precision> const& s, Report& report) {
     add_work(report, "m2l", std::int64_t(s.lists.m2l.entries.extent(0)),
              translation_flops<Expansion, real_t<Precision>>().m2l);
   }
@@ -166,7 +166,7 @@ void count_tree_work(Space const& space, PlanStorage<Space, Precision> const& s,
   add_work(report, "m2m", cells - 1, translations.m2m);
   if constexpr (has_locals) {
     report.m2l += std::int64_t(s.lists.m2l.entries.extent(0));
-    FarFieldScheme::template count<Expansion>(s, report);
+    FarFieldScheme::template count<Expansion>(space, s, report);
     if (p2l_pairs > 0) add_work(report, "p2l", p2l_pairs, flops.p2l);
     report.p2l += p2l_pairs;
     add_work(report, "l2l", cells - 1, translations.l2l);

@@ -3,7 +3,7 @@
 #pragma once
 
 #include "evaluation.hpp"
-#include "tree/order_per_pair.hpp"
+#include "tree/traversal.hpp"
 
 namespace fmm::detail {
 
@@ -28,10 +28,10 @@ struct CountParts {
   }
 };
 
+/// M2L of OrderPerPair's lists: of the expansions' own order, which sets the local expansions, then of the lower ones.
 template <int... Lower>
 struct FarFieldInOrders {
   static constexpr int parts = sizeof...(Lower);
-  static constexpr int orders[] = {Lower...};
 
   /// The part of each row that is of lower order k, or of the expansions' own if k is the number of these.
   template <class Space, class Precision>
@@ -54,11 +54,11 @@ struct FarFieldInOrders {
   }
 
   template <class Expansion, class Space, class Precision>
-  static void count(PlanStorage<Space, Precision> const& s, Report& report) {
+  static void count(Space const& space, PlanStorage<Space, Precision> const& s, Report& report) {
     using Real = real_t<Precision>;
-    const auto add = [&](int k, double flops) {
+    const auto add = [&](int k, std::int64_t flops) {
       std::int64_t entries = 0;
-      Kokkos::parallel_reduce("fmm::count", range(Space(), s.tree.cells.extent(0)),
+      Kokkos::parallel_reduce("fmm::count", range(space, s.tree.cells.extent(0)),
                               CountParts<Space>{part_of_rows(s, k)}, entries);
       add_work(report, "m2l", entries, flops);
     };
@@ -84,9 +84,12 @@ template <class Traversal, class Translation>
 struct FarFieldOf {
   using type = FarFieldBy<Translation>;
 };
-template <class Criterion, int... Lower>
-struct FarFieldOf<DualTree<OrderPerPair<Criterion, Lower...>>, Rotation> {
-  using type = FarFieldInOrders<Lower...>;
+template <class Traversal>
+  requires has_lower_orders_v<typename Traversal::criterion>
+struct FarFieldOf<Traversal, Rotation> {
+  template <int... Lower>
+  static FarFieldInOrders<Lower...> in(std::integer_sequence<int, Lower...>);
+  using type = decltype(in(typename Traversal::criterion::lower_order_sequence()));
 };
 
 }  // namespace fmm::detail

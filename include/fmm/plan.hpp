@@ -33,7 +33,8 @@ struct PlanStorage {
   double charge_unit = 1;  ///< of the bodies' charges
   Octree<Space> tree;
   InteractionLists<Space> lists;
-  int all_pairs_shape = 0;        ///< AllPairs only: the index of the tiles' P2PShape
+  int all_pairs_shape = 0;  ///< AllPairs only: the index of the tiles' P2PShape
+  int parts_order = -1;     ///< OrderPerPair only: the solver's order that the lists' parts are for
   Array<BodyIndex, Space> order;  ///< order(i): the caller's index of body i in tree order
   Array<BodyIndex, Space> place;  ///< place(i): the index in tree order of the caller's body i,
                                   ///< if results are gathered
@@ -81,6 +82,12 @@ struct PlanStorage {
 FMM_SELDOM inline void check_traversal(void const* of_plan, void const* mark) {
   if (of_plan != mark)
     throw InvalidArgument("plan", "one of another traversal", "made with the solver's own");
+}
+
+/// Throws unless the parts of the plan's lists were made for that order.
+FMM_SELDOM inline void check_parts_order(int of_plan, int order) {
+  if (of_plan != order)
+    throw InvalidArgument("plan's order", of_plan, std::to_string(order) + ", that of the solver");
 }
 
 /// Throws if there are any in a list that a solver has no use for.

@@ -117,9 +117,11 @@ void build_lists(Space const& space, PlanStorage<Space, Precision>& s, Options c
     const auto criterion = make_criterion<Criterion>(known);
     s.lists = dual_lists(space, s.traversal, s.tree, criterion, measures, far_from, far.has_p2l,
                          Shape::list_team);
-    if constexpr (has_lower_orders_v<Criterion>)
+    if constexpr (has_lower_orders_v<Criterion>) {
+      s.parts_order = far.order;
       order_rows(space, s.tree.cells, criterion, known, measures, s.lists.m2l,
                  s.traversal.order_ends.resize(cells * Criterion::lower_count));
+    }
   } else {
     s.lists =
         barnes_hut_lists(space, s.traversal, s.tree, *options.theta, far_from, Shape::list_team);

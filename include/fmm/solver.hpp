@@ -212,6 +212,9 @@ class Solver {
     detail::check_extents("field", field, s.size);
     if (s.size == 0) return;
     detail::check_traversal(s.made_for, &detail::traversal_mark<Traversal>);
+    if constexpr (dual)
+      if constexpr (detail::has_lower_orders_v<typename Traversal::criterion>)
+        if (!uses_charges) detail::check_parts_order(s.parts_order, Order);
     if (!uses_charges) detail::refuse_entries("p2l", has_p2l ? 0 : plan.p2l_entries());
     detail::Region region("evaluate");
     const detail::Stopwatch watch;
