@@ -205,7 +205,7 @@ TEST(OrderPerPair, TakesLessAtALargerErrorByField) {
   takes_less_at_a_larger_error<FieldCriterion>({.pair_error = 1e-5, .leaf_capacity = 20}, 60);
 }
 
-/// Whose parts are made anew by every evaluation.
+/// A criterion whose lists, and their parts with them, are made by an evaluation and not by the build alone.
 TEST(OrderPerPair, TakesOtherChargesByTheLastField) {
   const Bodies bodies = make_bodies(Model::plummer, 3000),
                mixed = make_bodies(Model::plummer, 3000, true);

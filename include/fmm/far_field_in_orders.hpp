@@ -9,11 +9,7 @@ namespace fmm::detail {
 
 /// The same expansion with degrees up to Order; its numbers are the first of the larger one's.
 template <class Expansion, int Order>
-struct AtOrder {
-  static_assert(RotationOrder<Expansion>::value >= 0,
-                "fmm: OrderPerPair is for the library's spherical harmonics, translated by "
-                "fmm::Rotation");
-};
+struct AtOrder;
 template <int Larger, class Real, int Order>
 struct AtOrder<SphericalExpansion<Larger, Real, Rotation>, Order> {
   using type = SphericalExpansion<Order, Real, Rotation>;

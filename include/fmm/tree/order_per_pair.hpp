@@ -35,7 +35,6 @@ template <class Criterion, int... Lower>
 struct OrderPerPair : Criterion {
   using Criterion::Criterion;
   using base = Criterion;
-  static constexpr int lower_orders[] = {Lower...};
   static constexpr int lower_count = sizeof...(Lower);
   using lower_order_sequence = std::integer_sequence<int, Lower...>;
   static_assert(lower_count > 0, "fmm: OrderPerPair needs orders lower than the solver's");

@@ -41,14 +41,14 @@ void order_rows(Space const& space, Array<Cell, Space> cells, Criterion const& c
                 CriterionOptions const& options, CellMeasures<Space> const& measures,
                 Csr<Space> const& list, Array<Offset, Space> ends) {
   using Functor = OrderRows<Space, Criterion>;
-  const auto make = [&]<std::size_t... K>(std::index_sequence<K...>) {
+  const auto make = [&]<int... Lower>(std::integer_sequence<int, Lower...>) {
     return Functor{{criterion, 0, false, cells, measures, {}, {}, 0},
-                   {criterion_at<typename Criterion::base>(options, Criterion::lower_orders[K])...},
+                   {criterion_at<typename Criterion::base>(options, Lower)...},
                    list,
                    ends};
   };
   for_uneven("fmm::lists::orders", space, cells.extent(0), 64,
-             make(std::make_index_sequence<Criterion::lower_count>()));
+             make(typename Criterion::lower_order_sequence()));
 }
 
 }  // namespace fmm::detail
