@@ -1,11 +1,13 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // BatchedGemm: buckets of pairs, matrices, and sums, against Rotation and the definition. Nothing is
 // dropped, whatever a bucket, a sorted part or a slab may hold.
+#include <algorithm>
 #include <array>
 #include <fmm/batched_gemm.hpp>
 #include <map>
 #include <set>
 #include <string>
+#include <tuple>
 
 #include "support.hpp"
 
@@ -114,10 +116,10 @@ TYPED_TEST(Gemm, BucketsAndRestAreTheList) {
       add(expected, to_host(this->s.lists.m2l));
       add(found, to_host(list.split.rest));
       std::vector<Offset> sizes(list.classes.size());
-      constexpr Offset part = 3000;
+      constexpr Offset part = 3000, slab = 700;
       for (Offset first = 0; first < list.pairs; first += part) {
         const Offset count = std::min(part, list.pairs - first);
-        const auto bucketed = bucket_pairs(this->space, this->s.buckets, list, first, count);
+        const auto bucketed = bucket_pairs(this->space, this->s.buckets, list, first, count, slab);
         ASSERT_EQ(bucketed.begins.front(), 0);
         ASSERT_EQ(bucketed.begins.back(), count);
         const auto pairs = to_host(bucketed.pairs);
@@ -143,6 +145,58 @@ TYPED_TEST(Gemm, BucketsAndRestAreTheList) {
   });
 }
 
+/// Each slab's rows once, every target's together and in the order of the list.
+TYPED_TEST(Gemm, SumsOfASlabAreItsPairs) {
+  this->for_all_lists([&] {
+    const auto rows = to_host(this->s.lists.m2l);
+    const auto list =
+        split_list(this->space, this->s.buckets, this->s.tree.cells, this->s.lists.m2l, 5, 100000);
+    const auto in_list = [&](CellIndex target, CellIndex source) {
+      auto const& row = rows[target];
+      return std::find(row.begin(), row.end(), source) - row.begin();
+    };
+    for (const auto& [first, most, slab] : {std::array<Offset, 3>{0, 1 << 30, 1000},
+                                            {100, 3000, 1},
+                                            {0, 3000, 3000},
+                                            {7, 1, 5},
+                                            {0, 2000, 1 << 29}}) {
+      const Offset count = std::min(most, list.pairs - first);
+      ASSERT_GT(count, 0);
+      const auto bucketed = bucket_pairs(this->space, this->s.buckets, list, first, count, slab);
+      const auto pairs = to_host(bucketed.pairs);
+      const auto addends = to_host(bucketed.sums.addends);
+      const auto firsts = to_host(bucketed.sums.firsts);
+      auto const& begins = bucketed.sums.begins;
+      const Offset slabs = (count + slab - 1) / slab;
+      ASSERT_EQ(Offset(begins.size()), slabs + 1);
+      ASSERT_EQ(begins.front(), 0);
+      ASSERT_EQ(firsts[begins.back()], count);
+      for (Offset s = 0; s < slabs; ++s) {
+        ASSERT_EQ(firsts[begins[s]], s * slab);
+        std::set<std::int64_t> seen;
+        std::set<CellIndex> targets;
+        for (Offset t = begins[s]; t < begins[s + 1]; ++t) {
+          const CellIndex target = addends[firsts[t]].target;
+          ASSERT_TRUE(targets.insert(target).second);
+          std::int64_t place_before = -1;
+          for (Offset a = firsts[t]; a < firsts[t + 1]; ++a) {
+            const CellPair pair = pairs[s * slab + addends[a].row()];
+            ASSERT_EQ(addends[a].target, target);
+            ASSERT_EQ(pair.target, target);
+            ASSERT_EQ(pair.reflection, addends[a].reflection());
+            ASSERT_TRUE(seen.insert(addends[a].row()).second);
+            const std::int64_t place = in_list(target, pair.source);
+            ASSERT_GT(place, place_before);
+            place_before = place;
+          }
+        }
+        ASSERT_EQ(Offset(seen.size()), std::min(slab, count - s * slab));
+        ASSERT_EQ(*seen.rbegin() + 1, Offset(seen.size()));
+      }
+    }
+  });
+}
+
 /// Kept from evaluation to evaluation, but not for another order's limits, another part or another list.
 TYPED_TEST(Gemm, KeptBucketsAreThoseOfTheList) {
   using Pairs = std::vector<std::array<std::int64_t, 4>>;
@@ -152,9 +206,15 @@ TYPED_TEST(Gemm, KeptBucketsAreThoseOfTheList) {
     Pairs all;
     for (const CellPair& pair : to_host(bucketed.pairs))
       all.push_back({pair.target, pair.source, pair.reflection, pair.level});
-    return std::pair(all, bucketed.begins);
+    std::vector<std::array<std::int64_t, 3>> sums;
+    for (const Addend& addend : to_host(bucketed.sums.addends))
+      sums.push_back({addend.target, addend.row(), addend.reflection()});
+    const auto begins = bucketed.sums.begins;
+    auto firsts = to_host(bucketed.sums.firsts);
+    firsts.resize(begins.back() + 1);
+    return std::tuple(all, bucketed.begins, sums, firsts, begins);
   };
-  const auto check = [&](Offset least, int most, Offset first, Offset count) {
+  const auto check = [&](Offset least, int most, Offset first, Offset count, Offset slab = 300) {
     auto const& s = this->s;
     auto const& list =
         kept.split(this->space, this->s.buckets, s.tree.cells, s.lists.m2l, least, most);
@@ -163,8 +223,9 @@ TYPED_TEST(Gemm, KeptBucketsAreThoseOfTheList) {
     ASSERT_EQ(list.pairs, expected.pairs);
     ASSERT_EQ(list.classes, expected.classes);
     count = std::min(count, list.pairs - first);
-    const auto bucketed = bucket_pairs(this->space, fresh_memory, expected, first, count);
-    ASSERT_EQ(numbers(kept.sorted(this->space, this->s.buckets, first, count)), numbers(bucketed));
+    const auto bucketed = bucket_pairs(this->space, fresh_memory, expected, first, count, slab);
+    ASSERT_EQ(numbers(kept.sorted(this->space, this->s.buckets, first, count, slab)),
+              numbers(bucketed));
   };
   this->for_all_lists([&] {
     for (int again = 0; again < 2; ++again) {
@@ -172,6 +233,7 @@ TYPED_TEST(Gemm, KeptBucketsAreThoseOfTheList) {
       check(5, 100000, 0, 1000);
       check(5, 100000, 1000, 1000);
       check(5, 100000, 1000, 900);
+      check(5, 100000, 1000, 900, 50);
       check(5, 20, 0, 900);
       check(50, 20, 0, 1 << 30);
       check(50, 20, 0, 1 << 30);

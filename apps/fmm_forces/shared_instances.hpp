@@ -14,7 +14,8 @@
       int);                                                                                       \
   prefix template fmm::detail::BucketedPairs<Space> fmm::detail::bucket_pairs(                    \
       Space const&, fmm::detail::OffsetBucketBuffers<Space>&,                                     \
-      fmm::detail::SplitList<Space> const&, fmm::detail::Offset, fmm::detail::Offset);
+      fmm::detail::SplitList<Space> const&, fmm::detail::Offset, fmm::detail::Offset,             \
+      std::int64_t);
 #define FORCES_SHARED_PRODUCT(prefix, Space, Real)                                               \
   prefix template void fmm::detail::multiply(Space const&, int, int, Real*, std::int64_t, Real*, \
                                              Real*);

@@ -6,8 +6,8 @@
 //
 // Pairs of cells are sorted by the class of their offset (tree/offset_buckets.hpp). A slab at a time, the
 // multipoles of the sources become the rows of a matrix, one product a bucket translates them, and the
-// rows of the products are added to the targets (kernels/dense_m2l.hpp): sums of the buckets one after the
-// other, in a bucket by the thread that owns the target. What has no bucket, `Rotation` translates first.
+// rows of the products are added to the targets (kernels/dense_m2l.hpp), a target's by the thread that owns it, in the
+// order of the list. What has no bucket, `Rotation` translates first.
 //
 // The product is KokkosBlas::gemm: cuBLAS, or a BLAS, where Kokkos Kernels was built with it. Results are
 // the same bits every time and, with Kokkos Kernels' own product, for any number of threads.
@@ -79,40 +79,46 @@ void make_matrices(Space const& space, DenseBuffers<Space, Real>& buffers,
   buffers.order = Order;
 }
 
-/// Adds to `locals` the translations of bucketed pairs, whose buckets are of these classes.
+/// Rows of a slab of so many bytes: gathered multipoles and their products.
+template <class Real>
+std::int64_t slab_rows(std::int64_t bytes, int row) {
+  return std::clamp<std::int64_t>(bytes / (2 * row * std::int64_t(sizeof(Real))), 1,
+                                  Addend::rows_most);
+}
+
+/// Adds to `locals` the translations of bucketed pairs, whose buckets are of these classes, in slabs of so many rows.
 template <int Order, class Space, class Real>
 void add_buckets(Space const& space, DenseBuffers<Space, Real>& buffers,
                  std::vector<int> const& classes, BucketedPairs<Space> const& bucketed,
-                 Array<Real, Space> multipoles, Array<Real, Space> locals,
-                 std::int64_t slab_bytes) {
+                 Array<Real, Space> multipoles, Array<Real, Space> locals, std::int64_t most) {
   using Share = RowShare<Space, Real, Order>;
   constexpr int size = Share::size, row = Share::row;
   auto const& begins = bucketed.begins;
+  auto const& sums = bucketed.sums;
+  auto const& made = buffers.classes;
   const Offset all = begins.back();
-  const Offset most = std::max<Offset>(1, slab_bytes / Offset(2 * row * sizeof(Real)));
   const auto rows = buffers.rows.resize(std::min(most, all) * row);
   const auto products = buffers.products.resize(std::min(most, all) * row);
   const auto signs = buffers.signs.view(8 * row);
   std::size_t bucket = 0;
-  for (Offset first = 0; first < all; first += most) {
-    const Offset last = std::min(first + most, all);
+  for (std::int64_t slab = 0; slab * most < all; ++slab) {
+    const Offset first = slab * most, last = std::min(first + most, all);
     for_uneven(
         "fmm::m2l::gather", space, (last - first) * Share::shares, 256,
         GatherMultipoles<Space, Real, Order>{bucketed.pairs, first, signs, multipoles, rows});
     for (Offset begin = first; begin < last;) {
       while (begins[bucket + 1] <= begin) ++bucket;
-      const Offset end = std::min(begins[bucket + 1], last), count = end - begin;
-      auto const& made = buffers.classes;
+      const Offset end = std::min(begins[bucket + 1], last);
       const auto place = std::lower_bound(made.begin(), made.end(), classes[bucket]) - made.begin();
       Real* const matrix = buffers.matrices.view().data() + std::int64_t(place) * size * row;
-      const auto product = part<Real, Space>(products, (begin - first) * row, count * row);
-      multiply(space, size, row, rows.data() + (begin - first) * row, count, matrix,
-               product.data());
-      for_uneven(
-          "fmm::m2l::add", space, count * Share::shares, 256,
-          AddProducts<Space, Real, Order>{bucketed.pairs, begin, end, signs, product, locals});
+      multiply(space, size, row, rows.data() + (begin - first) * row, end - begin, matrix,
+               products.data() + (begin - first) * row);
       begin = end;
     }
+    const Offset targets = sums.begins[slab], targets_end = sums.begins[slab + 1];
+    for_uneven("fmm::m2l::add", space, (targets_end - targets) * Share::shares, 256,
+               AddProducts<Space, Real, Order>{sums.addends, sums.firsts, targets, signs, products,
+                                               locals});
   }
 }
 
@@ -131,10 +137,11 @@ void m2l_by_gemm(Space const& space, PlanStorage<Space, Precision>& s,
   s.dense.pairs = list.pairs;
   if (list.pairs == 0) return;
   make_matrices<Order>(space, s.dense, list.classes, s.buckets.classes.view(list.classes.size()));
+  const auto slab = slab_rows<Real>(shape.slab_bytes, row_length(coefficient_count(Order)));
   for (Offset first = 0; first < list.pairs; first += shape.sorted_pairs) {
     const Offset count = std::min(shape.sorted_pairs, list.pairs - first);
-    add_buckets<Order>(space, s.dense, list.classes, kept.sorted(space, s.buckets, first, count),
-                       multipoles, locals, shape.slab_bytes);
+    add_buckets<Order>(space, s.dense, list.classes,
+                       kept.sorted(space, s.buckets, first, count, slab), multipoles, locals, slab);
   }
 }
 

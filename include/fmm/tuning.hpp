@@ -31,7 +31,7 @@ struct M2PShape {
   int scratch;  ///< bytes that they may take there; more if there must be one for each share
 };
 
-/// What BatchedGemm holds at a time. Bytes in all: its matrices, 48 a sorted pair, a slab, 4 a pair without
+/// What BatchedGemm holds at a time. Bytes in all: its matrices, 64 a sorted pair, a slab, 4 a pair without
 /// a bucket, 12 a cell, and 2.6 MB for the classes of offsets.
 struct GemmShape {
   std::int64_t least_pairs;   ///< that are worth a matrix

@@ -69,4 +69,18 @@ struct CellPair {
         level(target_cell.level > source_cell.level ? target_cell.level : source_cell.level) {}
 };
 
+/// A row of translated multipoles (one of a slab of them), to be added to the local expansion of a target.
+struct Addend {
+  static constexpr std::int64_t rows_most = std::int64_t(1) << 29;  ///< of a slab
+
+  CellIndex target;
+  std::uint32_t row_and_reflection;
+
+  Addend() = default;
+  KOKKOS_INLINE_FUNCTION Addend(CellPair const& pair, std::uint32_t row)
+      : target(pair.target), row_and_reflection(row << 3 | std::uint32_t(pair.reflection)) {}
+  KOKKOS_INLINE_FUNCTION std::int64_t row() const { return row_and_reflection >> 3; }
+  KOKKOS_INLINE_FUNCTION int reflection() const { return int(row_and_reflection & 7); }
+};
+
 }  // namespace fmm::detail

@@ -158,32 +158,47 @@ struct GatherMultipoles {
   }
 };
 
-/// Adds rows begin .. end - 1, all of one bucket, to the local expansions of their targets. Rows of one
-/// target are neighbours, and the thread of the first adds them all.
+/// Adds the rows of a slab's products to the local expansions of their targets, a target's in the order of the list.
 template <class Space, class Real, int Order>
 struct AddProducts {
   using Share = RowShare<Space, Real, Order>;
-  Array<CellPair, Space> pairs;
-  Offset begin, end;
-  Array<Real, Space> signs, rows, locals;  ///< the first row is that of pair `begin`
+  /// Rows that a thread has on their way from memory at a time.
+  static constexpr int ahead = is_host_space_v<Space> ? 1 : 4;
+  Array<Addend, Space> addends;
+  Array<BodyIndex, Space> firsts;
+  Offset begin;  ///< of the slab's targets in `firsts`
+  Array<Real, Space> signs, rows, locals;
 
   KOKKOS_FUNCTION void operator()(std::int64_t i) const {
     const int share = int(i % Share::shares);
-    const Offset first = begin + i / Share::shares;
-    const CellIndex owner = pairs(first).target;
-    if (first > begin && pairs(first - 1).target == owner) return;
-    Real* const local = locals.data() + std::int64_t(owner) * Share::row;
-    Real sum[Share::numbers], term[Share::numbers], sign[Share::numbers];
+    const Offset target = begin + i / Share::shares;
+    const Offset first = firsts(target), end = firsts(target + 1);
+    Real* const local = locals.data() + std::int64_t(addends(first).target) * Share::row;
+    Real sum[Share::numbers];
     Share::load(local, share, sum);
-    for (Offset p = first; p < end; ++p) {
-      const CellPair pair = pairs(p);
-      if (pair.target != owner) break;
-      Share::load(rows.data() + (p - begin) * Share::row, share, term);
-      Share::load(signs.data() + pair.reflection * Share::row, share, sign);
-      FMM_UNROLL
-      for (int k = 0; k < Share::numbers; ++k) sum[k] += sign[k] * term[k];
-    }
+    Offset a = first;
+    for (; a + ahead <= end; a += ahead) add<ahead>(a, share, sum);
+    for (; a < end; ++a) add<1>(a, share, sum);
     Share::store(sum, share, local);
+  }
+
+ private:
+  template <int Count>
+  KOKKOS_FORCEINLINE_FUNCTION void add(Offset first, int share, Real* sum) const {
+    Real term[Count][Share::numbers], sign[Share::numbers];
+    int reflection[Count];
+    FMM_UNROLL
+    for (int r = 0; r < Count; ++r) {
+      const Addend addend = addends(first + r);
+      reflection[r] = addend.reflection();
+      Share::load(rows.data() + addend.row() * Share::row, share, term[r]);
+    }
+    FMM_UNROLL
+    for (int r = 0; r < Count; ++r) {
+      Share::load(signs.data() + reflection[r] * Share::row, share, sign);
+      FMM_UNROLL
+      for (int k = 0; k < Share::numbers; ++k) sum[k] += sign[k] * term[r][k];
+    }
   }
 };
 

@@ -12,7 +12,7 @@
 
 #include "../detail/offset_class.hpp"
 #include "../detail/search.hpp"
-#include "sort.hpp"
+#include "slab_sums.hpp"
 
 namespace fmm::detail {
 
@@ -27,11 +27,12 @@ struct OffsetBucketBuffers {
   Buffer<std::uint64_t, Space> keys{"bucket keys"}, sorted_keys{"sorted bucket keys"};
   Buffer<CellPair, Space> pairs{"pairs"}, sorted_pairs{"sorted pairs"};
   SortBuffers<Space> sort;
+  SlabSumBuffers<Space> sums;
 
   std::size_t bytes() const {
     return counts.bytes() + buckets.bytes() + classes.bytes() + rest_counts.bytes() +
            rest_offsets.bytes() + begins.bytes() + rest_entries.bytes() + keys.bytes() +
-           sorted_keys.bytes() + pairs.bytes() + sorted_pairs.bytes() + sort.bytes();
+           sorted_keys.bytes() + pairs.bytes() + sorted_pairs.bytes() + sort.bytes() + sums.bytes();
   }
 };
 
@@ -194,30 +195,39 @@ template <class Space>
 struct BucketedPairs {
   Array<CellPair, Space> pairs;
   std::vector<Offset> begins;  ///< where each bucket begins, and the end of the last
+  SlabSums<Space> sums;        ///< of slabs of the pairs
 };
 
-/// Pairs first .. first + count - 1 (less than 2^31) of those with a bucket, sorted by bucket, stably.
-/// Waits for the space once. Cost: a pass over the list and a sort of one digit or two.
+/// Pairs first .. first + count - 1 (less than 2^31) of those with a bucket, sorted by bucket, stably, and who they
+/// are added to in slabs of so many. Waits for the space once. Cost: a pass over the list and two sorts of one digit
+/// or two.
 template <class Space>
 BucketedPairs<Space> bucket_pairs(Space const& space, OffsetBucketBuffers<Space>& buffers,
-                                  SplitList<Space> const& list, Offset first, Offset count) {
-  const std::int64_t rows = list.split.cells.extent(0), buckets = std::int64_t(list.classes.size());
-  int digits = 1;
-  while (buckets > std::int64_t(1) << digits * radix_bits_v<Space>) ++digits;
-  const int first_bit = key_bits - digits * radix_bits_v<Space>;
+                                  SplitList<Space> const& list, Offset first, Offset count,
+                                  std::int64_t slab) {
+  const std::int64_t rows = list.split.cells.extent(0), buckets = std::int64_t(list.classes.size()),
+                     slabs = (count + slab - 1) / slab;
+  const int first_bit = first_bit_of<Space>(buckets);
   const auto keys = unsorted_keys(buffers.sort, buffers.keys.resize(count), first_bit);
   const auto pairs = buffers.pairs.resize(count);
   for_uneven("fmm::buckets::pairs", space, rows, 64,
              WritePairs<Space>{list.split, first, count, first_bit, pairs, keys});
   const auto sorted =
       sort_keys(space, buffers.sort, keys, buffers.sorted_keys.resize(count), first_bit);
-  const auto begins = buffers.begins.resize(buckets + 1);
-  for_range("fmm::buckets::begins", space, buckets + 1,
-            FindBegins<Space>{sorted.keys, first_bit, begins});
-  BucketedPairs<Space> result{buffers.sorted_pairs.resize(count), std::vector<Offset>(buckets + 1)};
+  BucketedPairs<Space> result{buffers.sorted_pairs.resize(count), {}, {}};
   for_range("fmm::buckets::order", space, count,
             OrderPairs<Space>{pairs, result.pairs, sorted.order});
-  read_back(space, begins.data(), result.begins.data(), result.begins.size());
+  // where buckets begin, and behind it where the sums of slabs do
+  const auto begins = buffers.begins.resize(buckets + 1 + slabs + 1);
+  for_range("fmm::buckets::begins", space, buckets + 1,
+            FindBegins<Space>{sorted.keys, first_bit, begins});
+  result.sums = sum_by_target(space, buffers.sums, buffers.sort, pairs, sorted.order, slab,
+                              buffers.keys.view(count), buffers.sorted_keys.view(count),
+                              part<Offset, Space>(begins, buckets + 1, slabs + 1));
+  std::vector<Offset> read(begins.extent(0));
+  read_back(space, begins.data(), read.data(), read.size());
+  result.begins.assign(read.begin(), read.begin() + buckets + 1);
+  result.sums.begins.assign(read.begin() + buckets + 1, read.end());
   return result;
 }
 
@@ -228,6 +238,7 @@ struct KeptBuckets {
   int most = 0;
   SplitList<Space> list;
   Offset first = 0, count = 0;    ///< of the pairs that were sorted last
+  std::int64_t slab = 0;          ///< of these
   BucketedPairs<Space> bucketed;  ///< these
 
   /// Of another list.
@@ -249,12 +260,14 @@ struct KeptBuckets {
 
   /// bucket_pairs() of that list, unless they are the last ones.
   BucketedPairs<Space> const& sorted(Space const& space, OffsetBucketBuffers<Space>& buffers,
-                                     Offset asked_first, Offset asked_count) {
-    if (first != asked_first || count != asked_count) {
+                                     Offset asked_first, Offset asked_count,
+                                     std::int64_t asked_slab) {
+    if (first != asked_first || count != asked_count || slab != asked_slab) {
       count = 0;
-      bucketed = bucket_pairs(space, buffers, list, asked_first, asked_count);
+      bucketed = bucket_pairs(space, buffers, list, asked_first, asked_count, asked_slab);
       first = asked_first;
       count = asked_count;
+      slab = asked_slab;
     }
     return bucketed;
   }

@@ -40,6 +40,14 @@ int radix_passes(int first_bit) {
   return (key_bits - first_bit + radix_bits_v<Space> - 1) / radix_bits_v<Space>;
 }
 
+/// Where the keys 0 .. count - 1 begin whose highest digit begins at bit key_bits - 1, in as few digits as hold them.
+template <class Space>
+int first_bit_of(std::int64_t count) {
+  int digits = 1;
+  while (count > std::int64_t(1) << digits * radix_bits_v<Space>) ++digits;
+  return key_bits - digits * radix_bits_v<Space>;
+}
+
 /// Keys to be sorted, each with its index: beside it, or on a CPU in bits of the key that are not sorted by, where
 /// there are enough of them, so that the sort moves one word and not two.
 template <class Space>
