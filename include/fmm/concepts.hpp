@@ -24,8 +24,7 @@ concept TranslationScheme = requires(double x, double* a) {
 /// A pair kernel that a tree can be used with: 1/r, or an expansion of its own.
 template <class Kernel, int Order, class Real, class Translation>
 concept ExpandableKernel = PairKernel<Kernel> && detail::RescalableKernel<Kernel> &&
-    (HarmonicKernel<Kernel> ||
-     requires { typename Kernel::template Expansion<Order, Real, Translation>; });
+    (HarmonicKernel<Kernel> || HasExpansion<Kernel, Order, Real, Translation>);
 
 namespace detail {
 
@@ -42,10 +41,9 @@ constexpr bool check_policies() {
   static_assert(is_available<Translation>,
                 "fmm: fmm::BatchedGemm needs Kokkos Kernels and #include <fmm/batched_gemm.hpp>");
   if constexpr (std::is_same_v<Translation, BatchedGemm>)
-    static_assert(
-        !requires { typename Kernel::template Expansion<Order, real_t<Precision>, Translation>; },
-        "fmm: fmm::BatchedGemm translates the library's spherical harmonics, not a "
-        "kernel's own Expansion");
+    static_assert(!HasExpansion<Kernel, Order, real_t<Precision>, Translation>,
+                  "fmm: fmm::BatchedGemm translates the library's spherical harmonics, not a "
+                  "kernel's own Expansion");
   if constexpr (requires { typename Traversal::criterion; }) {
     static_assert(AcceptanceCriterion<typename Traversal::criterion>,
                   "fmm: the acceptance criterion must be constructible from theta and provide "
@@ -60,7 +58,7 @@ constexpr bool check_policies() {
       static_assert(std::is_same_v<Translation, Rotation>,
                     "fmm: OrderPerPair needs the translation scheme fmm::Rotation");
       static_assert(
-          !requires { typename Kernel::template Expansion<Order, real_t<Precision>, Translation>; },
+          !HasExpansion<Kernel, Order, real_t<Precision>, Translation>,
           "fmm: OrderPerPair translates the library's spherical harmonics, not a kernel's own "
           "Expansion");
     }

@@ -52,15 +52,17 @@ struct FarFieldInOrders {
   template <class Expansion, class Space, class Precision>
   static void count(Space const& space, PlanStorage<Space, Precision> const& s, Report& report) {
     using Real = real_t<Precision>;
+    auto others = std::int64_t(s.lists.m2l.entries.extent(0));
     const auto add = [&](int k, std::int64_t flops) {
       std::int64_t entries = 0;
       Kokkos::parallel_reduce("fmm::count", range(space, s.tree.cells.extent(0)),
                               CountParts<Space>{part_of_rows(s, k)}, entries);
       add_work(report, "m2l", entries, flops);
+      others -= entries;
     };
-    add(parts, translation_flops<Expansion, Real>().m2l);
     int k = 0;
     (add(k++, translation_flops<typename AtOrder<Expansion, Lower>::type, Real>().m2l), ...);
+    add_work(report, "m2l", others, translation_flops<Expansion, Real>().m2l);
   }
 
  private:

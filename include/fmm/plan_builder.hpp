@@ -119,8 +119,8 @@ void build_lists(Space const& space, PlanStorage<Space, Precision>& s, Options c
                          Shape::list_team);
     if constexpr (has_lower_orders_v<Criterion>) {
       s.parts_order = far.order;
-      order_rows(space, s.tree.cells, criterion, known, measures, s.lists.m2l,
-                 s.traversal.order_ends.resize(cells * Criterion::lower_count));
+      order_rows<Criterion>(space, s.tree.cells, known, measures, s.lists.m2l,
+                            s.traversal.order_ends.resize(cells * Criterion::lower_count));
     }
   } else {
     s.lists =

@@ -33,6 +33,7 @@
 #pragma once
 
 #include "monomials.hpp"
+#include "pair_kernel.hpp"
 #include "rotation.hpp"
 #include "translation.hpp"
 
@@ -179,7 +180,7 @@ struct ExpansionOf {
   using type = SphericalExpansion<Order, Real, pairwise_t<Translation>>;
 };
 template <class Kernel, int Order, class Real, class Translation>
-  requires requires { typename Kernel::template Expansion<Order, Real, Translation>; }
+  requires HasExpansion<Kernel, Order, Real, Translation>
 struct ExpansionOf<Kernel, Order, Real, Translation> {
   using type = typename Kernel::template Expansion<Order, Real, Translation>;
 };

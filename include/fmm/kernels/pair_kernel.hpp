@@ -234,6 +234,12 @@ KOKKOS_INLINE_FUNCTION constexpr bool is_positive() {
 template <class Kernel>
 concept HarmonicKernel = PairKernel<Kernel> && detail::is_harmonic<Kernel>();
 
+/// A pair kernel that brings its expansion.
+template <class Kernel, int Order, class Real, class Translation>
+concept HasExpansion = requires {
+  typename Kernel::template Expansion<Order, Real, Translation>;
+};
+
 namespace detail {
 
 template <class Kernel>

@@ -13,39 +13,43 @@ namespace fmm::detail {
 template <class Space, class Criterion>
 struct OrderRows {
   static constexpr int parts = Criterion::lower_count;
-  DualWalk<Space, Criterion> walk;
   typename Criterion::base at[parts];  ///< the criterion at the lower orders
+  Array<Cell, Space> cells;
+  CellMeasures<Space> measures;
   Csr<Space> list;
   Array<Offset, Space> ends;
 
   KOKKOS_FUNCTION void operator()(std::int64_t row) const {
-    const CellView target = walk.view(CellIndex(row), walk.cells(row));
+    const CellView target = view(CellIndex(row));
     const Offset end = list.offsets(row + 1);
     Offset front = list.offsets(row);
     for (int k = 0; k < parts; ++k) {
       for (Offset e = front; e < end; ++e) {
         const CellIndex source = list.entries(e);
-        if (at[k](target, walk.view(source, walk.cells(source))) != Acceptance::m2l) continue;
+        if (at[k](target, view(source)) != Acceptance::m2l) continue;
         list.entries(e) = list.entries(front);
         list.entries(front++) = source;
       }
-      ends(k * std::int64_t(walk.cells.extent(0)) + row) = front;
+      ends(k * std::int64_t(cells.extent(0)) + row) = front;
     }
+  }
+
+ private:
+  KOKKOS_FUNCTION CellView view(CellIndex index) const {
+    return view_for<Criterion>(index, cells(index), measures);
   }
 };
 
-/// Puts the rows of `list`, which `criterion` has filled with these options and measures, in that order. Cost: the
+/// Puts the rows of `list`, which the criterion has filled with these options and measures, in that order. Cost: the
 /// criterion once for each entry and order.
-template <class Space, class Criterion>
-void order_rows(Space const& space, Array<Cell, Space> cells, Criterion const& criterion,
-                CriterionOptions const& options, CellMeasures<Space> const& measures,
-                Csr<Space> const& list, Array<Offset, Space> ends) {
+template <class Criterion, class Space>
+void order_rows(Space const& space, Array<Cell, Space> cells, CriterionOptions const& options,
+                CellMeasures<Space> const& measures, Csr<Space> const& list,
+                Array<Offset, Space> ends) {
   using Functor = OrderRows<Space, Criterion>;
   const auto make = [&]<int... Lower>(std::integer_sequence<int, Lower...>) {
-    return Functor{{criterion, 0, false, cells, measures, {}, {}, 0},
-                   {criterion_at<typename Criterion::base>(options, Lower)...},
-                   list,
-                   ends};
+    return Functor{
+        {criterion_at<typename Criterion::base>(options, Lower)...}, cells, measures, list, ends};
   };
   for_uneven("fmm::lists::orders", space, cells.extent(0), 64,
              make(typename Criterion::lower_order_sequence()));

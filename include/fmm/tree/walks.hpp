@@ -91,6 +91,30 @@ inline constexpr bool is_checked_by_radii_v =
   bits_of(criterion.may_accept(packs, packs));
 };
 
+/// The cell as this criterion sees it.
+template <class Criterion, class Space>
+KOKKOS_FUNCTION CellView view_for(CellIndex index, Cell const& cell,
+                                  CellMeasures<Space> const& measures) {
+  const float edge = in_root_edges(cell.edge());
+  CellView v{
+      {in_root_edges(cell.centre[0]), in_root_edges(cell.centre[1]), in_root_edges(cell.centre[2])},
+      edge,
+      half_diagonal * edge,
+      0,
+      0,
+      float(cell.body_count) / measures.bodies,
+      float(cell.body_count),
+      cell.level,
+      cell.is_leaf(),
+      nullptr};
+  if constexpr (Criterion::uses_radii) v.radius = measures.radii(index) * edge;
+  if constexpr (Criterion::uses_charges) v.charge = measures.charges(index);
+  if constexpr (uses_field_v<Criterion>) v.field = measures.fields(index);
+  if constexpr (uses_powers_v<Criterion>)
+    v.powers = measures.powers.data() + std::int64_t(index) * measures.power_row;
+  return v;
+}
+
 template <class Space, class Criterion>
 struct DualWalk {
   static_assert(is_checked_by_radii_v<Criterion>,
@@ -106,24 +130,7 @@ struct DualWalk {
   CellIndex parents_begin;
 
   KOKKOS_FUNCTION CellView view(CellIndex index, Cell const& cell) const {
-    const float edge = in_root_edges(cell.edge());
-    CellView v{{in_root_edges(cell.centre[0]), in_root_edges(cell.centre[1]),
-                in_root_edges(cell.centre[2])},
-               edge,
-               half_diagonal * edge,
-               0,
-               0,
-               float(cell.body_count) / measures.bodies,
-               float(cell.body_count),
-               cell.level,
-               cell.is_leaf(),
-               nullptr};
-    if constexpr (Criterion::uses_radii) v.radius = measures.radii(index) * edge;
-    if constexpr (Criterion::uses_charges) v.charge = measures.charges(index);
-    if constexpr (uses_field_v<Criterion>) v.field = measures.fields(index);
-    if constexpr (uses_powers_v<Criterion>)
-      v.powers = measures.powers.data() + std::int64_t(index) * measures.power_row;
-    return v;
+    return view_for<Criterion>(index, cell, measures);
   }
 
   struct Target {
