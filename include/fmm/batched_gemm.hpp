@@ -71,7 +71,7 @@ void make_matrices(Space const& space, DenseBuffers<Space, Real>& buffers,
   const auto signs = buffers.signs.resize(8 * Functor::row);
   for_range("fmm::m2l::signs", space, 8 * Functor::row,
             MakeSigns<Space, Real>{Functor::row, signs});
-  const auto matrices = buffers.matrices.resize(classes.size() * Functor::size * Functor::row);
+  const auto matrices = buffers.matrices.resize(classes.size() * Functor::numbers);
   TeamPolicy<Space> policy(space, int(classes.size()), is_host_space_v<Space> ? 1 : 128);
   policy.set_scratch_size(Functor::scratch_level, Kokkos::PerTeam(int(Functor::scratch_bytes)));
   for_teams("fmm::m2l::matrices", policy, Functor{classes_in_space, matrices});
@@ -92,7 +92,7 @@ void add_buckets(Space const& space, DenseBuffers<Space, Real>& buffers,
                  std::vector<int> const& classes, BucketedPairs<Space> const& bucketed,
                  Array<Real, Space> multipoles, Array<Real, Space> locals, std::int64_t most) {
   using Share = RowShare<Space, Real, Order>;
-  constexpr int size = Share::size, row = Share::row;
+  constexpr int row = Share::row, used = multiplied_v<Space, Order>;
   auto const& begins = bucketed.begins;
   auto const& sums = bucketed.sums;
   auto const& made = buffers.classes;
@@ -110,8 +110,8 @@ void add_buckets(Space const& space, DenseBuffers<Space, Real>& buffers,
       while (begins[bucket + 1] <= begin) ++bucket;
       const Offset end = std::min(begins[bucket + 1], last);
       const auto place = std::lower_bound(made.begin(), made.end(), classes[bucket]) - made.begin();
-      Real* const matrix = buffers.matrices.view().data() + std::int64_t(place) * size * row;
-      multiply(space, size, row, rows.data() + (begin - first) * row, end - begin, matrix,
+      Real* const matrix = buffers.matrices.view().data() + std::int64_t(place) * used * row;
+      multiply(space, used, row, rows.data() + (begin - first) * row, end - begin, matrix,
                products.data() + (begin - first) * row);
       begin = end;
     }
@@ -127,8 +127,7 @@ template <int Order, class Space, class Precision, class Real>
 void m2l_by_gemm(Space const& space, PlanStorage<Space, Precision>& s,
                  Array<Real, Space> multipoles, Array<Real, Space> locals,
                  GemmShape const& shape = Tuning<Space, Real>::gemm) {
-  constexpr std::int64_t matrix_bytes =
-      coefficient_count(Order) * row_length(coefficient_count(Order)) * sizeof(Real);
+  constexpr std::int64_t matrix_bytes = MakeMatrices<Space, Real, Order>::numbers * sizeof(Real);
   const int most = int(std::min<std::int64_t>(shape.matrix_bytes / matrix_bytes, 1 << 16));
   const auto cells = s.tree.cells;
   auto& kept = s.kept_buckets;

@@ -47,12 +47,19 @@ struct MakeSigns {
   }
 };
 
+/// Rows and columns of the matrices that are multiplied. On a GPU with what pads them to whole quads: cuBLAS is up to
+/// 1.7 times as fast at such sizes in double (docs/design.md, measured choices).
+template <class Space, int Order>
+inline constexpr int multiplied_v = is_host_space_v<Space> ? coefficient_count(Order)
+                                                           : row_length(coefficient_count(Order));
+
 /// Element (k, i) of matrix b: what coefficient k of a multipole adds to coefficient i of the local
-/// expansion, for offsets of class b and a smaller cell of edge 1. L_j^k = (-1)^j sum conj(M_n^m)
-/// V_(n+j)^(m+k), as in Direct::m2l_coefficient, in double; then rounded. A team a matrix.
+/// expansion, for offsets of class b and a smaller cell of edge 1; zero where k or i pads an expansion. L_j^k = (-1)^j
+/// sum conj(M_n^m) V_(n+j)^(m+k), as in Direct::m2l_coefficient, in double; then rounded. A team a matrix.
 template <class Space, class Real, int Order>
 struct MakeMatrices {
   static constexpr int size = coefficient_count(Order), row = row_length(size);
+  static constexpr int numbers = multiplied_v<Space, Order> * row;  ///< of a matrix
   static constexpr int harmonics = coefficient_count(2 * Order);
   static constexpr int scratch_level = Tuning<Space, Real>::scratch_level;
   static constexpr std::size_t scratch_bytes = harmonics * sizeof(double) + scratch_alignment;
@@ -65,9 +72,11 @@ struct MakeMatrices {
     if (team.team_rank() == 0)
       irregular_harmonics<2 * Order>(geometry.offset[0], geometry.offset[1], geometry.offset[2], v);
     team.team_barrier();
-    Real* const matrix = matrices.data() + std::int64_t(team.league_rank()) * size * row;
-    for (int e = team.team_rank(); e < size * row; e += team.team_size())
-      matrix[e] = e % row < size ? Real(element(e / row, e % row, geometry, v)) : Real(0);
+    Real* const matrix = matrices.data() + std::int64_t(team.league_rank()) * numbers;
+    for (int e = team.team_rank(); e < numbers; e += team.team_size()) {
+      const bool pads = e / row >= size || e % row >= size;
+      matrix[e] = pads ? Real(0) : Real(element(e / row, e % row, geometry, v));
+    }
   }
 
  private:
@@ -109,7 +118,7 @@ struct DenseBuffers {
 };
 
 /// How threads share the rows of a matrix: on a CPU a thread has a row, on a GPU a quad of one, so that
-/// neighbours in memory are loaded together. What pads a row to whole quads is carried along, unused.
+/// neighbours in memory are loaded together. What pads a row to whole quads is carried along, as zero or unused.
 template <class Space, class Real, int Order>
 struct RowShare {
   static constexpr int size = coefficient_count(Order), row = row_length(size);
@@ -153,7 +162,8 @@ struct GatherMultipoles {
     Share::load(multipoles.data() + std::int64_t(pair.source) * Share::row, share, a);
     Share::load(signs.data() + pair.reflection * Share::row, share, sign);
     FMM_UNROLL
-    for (int k = 0; k < Share::numbers; ++k) a[k] *= sign[k] * scale;
+    for (int k = 0; k < Share::numbers; ++k)
+      a[k] = share * Share::numbers + k < Share::size ? a[k] * (sign[k] * scale) : Real(0);
     Share::store(a, share, rows.data() + i / Share::shares * Share::row);
   }
 };
@@ -163,7 +173,7 @@ template <class Space, class Real, int Order>
 struct AddProducts {
   using Share = RowShare<Space, Real, Order>;
   /// Rows that a thread has on their way from memory at a time.
-  static constexpr int ahead = is_host_space_v<Space> ? 1 : 4;
+  static constexpr int ahead = is_host_space_v<Space> ? 1 : 32 / sizeof(Real);
   Array<Addend, Space> addends;
   Array<BodyIndex, Space> firsts;
   Offset begin;  ///< of the slab's targets in `firsts`
