@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // The criterion that estimates a pair's error from the powers of the source's multipole: the powers are
 // what they are said to be, and the error of the sums is what was asked for.
+#include <string>
+
 #include "support.hpp"
 
 namespace fmm_test {
@@ -241,6 +243,53 @@ TEST(PowerCriterion, NewChargesMakeNewLists) {
   EXPECT_EQ(report.find("sort"), nullptr);
   EXPECT_EQ(report.find("tree"), nullptr);
   EXPECT_LT(relative_l2(sums.field, direct_sum<fmm::Laplace>(bodies).field), 2e-4);
+}
+
+std::uint64_t multipole_bytes = 0;
+void count_multipoles(Kokkos::Profiling::SpaceHandle, const char* label, const void*,
+                      std::uint64_t bytes) {
+  if (std::string(label) == "fmm::multipoles") multipole_bytes += bytes;
+}
+
+/// Each of some bodies as seven close to its place: no leaf for seven has fewer, for whom M2P would be cheapest.
+Bodies sevens(Bodies const& bodies) {
+  Bodies all;
+  for (std::size_t i = 0; i < 7 * bodies.size(); ++i) {
+    for (int d = 0; d < 3; ++d) all.x.push_back(bodies.x[i / 7 * 3 + d] + 1e-6 * (i % 7 >> d & 1));
+    all.q.push_back(bodies.q[i / 7] / (1 + i % 7));
+  }
+  return all;
+}
+
+/// Multipoles have memory of their own if they take less than the sums, or if there is M2P; else they lie where the
+/// sums come later. Charges before leave nothing behind, whichever it is.
+TEST(PowerCriterion, WhereMultipolesLieIsOfNoConsequence) {
+  using Kokkos::Tools::Experimental::set_allocate_data_callback;
+  const auto check = [](Bodies const& bodies, int leaf_capacity, bool small, bool m2p) {
+    SCOPED_TRACE(std::to_string(leaf_capacity));
+    const fmm::Options options{.leaf_capacity = leaf_capacity};
+    multipole_bytes = 0;
+    set_allocate_data_callback(count_multipoles);
+    Planned planned(bodies, options);
+    const Results first = planned.evaluate(bodies);
+    set_allocate_data_callback(nullptr);
+    auto const& plan = planned.plan;
+    const std::size_t row = 28 * sizeof(double), sums = 4 * sizeof(double);
+    EXPECT_EQ(std::size_t(plan.cells()) * row < bodies.size() * sums, small);
+    EXPECT_EQ(plan.m2p_entries() > 0, m2p);
+    EXPECT_EQ(multipole_bytes, small || m2p ? std::size_t(plan.cells()) * row : 0);
+    EXPECT_LT(relative_l2(first.field, direct_sum<fmm::Laplace>(bodies).field), 2e-4);
+
+    Bodies others = bodies;
+    for (std::size_t i = 0; i < others.size(); ++i) others.q[i] *= i % 3 == 0 ? -1 : 0.5;
+    const Results second = planned.evaluate(others), again = planned.evaluate(bodies);
+    EXPECT_EQ(second.field, Planned(others, options).evaluate(others).field);
+    EXPECT_EQ(again.field, first.field);
+    EXPECT_EQ(again.potential, first.potential);
+  };
+  check(make_bodies(Model::cube, 20000, false, 2), 256, true, false);
+  check(sevens(make_bodies(Model::cube, 3000, false, 2)), 7, false, false);
+  check(make_bodies(Model::plummer, 20000, false, 2), 8, false, true);
 }
 
 }  // namespace

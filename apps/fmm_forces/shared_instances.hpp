@@ -39,7 +39,7 @@
 #define FORCES_SHARED_RELIST(prefix, Space, Precision, Traversal)                     \
   prefix template void fmm::detail::lists_stage<Traversal>(                           \
       Space const&, fmm::detail::PlanStorage<Space, Precision>&, fmm::Options const&, \
-      fmm::detail::FarFieldRule, fmm::Report*, fmm::detail::LeafSums<Space> const&);
+      fmm::detail::FarFieldRule, fmm::Report*, fmm::detail::LeafSums<Space, Precision> const&);
 
 #define FORCES_SHARED_CHARGES(prefix, Space, Precision, Data)                                  \
   prefix template double fmm::detail::take_charges(                                            \

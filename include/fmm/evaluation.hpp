@@ -67,12 +67,12 @@ void add_far_field(Space const& space, PlanStorage<Space, Precision>& s,
   const std::size_t cells = tree.cells.extent(0),
                     coefficients = cells * row_length(Expansion::size);
   // where the sums come after the multipoles, these lie in their memory, which is as large as the larger of the two
-  if (has_locals && !relist && s.lists.m2p.entries.extent(0) == 0)
+  s.multipoles.lend({});
+  const bool has_m2p = !only_m2l && s.lists.m2p.entries.extent(0) > 0;
+  if (has_locals && (only_m2l || (relist ? coefficients >= s.sum_numbers() : !has_m2p)))
     Lender<Space>(s.sums_or(coefficients)).lend(s.multipoles, coefficients);
-  else
-    s.multipoles.lend({});
   const auto sums = s.sums.view(s.size);
-  const auto multipoles = s.multipoles.resize(coefficients);
+  auto multipoles = s.multipoles.resize(coefficients);
   stage(space, report, "p2m",
         [&] { p2m<Expansion>(space, tree.cells, tree.leaves, bodies, multipoles); });
   stage(space, report, "m2m", [&] {
@@ -80,6 +80,14 @@ void add_far_field(Space const& space, PlanStorage<Space, Precision>& s,
       m2m<Expansion>(space, tree.cells, tree.parents_of(level), multipoles);
   });
   if (relist) relist();
+  if constexpr (has_locals && !only_m2l)
+    if (s.lists.m2p.entries.extent(0) > 0 && s.lies_in_sums(multipoles)) {
+      // M2P comes after L2P, which sets the sums
+      const auto before = multipoles;
+      s.multipoles.lend({});
+      multipoles = s.multipoles.resize(coefficients);
+      Kokkos::deep_copy(space, multipoles, before);
+    }
   if constexpr (has_locals) {
     if (s.lists.m2p.entries.extent(0) > 0)  // M2P's multipoles come into the same memory
       s.locals.resize(std::max(coefficients, staged_numbers<Expansion>(cells)));
@@ -107,17 +115,18 @@ void add_far_field(Space const& space, PlanStorage<Space, Precision>& s,
       });
 }
 
-/// The near field's part, of the bodies in `tiles`; a leaf itself is implied in its row of `list`. `one_part` as in
-/// Options.
+/// The near field's part, of the bodies in `tiles`, added to `sums`; a leaf itself is implied in its row of `list`.
+/// `one_part` as in Options.
 template <class Want, class Space, class Precision, class Kernel>
 void add_near_field(Space const& space, PlanStorage<Space, Precision>& s, Kernel const& kernel,
-                    Array<Tile, Space> tiles, Csr<Space> list, bool one_part) {
+                    Array<Tile, Space> tiles, Csr<Space> list,
+                    Array<Sums<sum_t<Precision>>, Space> sums, bool one_part) {
   if constexpr (two_part_v<Precision>)
     if (one_part)
       return p2p<Want, MixedInOnePart>(space, kernel, s.tree.cells, tiles, list,
-                                       s.bodies.view(s.size), {}, s.sums.view(s.size));
+                                       s.bodies.view(s.size), {}, sums);
   p2p<Want, Precision>(space, kernel, s.tree.cells, tiles, list, s.bodies.view(s.size),
-                       s.low.view(two_part_v<Precision> ? s.size : 0), s.sums.view(s.size));
+                       s.low.view(two_part_v<Precision> ? s.size : 0), sums);
 }
 
 /// Pairs of bodies, of a body with a cell's multipole, and of a body with a cell's local expansion, in the
@@ -185,7 +194,7 @@ void evaluate_tree(Space const& space, PlanStorage<Space, Precision>& s,
                    KernelProfile const& kernel, std::function<void(double)> const& near_field,
                    Charges const& charges, Potential const& potential, Field const& field,
                    std::function<void()> const& relist, Report* report) {
-  const bool clears = !has_locals_v<FarFieldScheme> || relist;  // else L2P sets the sums
+  const bool clears = !has_locals_v<FarFieldScheme>;  // else L2P sets the sums
   charges_stage(space, s, kernel.positive, charges, s.bodies.view(s.size), clears, report);
   const double length = kernel.rescalable ? s.cube.edge : 1;
   add_far_field<Expansion, FarFieldScheme, Want>(space, s, relist, report);

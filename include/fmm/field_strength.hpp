@@ -103,17 +103,30 @@ struct ScaleFields {
   KOKKOS_FUNCTION void operator()(std::int64_t i) const { fields(i) *= float(scale(0)); }
 };
 
-/// Adds to the sums of the bodies in some tiles the pairs with the leaves of a list and with their own leaf,
-/// in units of the cube.
-template <class Space>
-using LeafSums = std::function<void(Array<Tile, Space>, Csr<Space>)>;
+template <class Space, class Sum>
+struct ClearSums {
+  Array<Tile, Space> sample;
+  Array<Sums<Sum>, Space> sums;
+
+  KOKKOS_FUNCTION void operator()(std::int64_t i) const {
+    const Tile tile = sample(i);
+    for (int k = 0; k < tile.count; ++k) sums(tile.first + k) = {Sum(0), Sum(0), Sum(0), Sum(0)};
+  }
+};
+
+/// Adds to `sums` of the bodies in some tiles the pairs with the leaves of a list and with their own leaf, in units of
+/// the cube.
+template <class Space, class Precision>
+using LeafSums =
+    std::function<void(Array<Tile, Space>, Csr<Space>, Array<Sums<sum_t<Precision>>, Space>)>;
 
 /// measures.fields of the storage's cells from measures.charges and ::powers, in units of charge / (edge of the
-/// cube)^2. Wants the storage's sums to be zero and leaves them so. Cost: the pairs within a quarter of the
-/// leaves, a hundredth of P2P or less.
+/// cube)^2. Sums of bodies that were zero are so again. Cost: the pairs within a quarter of the leaves, a hundredth of
+/// P2P or less.
 template <class Space, class Precision>
 void field_strength(Space const& space, PlanStorage<Space, Precision>& s,
-                    CellMeasures<Space> const& measures, LeafSums<Space> const& leaf_sums) {
+                    CellMeasures<Space> const& measures,
+                    LeafSums<Space, Precision> const& leaf_sums) {
   using Shape = Tuning<Space, real_t<Precision>>;
   constexpr std::int64_t least_tiles = 512, share = 4, bodies_per_group = 4096;
   auto& t = s.traversal;
@@ -132,12 +145,13 @@ void field_strength(Space const& space, PlanStorage<Space, Precision>& s,
   for_range("fmm::field::sample", space, sampled, SampleTiles<Space>{s.tree.tiles, sample});
   const Csr<Space> no_others{t.p2p.offsets.resize(cells + 1), {}};
   Kokkos::deep_copy(space, no_others.offsets, Offset(0));
-  leaf_sums(sample, no_others);
+  const auto sums = s.early_sums();
+  for_range("fmm::field::clear", space, sampled, ClearSums<Space, sum_t<Precision>>{sample, sums});
+  leaf_sums(sample, no_others, sums);
 
   const auto squares = t.squares.resize(2 * sampled), scale = t.scale.resize(1);
   for_teams("fmm::field::squares", TeamPolicy<Space>(space, int(sampled), Shape::tile_team),
-            SquareFields<Space, sum_t<Precision>>{coarse, sample, vectors, fields,
-                                                  s.sums.view(s.size), squares});
+            SquareFields<Space, sum_t<Precision>>{coarse, sample, vectors, fields, sums, squares});
   using Scale = FieldScale<Space>;
   const double bodies = double(s.size) * double(sampled) / double(tiles);
   const int groups = std::clamp(int(bodies / bodies_per_group), 1, Scale::most_groups);

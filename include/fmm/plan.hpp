@@ -71,6 +71,22 @@ struct PlanStorage {
     return sums.resize(std::max(std::size_t(size), (numbers + per_body - 1) / per_body));
   }
 
+  /// Numbers of the bodies' sums.
+  std::size_t sum_numbers() const {
+    return std::size_t(size) * (sizeof(Sums<sum_t<Precision>>) / sizeof(Real));
+  }
+  bool lies_in_sums(Array<Real, Space> numbers) const {
+    return static_cast<void*>(numbers.data()) == static_cast<void*>(sums.view().data());
+  }
+  /// Memory for sums of the bodies while lists are made that wait for multipoles: the sums' own or, where these have
+  /// the multipoles in it, that of the local expansions. Contents are lost.
+  Array<Sums<sum_t<Precision>>, Space> early_sums() {
+    if (!lies_in_sums(multipoles.view())) return sums.view(size);
+    auto* const memory =
+        reinterpret_cast<Sums<sum_t<Precision>>*>(locals.resize(sum_numbers()).data());
+    return Array<Sums<sum_t<Precision>>, Space>(memory, std::size_t(size));
+  }
+
   std::size_t bytes() const {
     return sort.bytes() + octree.bytes() + traversal.bytes() + last_fields.bytes() +
            bodies.bytes() + low.bytes() + positions.bytes() + multipoles.bytes() + locals.bytes() +

@@ -79,7 +79,7 @@ inline Cube root_of_tree(Box const& box, std::int64_t n, Options const& options,
 /// uses powers and the field wants `leaf_sums`.
 template <class Traversal, class Space, class Precision>
 void build_lists(Space const& space, PlanStorage<Space, Precision>& s, Options const& options,
-                 FarFieldRule far, LeafSums<Space> const& leaf_sums = {}) {
+                 FarFieldRule far, LeafSums<Space, Precision> const& leaf_sums = {}) {
   using Shape = Tuning<Space, real_t<Precision>>;
   s.kept_buckets.forget();
   const float far_from = float(in_edges(far, s.cube)) * 1.000001f;  // rounded up
@@ -131,7 +131,8 @@ void build_lists(Space const& space, PlanStorage<Space, Precision>& s, Options c
 /// The same as a stage of its own, counted in list entries.
 template <class Traversal, class Space, class Precision>
 void lists_stage(Space const& space, PlanStorage<Space, Precision>& s, Options const& options,
-                 FarFieldRule far, Report* report, LeafSums<Space> const& leaf_sums = {}) {
+                 FarFieldRule far, Report* report,
+                 LeafSums<Space, Precision> const& leaf_sums = {}) {
   stage(space, report, "lists", [&] { build_lists<Traversal>(space, s, options, far, leaf_sums); });
   if (report)
     for (auto const* list : {&s.lists.m2l, &s.lists.p2l, &s.lists.m2p, &s.lists.p2p})

@@ -226,22 +226,22 @@ class Solver {
       const auto near_field = [&](double length) {
         detail::stage(space, report, "p2p", [&] {
           detail::add_near_field<Want>(space, s, detail::in_units_of(length, kernel_), s.tree.tiles,
-                                       s.lists.p2p, options_.one_part);
+                                       s.lists.p2p, s.sums.view(s.size), options_.one_part);
         });
       };
       std::function<void()> relist;
       if constexpr (uses_charges)
         relist = [&] {
-          detail::LeafSums<ExecutionSpace> leaf_sums;
+          detail::LeafSums<ExecutionSpace, Precision> leaf_sums;
           if constexpr (needs_multipoles) {
             detail::stage(space, report, "lists", [&] {
               detail::multipole_powers<Expansion>(
                   space, s.tree.cells.extent(0), s.multipoles.view(),
                   s.traversal.powers.resize(s.tree.cells.extent(0) * (Order + 1)));
             });
-            leaf_sums = [&](auto tiles, auto list) {
+            leaf_sums = [&](auto tiles, auto list, auto sums) {
               detail::add_near_field<detail::Wanted<true, true>>(
-                  space, s, detail::in_units_of(s.cube.edge, kernel_), tiles, list,
+                  space, s, detail::in_units_of(s.cube.edge, kernel_), tiles, list, sums,
                   options_.one_part);
             };
           }
