@@ -91,8 +91,7 @@ template <int Order, class Space, class Real>
 void add_buckets(Space const& space, DenseBuffers<Space, Real>& buffers,
                  std::vector<int> const& classes, BucketedPairs<Space> const& bucketed,
                  Array<Real, Space> multipoles, Array<Real, Space> locals, std::int64_t most) {
-  using Share = RowShare<Space, Real, Order>;
-  constexpr int row = Share::row, used = multiplied_v<Space, Order>;
+  constexpr int row = row_length(coefficient_count(Order)), used = multiplied_v<Space, Order>;
   auto const& begins = bucketed.begins;
   auto const& sums = bucketed.sums;
   auto const& made = buffers.classes;
@@ -103,9 +102,9 @@ void add_buckets(Space const& space, DenseBuffers<Space, Real>& buffers,
   std::size_t bucket = 0;
   for (std::int64_t slab = 0; slab * most < all; ++slab) {
     const Offset first = slab * most, last = std::min(first + most, all);
-    for_uneven(
-        "fmm::m2l::gather", space, (last - first) * Share::shares, 256,
-        GatherMultipoles<Space, Real, Order>{bucketed.pairs, first, signs, multipoles, rows});
+    const GatherMultipoles<Space, Real, Order> gather{bucketed.pairs, first,      last - first,
+                                                      signs,          multipoles, rows};
+    for_uneven("fmm::m2l::gather", space, gather.iterations(), 256, gather);
     for (Offset begin = first; begin < last;) {
       while (begins[bucket + 1] <= begin) ++bucket;
       const Offset end = std::min(begins[bucket + 1], last);
@@ -115,10 +114,10 @@ void add_buckets(Space const& space, DenseBuffers<Space, Real>& buffers,
                products.data() + (begin - first) * row);
       begin = end;
     }
-    const Offset targets = sums.begins[slab], targets_end = sums.begins[slab + 1];
-    for_uneven("fmm::m2l::add", space, (targets_end - targets) * Share::shares, 256,
-               AddProducts<Space, Real, Order>{sums.addends, sums.firsts, targets, signs, products,
-                                               locals});
+    const AddProducts<Space, Real, Order> add{
+        sums.addends, sums.firsts, sums.begins[slab], sums.begins[slab + 1], signs,
+        products,     locals};
+    for_uneven("fmm::m2l::add", space, add.iterations(), 256, add);
   }
 }
 

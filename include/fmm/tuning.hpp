@@ -131,7 +131,7 @@ struct Tuning {
 
   /// M2L by BatchedGemm.
   static constexpr GemmShape gemm =
-      host ? GemmShape{64, 1 << 28, 1 << 21, 1 << 22} : GemmShape{1024, 1 << 29, 1 << 23, 1 << 28};
+      host ? GemmShape{64, 1 << 28, 1 << 21, 1 << 22} : GemmShape{1024, 1 << 29, 1 << 23, 1 << 30};
 
   /// Threads that walk the sources of one target cell together.
   static constexpr int list_team = host ? 1 : 32;

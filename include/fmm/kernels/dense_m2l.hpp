@@ -117,97 +117,108 @@ struct DenseBuffers {
   }
 };
 
-/// How threads share the rows of a matrix: on a CPU a thread has a row, on a GPU a quad of one, so that
-/// neighbours in memory are loaded together. What pads a row to whole quads is carried along, as zero or unused.
-template <class Space, class Real, int Order>
+/// How threads share the rows of a matrix: on a CPU a thread has a row, on a GPU as many numbers of one as are loaded
+/// together, so that neighbours in memory are, too. What pads a row to whole quads is carried along, as zero or unused.
+template <class Space, class Real, int Order, int TogetherOnGpu>
 struct RowShare {
+  static constexpr bool whole = is_host_space_v<Space>;
   static constexpr int size = coefficient_count(Order), row = row_length(size);
-  static constexpr int numbers = is_host_space_v<Space> ? size : 4;
-  static constexpr int shares = (size + numbers - 1) / numbers;
+  static constexpr int numbers = whole ? size : TogetherOnGpu;
+  static constexpr int shares = whole ? 1 : row / numbers;
 
-  KOKKOS_FORCEINLINE_FUNCTION static void load(Real const* from, int share, Real* to) {
-    if constexpr (shares == 1) {
-      for (int k = 0; k < numbers; ++k) to[k] = from[k];
-    } else {
-      const auto quad = reinterpret_cast<Quad<Real> const*>(from)[share];
-      FMM_UNROLL
-      for (int k = 0; k < 4; ++k) to[k] = quad.value[k];
-    }
-  }
-  KOKKOS_FORCEINLINE_FUNCTION static void store(Real const* from, int share, Real* to) {
-    if constexpr (shares == 1) {
-      for (int k = 0; k < numbers; ++k) to[k] = from[k];
-    } else {
-      Quad<Real> quad;
-      FMM_UNROLL
-      for (int k = 0; k < 4; ++k) quad.value[k] = from[k];
-      reinterpret_cast<Quad<Real>*>(to)[share] = quad;
-    }
+  struct alignas(whole ? alignof(Real) : numbers * sizeof(Real)) Numbers {
+    Real value[numbers];
+  };
+  KOKKOS_FORCEINLINE_FUNCTION static Numbers& of(Real* from, int share) {
+    return reinterpret_cast<Numbers*>(from)[share];
   }
 };
 
-/// Row i of the matrix: the multipole of pair begin + i, reflected, over the edge of the smaller cell.
+/// Rows first to first + ahead - 1 of the matrix for first = i / shares * ahead: multipoles of the pairs from `begin`
+/// on, reflected, over the edge of the smaller cell.
 template <class Space, class Real, int Order>
 struct GatherMultipoles {
-  using Share = RowShare<Space, Real, Order>;
+  using Share = RowShare<Space, Real, Order, 16 / sizeof(Real)>;
+  static constexpr int ahead = is_host_space_v<Space> ? 1 : 4;  ///< rows on their way from memory
   Array<CellPair, Space> pairs;
-  Offset begin;
+  Offset begin, count;
   Array<Real, Space> signs, multipoles, rows;
+
+  std::int64_t iterations() const { return (count + ahead - 1) / ahead * Share::shares; }
 
   KOKKOS_FUNCTION void operator()(std::int64_t i) const {
     const int share = int(i % Share::shares);
-    const CellPair pair = pairs(begin + i / Share::shares);
-    const Real scale = Real(std::int32_t(1) << pair.level);
-    Real a[Share::numbers], sign[Share::numbers];
-    Share::load(multipoles.data() + std::int64_t(pair.source) * Share::row, share, a);
-    Share::load(signs.data() + pair.reflection * Share::row, share, sign);
+    const Offset first = i / Share::shares * ahead;
+    if (first + ahead <= count) return gather<ahead>(first, share);
+    for (Offset r = first; r < count; ++r) gather<1>(r, share);
+  }
+
+ private:
+  template <int Count>
+  KOKKOS_FORCEINLINE_FUNCTION void gather(Offset first, int share) const {
+    CellPair pair[Count];
+    typename Share::Numbers a[Count];
     FMM_UNROLL
-    for (int k = 0; k < Share::numbers; ++k)
-      a[k] = share * Share::numbers + k < Share::size ? a[k] * (sign[k] * scale) : Real(0);
-    Share::store(a, share, rows.data() + i / Share::shares * Share::row);
+    for (int r = 0; r < Count; ++r) pair[r] = pairs(begin + first + r);
+    FMM_UNROLL
+    for (int r = 0; r < Count; ++r)
+      a[r] = Share::of(multipoles.data() + std::int64_t(pair[r].source) * Share::row, share);
+    FMM_UNROLL
+    for (int r = 0; r < Count; ++r) {
+      const Real scale = Real(std::int32_t(1) << pair[r].level);
+      const auto sign = Share::of(signs.data() + pair[r].reflection * Share::row, share);
+      FMM_UNROLL
+      for (int k = 0; k < Share::numbers; ++k) {
+        const bool pads = share * Share::numbers + k >= Share::size;
+        a[r].value[k] = pads ? Real(0) : a[r].value[k] * (sign.value[k] * scale);
+      }
+      Share::of(rows.data() + (first + r) * Share::row, share) = a[r];
+    }
   }
 };
 
 /// Adds the rows of a slab's products to the local expansions of their targets, a target's in the order of the list.
 template <class Space, class Real, int Order>
 struct AddProducts {
-  using Share = RowShare<Space, Real, Order>;
+  using Share = RowShare<Space, Real, Order, 4>;
   /// Rows that a thread has on their way from memory at a time.
   static constexpr int ahead = is_host_space_v<Space> ? 1 : 32 / sizeof(Real);
   Array<Addend, Space> addends;
   Array<BodyIndex, Space> firsts;
-  Offset begin;  ///< of the slab's targets in `firsts`
+  Offset begin, end;  ///< of the slab's targets in `firsts`
   Array<Real, Space> signs, rows, locals;
+
+  std::int64_t iterations() const { return (end - begin) * Share::shares; }
 
   KOKKOS_FUNCTION void operator()(std::int64_t i) const {
     const int share = int(i % Share::shares);
     const Offset target = begin + i / Share::shares;
-    const Offset first = firsts(target), end = firsts(target + 1);
-    Real* const local = locals.data() + std::int64_t(addends(first).target) * Share::row;
-    Real sum[Share::numbers];
-    Share::load(local, share, sum);
+    const Offset first = firsts(target), last = firsts(target + 1);
+    auto& local =
+        Share::of(locals.data() + std::int64_t(addends(first).target) * Share::row, share);
+    auto sum = local;
     Offset a = first;
-    for (; a + ahead <= end; a += ahead) add<ahead>(a, share, sum);
-    for (; a < end; ++a) add<1>(a, share, sum);
-    Share::store(sum, share, local);
+    for (; a + ahead <= last; a += ahead) add<ahead>(a, share, sum.value);
+    for (; a < last; ++a) add<1>(a, share, sum.value);
+    local = sum;
   }
 
  private:
   template <int Count>
   KOKKOS_FORCEINLINE_FUNCTION void add(Offset first, int share, Real* sum) const {
-    Real term[Count][Share::numbers], sign[Share::numbers];
+    typename Share::Numbers term[Count];
     int reflection[Count];
     FMM_UNROLL
     for (int r = 0; r < Count; ++r) {
       const Addend addend = addends(first + r);
       reflection[r] = addend.reflection();
-      Share::load(rows.data() + addend.row() * Share::row, share, term[r]);
+      term[r] = Share::of(rows.data() + addend.row() * Share::row, share);
     }
     FMM_UNROLL
     for (int r = 0; r < Count; ++r) {
-      Share::load(signs.data() + reflection[r] * Share::row, share, sign);
+      const auto sign = Share::of(signs.data() + reflection[r] * Share::row, share);
       FMM_UNROLL
-      for (int k = 0; k < Share::numbers; ++k) sum[k] += sign[k] * term[r][k];
+      for (int k = 0; k < Share::numbers; ++k) sum[k] += sign.value[k] * term[r].value[k];
     }
   }
 };
