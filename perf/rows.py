@@ -19,6 +19,7 @@ machines that there are differ, and have neighbours. Time x rate / N is what a b
 """
 import argparse
 import json
+import subprocess
 
 from runs import report_of
 
@@ -152,6 +153,16 @@ def print_rates(program, entries):
         print(f"| {name} | {goal:.2g} | {rate:.3g} | `{' '.join(['fmm_forces', *line])}` |", flush=True)
 
 
+def driver_version():
+    """That of the GPU's driver, or None where nvidia-smi does not say."""
+    try:
+        done = subprocess.run(["nvidia-smi", "--query-gpu=driver_version", "--format=csv,noheader"],
+                              capture_output=True, text=True)
+    except OSError:
+        return None
+    return done.stdout.split("\n")[0].strip() or None if done.returncode == 0 else None
+
+
 def main():
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("program")
@@ -170,6 +181,10 @@ def main():
         if not options.rates:
             print_rows(options, entries)
         print_rates(options.program, entries)
+    if options.backend == "cuda":
+        driver = driver_version()
+        for entry in entries:
+            entry["versions"]["driver"] = driver
     with open(options.report, "w", encoding="utf-8") as file:
         json.dump(entries, file, indent=1)
 
