@@ -44,11 +44,12 @@ TYPED_TEST(TreeTest, SortIsStableAndComplete) {
   using Space = TypeParam;
   const Space space;
   SortBuffers<Space> buffers;
-  // all bits; few different keys; all but few with the same first digits
-  constexpr std::uint64_t all = ~std::uint64_t(0), few = std::uint64_t(7) << 60, low = all >> 30;
+  // all bits; few different keys; all but few with the same first digits; these of four kinds
+  constexpr std::uint64_t all = ~std::uint64_t(0), few = std::uint64_t(7) << 60, low = all >> 30,
+                          four = std::uint64_t(5) << 60 | all >> 30;
   for (const std::size_t n : {1, 2, 255, 4097, 100000})
     for (const int first_bit : {0, 3, 17, 24, 42, 60})
-      for (const std::uint64_t mask : {all, few, low}) {
+      for (const std::uint64_t mask : {all, few, low, four}) {
         std::mt19937_64 random(n);
         std::vector<std::uint64_t> keys(n);
         for (auto& key : keys) key = random() >> 1 & mask;

@@ -13,34 +13,56 @@
 
 namespace fmm::detail {
 
-/// Keys in blocks, enough to share the work and so few that their counts stay in cache.
-struct KeyBlocks {
-  std::int64_t size, count;
+/// Keys that have all digits from bit `shift` on in common.
+struct KeyPart {
+  Offset begin, count;
+  int shift;
+  bool out;  ///< they are in keys_out
+};
 
-  template <class Space>
-  KeyBlocks(Space const& space, std::int64_t n) {
-    const std::int64_t most = 4 * std::int64_t(space.concurrency());
-    size = std::max<std::int64_t>(4096, (n + most - 1) / most);
-    count = (n + size - 1) / size;
+/// Some keys of a part, for one thread: those of a digit are counted in counts(first + blocks * digit), where `blocks`
+/// is how many its part has, and go `to` places behind what all counts before that one add up to.
+struct KeyBlock {
+  Offset begin, end, first, blocks, to;
+};
+
+/// Blocks of parts that are sorted by a digit each, enough to share the work and so few that their counts stay in cache.
+struct KeyBlocks {
+  std::vector<KeyBlock> blocks;
+  std::vector<Offset> firsts;  ///< of each part the first of its counts; and one more
+
+  KeyBlocks(std::vector<KeyPart> const& parts, int radix, std::int64_t threads) {
+    Offset keys = 0, before = 0;
+    for (KeyPart const& part : parts) keys += part.count;
+    const Offset size = std::max<Offset>(4096, (keys + 4 * threads - 1) / (4 * threads));
+    for (KeyPart const& part : parts) {
+      const Offset first = Offset(blocks.size()) * radix, count = (part.count + size - 1) / size;
+      firsts.push_back(first);
+      for (Offset i = 0; i < count; ++i)
+        blocks.push_back({part.begin + i * size, part.begin + std::min((i + 1) * size, part.count),
+                          first + i, count, part.begin - before});
+      before += part.count;
+    }
+    firsts.push_back(Offset(blocks.size()) * radix);
   }
 };
 
-/// Counts of each digit in each block of keys, stored digit by digit.
+/// Counts of each digit in each block of keys.
 template <class Space>
 struct CountDigits {
   static constexpr int radix = 1 << radix_bits_v<Space>;
 
+  std::vector<KeyBlock> const& blocks;
   Array<std::uint64_t, Space> keys;
   Array<Offset, Space> counts;
-  KeyBlocks blocks;
   int shift;
 
-  void operator()(std::int64_t block) const {
+  void operator()(std::int64_t i) const {
+    const KeyBlock block = blocks[i];
     Offset count[radix] = {};
-    const std::int64_t n = keys.extent(0), begin = block * blocks.size;
-    const std::int64_t end = std::min(begin + blocks.size, n);
-    for (std::int64_t i = begin; i < end; ++i) ++count[keys(i) >> shift & (radix - 1)];
-    for (int digit = 0; digit < radix; ++digit) counts(digit * blocks.count + block) = count[digit];
+    for (Offset k = block.begin; k < block.end; ++k) ++count[keys(k) >> shift & (radix - 1)];
+    for (int digit = 0; digit < radix; ++digit)
+      counts(block.first + digit * block.blocks) = count[digit];
   }
 };
 
@@ -59,31 +81,24 @@ template <class Space, class Indices>
 struct ScatterDigits {
   static constexpr int radix = 1 << radix_bits_v<Space>;
 
+  std::vector<KeyBlock> const& blocks;
   Array<std::uint64_t, Space> keys, keys_out;
   Indices indices;
   Array<Offset, Space> offsets;
-  KeyBlocks blocks;
   int shift;
 
-  void operator()(std::int64_t block) const {
+  void operator()(std::int64_t i) const {
+    const KeyBlock block = blocks[i];
     Offset next[radix];
-    for (int digit = 0; digit < radix; ++digit) next[digit] = offsets(digit * blocks.count + block);
-    const std::int64_t n = keys.extent(0), begin = block * blocks.size;
-    const std::int64_t end = std::min(begin + blocks.size, n);
-    for (std::int64_t i = begin; i < end; ++i) {
-      const std::uint64_t key = keys(i);
-      const Offset to = next[key >> shift & (radix - 1)]++;
-      keys_out(to) = key;
-      indices.move(i, to);
+    for (int digit = 0; digit < radix; ++digit)
+      next[digit] = block.to + offsets(block.first + digit * block.blocks);
+    for (Offset k = block.begin; k < block.end; ++k) {
+      const std::uint64_t key = keys(k);
+      const Offset place = next[key >> shift & (radix - 1)]++;
+      keys_out(place) = key;
+      indices.move(k, place);
     }
   }
-};
-
-/// Keys that have all digits from bit `shift` on in common.
-struct KeyPart {
-  Offset begin, count;
-  int shift;
-  bool out;  ///< they are in keys_out
 };
 
 /// Sorts parts by their other digits, from first_bit on; the sorted keys are in keys_out. Indices are in the keys.
@@ -126,22 +141,22 @@ struct SortParts {
   }
 };
 
-/// The sort of one range of keys by one digit, by all threads. Returns the number of blocks: keys with a digit begin
-/// at buffers.offsets(blocks * digit).
+/// Sorts parts by one digit each, by all threads together. The counts of part i, digit by digit, begin in
+/// buffers.offsets at the returned blocks' firsts[i].
 template <class Space, class Indices>
-std::int64_t sort_by_digit(Space const& space, SortBuffers<Space>& buffers, int shift,
-                           Array<std::uint64_t, Space> keys, Array<std::uint64_t, Space> keys_out,
-                           Indices const& indices) {
-  constexpr std::int64_t radix = 1 << radix_bits_v<Space>;
-  const KeyBlocks blocks(space, keys.extent(0));
-  const auto counts = buffers.counts.resize(radix * blocks.count);
-  const auto offsets = buffers.offsets.resize(radix * blocks.count + 1);
-  for_range("fmm::sort::count", space, blocks.count,
-            CountDigits<Space>{keys, counts, blocks, shift});
+KeyBlocks sort_by_digit(Space const& space, SortBuffers<Space>& buffers,
+                        std::vector<KeyPart> const& parts, int shift,
+                        Array<std::uint64_t, Space> keys, Array<std::uint64_t, Space> keys_out,
+                        Indices const& indices) {
+  KeyBlocks all(parts, CountDigits<Space>::radix, space.concurrency());
+  const auto counts = buffers.counts.resize(all.firsts.back());
+  const auto offsets = buffers.offsets.resize(all.firsts.back() + 1);
+  const std::int64_t blocks = all.blocks.size();
+  for_range("fmm::sort::count", space, blocks, CountDigits<Space>{all.blocks, keys, counts, shift});
   exclusive_scan(space, counts, offsets);
-  for_range("fmm::sort::scatter", space, blocks.count,
-            ScatterDigits<Space, Indices>{keys, keys_out, indices, offsets, blocks, shift});
-  return blocks.count;
+  for_range("fmm::sort::scatter", space, blocks,
+            ScatterDigits<Space, Indices>{all.blocks, keys, keys_out, indices, offsets, shift});
+  return all;
 }
 
 /// Cuts `keys`, with indices in them, into parts, each in its place, by as many of their first digits as that takes.
@@ -156,20 +171,25 @@ std::vector<KeyPart> cut_into_parts(Space const& space, SortBuffers<Space>& buff
   const std::int64_t most =
       std::max<std::int64_t>(n / (parts_per_thread * space.concurrency()), least);
   std::vector<KeyPart> parts, large{{0, n, key_bits, false}};
-  while (!large.empty()) {
-    const auto [first, count, shift_before, out] = large.back();
-    large.pop_back();
-    const int shift = std::max(shift_before - bits, first_bit);
-    const auto from = part<std::uint64_t, Space>(out ? keys_out : keys, first, count),
-               to = part<std::uint64_t, Space>(out ? keys : keys_out, first, count);
-    const auto blocks = sort_by_digit(space, buffers, shift, from, to, IndicesInKeys{});
+  for (int shift = key_bits; !large.empty();) {
+    shift = std::max(shift - bits, first_bit);
+    const auto blocks =
+        sort_by_digit(space, buffers, large, shift, keys, keys_out, IndicesInKeys{});
     const auto offsets = buffers.offsets.view();
-    for (std::int64_t digit = 0; digit < 1 << bits; ++digit) {
-      const Offset begin = offsets(digit * blocks), end = offsets((digit + 1) * blocks);
-      if (begin == end) continue;
-      auto& list = end - begin > most && shift > first_bit ? large : parts;
-      list.push_back({first + begin, end - begin, shift, !out});
+    std::vector<KeyPart> larger;
+    for (std::size_t i = 0; i < large.size(); ++i) {
+      const Offset first = blocks.firsts[i], stride = (blocks.firsts[i + 1] - first) >> bits,
+                   to = large[i].begin - offsets(first);
+      for (std::int64_t digit = 0; digit < 1 << bits; ++digit) {
+        const Offset begin = offsets(first + digit * stride),
+                     end = offsets(first + (digit + 1) * stride);
+        if (begin == end) continue;
+        auto& list = end - begin > most && shift > first_bit ? larger : parts;
+        list.push_back({to + begin, end - begin, shift, !large[i].out});
+      }
     }
+    large.swap(larger);
+    std::swap(keys, keys_out);
   }
   return parts;
 }
@@ -192,7 +212,8 @@ Sorted<Space> radix_sort(Space const& space, SortBuffers<Space>& buffers,
   auto order_out = order.data() == buffers.order.view(n).data() ? buffers.order_out.view(n)
                                                                 : buffers.order.view(n);
   for (int shift = first_bit; shift < key_bits; shift += radix_bits_v<Space>) {
-    sort_by_digit(space, buffers, shift, keys, keys_out, IndicesBeside<Space>{order, order_out});
+    sort_by_digit(space, buffers, {{0, n, shift, false}}, shift, keys, keys_out,
+                  IndicesBeside<Space>{order, order_out});
     std::swap(keys, keys_out);
     std::swap(order, order_out);
   }
