@@ -62,17 +62,18 @@ void add_far_field(Space const& space, PlanStorage<Space, Precision>& s,
                    std::function<void()> const& relist, Report* report) {
   constexpr bool has_locals = has_locals_v<FarFieldScheme>,
                  only_m2l = has_only_m2l_scheme_v<FarFieldScheme>;
+  using Real = real_t<Precision>;
   auto const& tree = s.tree;
   const auto bodies = s.bodies.view(s.size);
   const std::size_t cells = tree.cells.extent(0),
                     coefficients = cells * row_length(Expansion::size);
   // where the sums come after the multipoles, these lie in their memory, which is as large as the larger of the two
   s.multipoles.lend({});
-  const bool has_m2p = !only_m2l && s.lists.m2p.entries.extent(0) > 0;
-  if (has_locals && (only_m2l || (relist ? coefficients >= s.sum_numbers() : !has_m2p)))
+  if (has_locals &&
+      (only_m2l || (relist ? coefficients >= s.sum_numbers() : s.lists.m2p.entries.extent(0) == 0)))
     Lender<Space>(s.sums_or(coefficients)).lend(s.multipoles, coefficients);
   const auto sums = s.sums.view(s.size);
-  auto multipoles = s.multipoles.resize(coefficients);
+  const auto multipoles = s.multipoles.resize(coefficients);
   stage(space, report, "p2m",
         [&] { p2m<Expansion>(space, tree.cells, tree.leaves, bodies, multipoles); });
   stage(space, report, "m2m", [&] {
@@ -80,16 +81,18 @@ void add_far_field(Space const& space, PlanStorage<Space, Precision>& s,
       m2m<Expansion>(space, tree.cells, tree.parents_of(level), multipoles);
   });
   if (relist) relist();
+  const bool has_m2p = !only_m2l && s.lists.m2p.entries.extent(0) > 0,
+             keeps = has_locals && has_m2p && s.lies_in_sums(multipoles);
+  StagedMultipoles<Space, Real> staged;
   if constexpr (has_locals && !only_m2l)
-    if (s.lists.m2p.entries.extent(0) > 0 && s.lies_in_sums(multipoles)) {
-      // M2P comes after L2P, which sets the sums
-      const auto before = multipoles;
+    if (keeps) {  // M2P comes after L2P, which sets the sums
       s.multipoles.lend({});
-      multipoles = s.multipoles.resize(coefficients);
-      Kokkos::deep_copy(space, multipoles, before);
+      stage(space, report, "m2p", [&] {
+        staged = keep_multipoles<Expansion>(space, s.lists.m2p, multipoles, s.multipoles);
+      });
     }
   if constexpr (has_locals) {
-    if (s.lists.m2p.entries.extent(0) > 0)  // M2P's multipoles come into the same memory
+    if (has_m2p && !keeps)  // staged multipoles come into the same memory
       s.locals.resize(std::max(coefficients, staged_numbers<Expansion>(cells)));
     const auto locals = s.locals.resize(coefficients);
     stage(space, report, "m2l",
@@ -107,9 +110,9 @@ void add_far_field(Space const& space, PlanStorage<Space, Precision>& s,
           [&] { l2p<Expansion, Want>(space, tree.cells, tree.tiles, bodies, locals, sums); });
   }
   if constexpr (!has_locals || !only_m2l)
-    if (!has_locals || s.lists.m2p.entries.extent(0) > 0)
+    if (!has_locals || has_m2p)
       stage(space, report, "m2p", [&] {
-        const auto staged = stage_multipoles<Expansion>(space, multipoles, s.locals);
+        if (!keeps) staged = stage_multipoles<Expansion>(space, multipoles, s.locals);
         m2p<Expansion, Want>(space, tree.cells, tree.tiles, s.lists.m2p,
                              has_locals ? Csr<Space>{} : s.lists.m2l, bodies, staged, sums);
       });

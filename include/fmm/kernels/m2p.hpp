@@ -15,17 +15,30 @@
 
 namespace fmm::detail {
 
-/// Number k of each cell's staged multipole, in rows of whole quads.
+/// Multipoles as M2P wants them, in rows of whole quads.
+template <class Space, class Real>
+struct StagedMultipoles {
+  Array<Real, Space> rows;
+  bool of_entries = false;  ///< a row for each entry of the list of leaves, not for each cell
+};
+
+/// Number k of each cell's staged multipole, or of those of some cells.
 template <class Space, class Expansion, class Real>
 struct StageMultipoles {
   static constexpr int size = staged_size<Expansion>(), row = row_length(size);
+  Array<CellIndex, Space> some;  ///< if it is not empty
   Array<Real, Space> multipoles, staged;
 
   KOKKOS_FUNCTION void operator()(std::int64_t i) const {
-    const std::int64_t cell = i / row;
-    const int k = int(i - cell * row);
+    const std::int64_t r = i / row, cell = some.extent(0) > 0 ? some(r) : r;
+    const int k = int(i - r * row);
     Real const* const M = multipoles.data() + cell * row_length(Expansion::size);
-    staged(i) = k < size ? Expansion::stage_multipole(M, k) : Real(0);
+    if (k >= size)
+      staged(i) = Real(0);
+    else if constexpr (requires { Expansion::staged_size; })
+      staged(i) = Expansion::stage_multipole(M, k);
+    else
+      staged(i) = M[k];
   }
 };
 
@@ -39,21 +52,38 @@ std::size_t staged_numbers(std::size_t cells) {
     return 0;
 }
 
-/// All multipoles as M2P wants them: in `memory`, or as they are if that is the expansion's wish.
+/// Those of all cells: in `memory`, or as they are if that is the expansion's wish.
 template <class Expansion, class Space, class Real>
-Array<Real, Space> stage_multipoles(Space const& space, Array<Real, Space> multipoles,
-                                    Buffer<Real, Space>& memory) {
+StagedMultipoles<Space, Real> stage_multipoles(Space const& space, Array<Real, Space> multipoles,
+                                               Buffer<Real, Space>& memory) {
   using Basis = basis_t<Expansion>;
   if constexpr (requires { Basis::staged_size; }) {
     const std::size_t count =
         staged_numbers<Expansion>(multipoles.extent(0) / row_length(Expansion::size));
     const auto staged = memory.resize(count);
     for_range("fmm::m2p::stage", space, count,
-              StageMultipoles<Space, Basis, Real>{multipoles, staged});
-    return staged;
+              StageMultipoles<Space, Basis, Real>{{}, multipoles, staged});
+    return {staged};
   } else {
-    return multipoles;
+    return {multipoles};
   }
+}
+
+/// Those that a list of leaves has, in `memory`, where `multipoles` are not to stay: of its entries or, if there are fewer,
+/// of all cells.
+template <class Expansion, class Space, class Real>
+StagedMultipoles<Space, Real> keep_multipoles(Space const& space, Csr<Space> list,
+                                              Array<Real, Space> multipoles,
+                                              Buffer<Real, Space>& memory) {
+  using Functor = StageMultipoles<Space, basis_t<Expansion>, Real>;
+  const std::size_t cells = multipoles.extent(0) / row_length(Expansion::size),
+                    entries = list.entries.extent(0);
+  const bool of_entries = entries < cells;
+  const std::size_t count = (of_entries ? entries : cells) * Functor::row;
+  const auto staged = memory.resize(count);
+  for_range("fmm::m2p::keep", space, count,
+            Functor{of_entries ? list.entries : Array<CellIndex, Space>{}, multipoles, staged});
+  return {staged, of_entries};
 }
 
 /// Walks the multipoles that a leaf is to evaluate: its own row of `near`, then the rows of `far` of the
@@ -125,7 +155,7 @@ struct M2P {
   Array<Tile, Space> tiles;
   Csr<Space> near, far;
   Array<Body<Real>, Space> bodies;
-  Array<Real, Space> staged;  ///< multipoles, in rows of whole quads
+  StagedMultipoles<Space, Real> staged;
   Array<Sums<Sum>, Space> sums;
 
   KOKKOS_FUNCTION void operator()(TeamMember<Space> const& team) const {
@@ -188,13 +218,13 @@ struct M2P {
           place.value[d] = Real(leaf.centre[d] - source.centre[d]) * per_edge;
         place.value[3] = Real(std::int32_t(1) << source.level);
         rows[(count + i) * stride] = place;
-        sources[count + i] = index;
+        sources[count + i] = staged.of_entries ? CellIndex(walk.entry + i) : index;
       }
       count += take;
       walk.entry += take;
     }
     team.team_barrier();
-    Quad<Real> const* const from = reinterpret_cast<Quad<Real> const*>(staged.data());
+    Quad<Real> const* const from = reinterpret_cast<Quad<Real> const*>(staged.rows.data());
     for (int i = rank; i < count * quads; i += threads) {
       const int s = i / quads, k = i - s * quads;
       rows[s * stride + 1 + k] = from[std::int64_t(sources[s]) * quads + k];
@@ -256,11 +286,10 @@ struct M2P {
 };
 
 /// Adds to `sums` the multipoles of each leaf's row of `near`, and those of the rows of `far` of the leaf
-/// and of its ancestors; `staged` are those of all cells (stage_multipoles). A list with no offsets is left
-/// out.
+/// and of its ancestors. A list with no offsets is left out.
 template <class Expansion, class Want, class Space, class Real, class Sum>
 void m2p(Space const& space, Array<Cell, Space> cells, Array<Tile, Space> tiles, Csr<Space> near,
-         Csr<Space> far, Array<Body<Real>, Space> bodies, Array<Real, Space> staged,
+         Csr<Space> far, Array<Body<Real>, Space> bodies, StagedMultipoles<Space, Real> staged,
          Array<Sums<Sum>, Space> sums) {
   using Functor = M2P<Space, basis_t<Expansion>, Real, Want, Sum>;
   TeamPolicy<Space> policy(space, int(tiles.extent(0)), Functor::shape.team);
