@@ -61,7 +61,7 @@ CPU_ROWS = [
     ("10^6 cube, double", 10**6, "cube", "2e-10", 2.2,
      ["--order", "16", "--theta", "0.595", "--leaf", "192"]),
     ("10^6 Plummer, double", 10**6, "plummer", "2e-10", 3.0,
-     ["--order", "16", "--criterion", "power", "--pair-error", "4.2e-10", "--leaf", "192"]),
+     ["--order", "16", "--criterion", "power", "--pair-error", "4.2e-10", "--leaf", "256"]),
 ]
 
 # name, N, settings, stage, its count, a second at least
