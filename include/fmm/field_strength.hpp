@@ -103,6 +103,7 @@ struct ScaleFields {
   KOKKOS_FUNCTION void operator()(std::int64_t i) const { fields(i) *= float(scale(0)); }
 };
 
+/// Zero sums of the bodies in a sample of tiles: an FMM's have anything in them until L2P.
 template <class Space, class Sum>
 struct ClearSums {
   Array<Tile, Space> sample;
@@ -121,8 +122,8 @@ using LeafSums =
     std::function<void(Array<Tile, Space>, Csr<Space>, Array<Sums<sum_t<Precision>>, Space>)>;
 
 /// measures.fields of the storage's cells from measures.charges and ::powers, in units of charge / (edge of the
-/// cube)^2. Sums of bodies that were zero are so again. Cost: the pairs within a quarter of the leaves, a hundredth of
-/// P2P or less.
+/// cube)^2. Sums of bodies that were zero, as a treecode's, are so again. Cost: the pairs within a
+/// quarter of the leaves, a hundredth of P2P or less.
 template <class Space, class Precision>
 void field_strength(Space const& space, PlanStorage<Space, Precision>& s,
                     CellMeasures<Space> const& measures,
