@@ -77,41 +77,6 @@ TYPED_TEST(TreeTest, SortIsStableAndComplete) {
       }
 }
 
-TYPED_TEST(TreeTest, LentMemoryIsSharedOut) {
-  using Space = TypeParam;
-  Buffer<char, Space> owner("owner");
-  Buffer<double, Space> a("a"), b("b"), c("c");
-  const char* const first = owner.resize(1000).data();
-  Lender<Space> lender(owner.view());
-  lender.lend(a, 10);  // 80 bytes, to the end of a line of 128
-  lender.lend(b, lender.share(2) / sizeof(double));
-  lender.lend(c, 1000);  // more than is left
-  const auto in = [first](Buffer<double, Space> const& buffer) {
-    return reinterpret_cast<char const*>(buffer.view().data()) - first;
-  };
-  EXPECT_EQ(a.resize(10).data(), reinterpret_cast<double const*>(first));
-  EXPECT_EQ(in(b), 128);
-  EXPECT_EQ(b.view().extent(0), 384 / sizeof(double));  // of 872
-  EXPECT_EQ(a.bytes() + b.bytes() + c.bytes(), 0);
-  EXPECT_EQ(c.view().extent(0), 0);
-  // what needs more has its own, and keeps that unless more is lent
-  c.resize(5);
-  a.resize(11);
-  EXPECT_EQ(a.bytes(), 88);
-  EXPECT_EQ(c.bytes(), 40);
-  Lender<Space> again(owner.view());
-  again.lend(a, 10);
-  EXPECT_NE(in(a), 0);
-  again.lend(c, 6);
-  EXPECT_EQ(in(c), 128);
-  // contents move along when a lent buffer grows
-  const Space space;
-  Kokkos::deep_copy(b.resize(3), 2.5);
-  b.grow(space, 100, 3);
-  space.fence();
-  EXPECT_EQ(to_host(b.view(3)), std::vector<double>(3, 2.5));
-}
-
 template <class Space>
 void check_tree(Bodies const& bodies, fmm::Options options) {
   const Space space;

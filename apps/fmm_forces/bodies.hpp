@@ -7,6 +7,7 @@
 #include <cstdint>
 #include <filesystem>
 #include <fmm/errors.hpp>
+#include <fmm/large_pages.hpp>
 #include <new>
 #include <string>
 #include <vector>
@@ -56,12 +57,15 @@ Bodies read_hdf5(std::filesystem::path const& file, KernelKind kernel);
 /// out the addresses and end the program when it uses them.
 void require_host_memory(std::string const& what, std::size_t bytes);
 
-/// vector.resize(count), or fmm::OutOfMemory that names what and how many bytes.
+/// vector.resize(count), in large pages where the system has them, or fmm::OutOfMemory that names what and how many
+/// bytes.
 template <class T>
 void resize(std::vector<T>& vector, std::size_t count, std::string const& what) {
   const std::size_t bytes = count * sizeof(T);
   require_host_memory(what, bytes - vector.size() * sizeof(T));
   try {
+    vector.reserve(count);
+    fmm::prefer_large_pages(vector.data(), bytes);
     vector.resize(count);
   } catch (std::bad_alloc const&) {
     throw fmm::OutOfMemory(what, bytes);

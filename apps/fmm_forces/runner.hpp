@@ -43,10 +43,14 @@ struct BodiesOn {
 template <class View>
 View allocate(std::string const& what, std::size_t n) {
   const std::size_t bytes = View::required_allocation_size(n);
-  if (Kokkos::SpaceAccessibility<Kokkos::HostSpace, typename View::memory_space>::accessible)
-    require_host_memory(what, bytes);
+  constexpr bool on_host =
+      Kokkos::SpaceAccessibility<Kokkos::HostSpace, typename View::memory_space>::accessible;
+  if (on_host) require_host_memory(what, bytes);
   try {
-    return View(Kokkos::view_alloc(what, Kokkos::WithoutInitializing), n);
+    const View view(Kokkos::view_alloc(what, Kokkos::WithoutInitializing), n);
+    if (on_host)
+      fmm::prefer_large_pages(view.data(), view.span() * sizeof(typename View::value_type));
+    return view;
   } catch (std::runtime_error const&) {
     throw fmm::OutOfMemory(what, bytes);
   }

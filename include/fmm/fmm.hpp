@@ -5,6 +5,7 @@
 #include "accuracy.hpp"
 #include "concepts.hpp"
 #include "errors.hpp"
+#include "large_pages.hpp"
 #include "options.hpp"
 #include "plan.hpp"
 #include "report.hpp"

@@ -10,6 +10,7 @@
 #include <string>
 
 #include "../errors.hpp"
+#include "../large_pages.hpp"
 #include "kokkos_compat.hpp"
 
 namespace fmm::detail {
@@ -66,13 +67,16 @@ class Bytes {
  private:
   using Managed = Kokkos::View<char*, Device<Space>>;
 
-  /// Uninitialised memory. Throws OutOfMemory naming the bytes asked for.
+  /// Uninitialised memory, on a CPU in large pages where the system has them, near to the threads that write it
+  /// first. Throws OutOfMemory naming the bytes asked for.
   Managed allocate(std::size_t count) const {
     if (is_host_space_v<Space> && count > large_allocation && count > available_host_memory())
       refuse(count);
     try {
-      return Managed(Kokkos::view_alloc(std::string("fmm::") + label_, Kokkos::WithoutInitializing),
-                     count);
+      const Managed memory(
+          Kokkos::view_alloc(std::string("fmm::") + label_, Kokkos::WithoutInitializing), count);
+      if constexpr (is_host_space_v<Space>) prefer_large_pages(memory.data(), count);
+      return memory;
     } catch (std::bad_alloc const&) {
       refuse(count);
     } catch (std::runtime_error const&) {
