@@ -101,6 +101,11 @@ struct Tuning {
   static constexpr int m2m_team = host ? 1 : 8;
   /// Coefficients that such a team sums over its threads at a time.
   static constexpr int gather_slice = 32;
+  /// M2L's teams that a multiprocessor shall hold, where fewer registers than the compiler takes pay; 0: as many
+  /// as there is room for.
+  static constexpr int m2l_resident(int order) {
+    return host || single ? 0 : order == 2 ? 20 : order == 4 ? 12 : 0;
+  }
 
   /// Threads that translate two expansions by rotation together, each with a part of the degrees; 1: a
   /// thread translates one alone, in its registers on a GPU.
@@ -131,7 +136,8 @@ struct Tuning {
 
   /// M2L by BatchedGemm.
   static constexpr GemmShape gemm =
-      host ? GemmShape{64, 1 << 28, 1 << 21, 1 << 22} : GemmShape{1024, 1 << 29, 1 << 23, 1 << 30};
+      host ? GemmShape{64, 1 << 28, 1 << 21, 1 << 22}
+           : GemmShape{1024, 1 << 29, 1 << 23, std::int64_t(sizeof(Real)) << 28};
 
   /// Threads that walk the sources of one target cell together.
   static constexpr int list_team = host ? 1 : 32;

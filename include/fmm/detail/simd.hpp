@@ -107,6 +107,33 @@ KOKKOS_FORCEINLINE_FUNCTION T load_once(T const* from) {
 #endif
 }
 
+/// Sixteen bytes, or some times as many, that a GPU's kernel reads once: they drive nothing out of its caches.
+template <class Numbers>
+KOKKOS_FORCEINLINE_FUNCTION Numbers load_streamed(Numbers const* from) {
+#if defined(__CUDA_ARCH__)
+  static_assert(sizeof(Numbers) % sizeof(float4) == 0);
+  Numbers to;
+  FMM_UNROLL
+  for (int i = 0; i < int(sizeof(Numbers) / sizeof(float4)); ++i)
+    reinterpret_cast<float4*>(&to)[i] = __ldcs(reinterpret_cast<float4 const*>(from) + i);
+  return to;
+#else
+  return *from;
+#endif
+}
+/// The same, written once.
+template <class Numbers>
+KOKKOS_FORCEINLINE_FUNCTION void store_streamed(Numbers* to, Numbers const& from) {
+#if defined(__CUDA_ARCH__)
+  static_assert(sizeof(Numbers) % sizeof(float4) == 0);
+  FMM_UNROLL
+  for (int i = 0; i < int(sizeof(Numbers) / sizeof(float4)); ++i)
+    __stcs(reinterpret_cast<float4*>(to) + i, reinterpret_cast<float4 const*>(&from)[i]);
+#else
+  *to = from;
+#endif
+}
+
 /// Says that the number will be read soon, from a place that a CPU does not foresee. It may be what a View gives
 /// in the place of a reference; then this does nothing.
 template <class Number>

@@ -172,7 +172,7 @@ struct GatherMultipoles {
         const bool pads = share * Share::numbers + k >= Share::size;
         a[r].value[k] = pads ? Real(0) : a[r].value[k] * (sign.value[k] * scale);
       }
-      Share::of(rows.data() + (first + r) * Share::row, share) = a[r];
+      store_streamed(&Share::of(rows.data() + (first + r) * Share::row, share), a[r]);
     }
   }
 };
@@ -212,7 +212,7 @@ struct AddProducts {
     for (int r = 0; r < Count; ++r) {
       const Addend addend = addends(first + r);
       reflection[r] = addend.reflection();
-      term[r] = Share::of(rows.data() + addend.row() * Share::row, share);
+      term[r] = load_streamed(&Share::of(rows.data() + addend.row() * Share::row, share));
     }
     FMM_UNROLL
     for (int r = 0; r < Count; ++r) {

@@ -4,6 +4,8 @@
 // registers, and the team sums these in a fixed order. No atomics; the same bits every time.
 #pragma once
 
+#include <algorithm>
+
 #include "../detail/cell.hpp"
 #include "../detail/launch.hpp"
 #include "../tuning.hpp"
@@ -218,9 +220,9 @@ struct Gather {
 };
 
 /// Teams that have the scratch memory of team_sum.
-template <class Real, class Space>
-TeamPolicy<Space> summing_teams(Space const& space, int teams, int team_size) {
-  TeamPolicy<Space> policy(space, teams, team_size);
+template <class Real, class Space, class Policy = TeamPolicy<Space>>
+Policy summing_teams(Space const& space, int teams, int team_size) {
+  Policy policy(space, teams, team_size);
   if (team_size > 1)
     policy.set_scratch_size(
         0, Kokkos::PerTeam(Tuning<Space, Real>::gather_slice * (team_size + 1) * sizeof(Real) +
@@ -228,10 +230,15 @@ TeamPolicy<Space> summing_teams(Space const& space, int teams, int team_size) {
   return policy;
 }
 
-template <class Space, class Op>
+/// With `Resident`, teams are Tuning's gather teams, and a GPU's multiprocessor shall hold so many.
+template <int Resident = 0, class Space, class Op>
 void gather(char const* label, Space const& space, int owners, int team_size, Op const& op) {
+  using Real = typename Op::real;
+  using Policy = std::conditional_t<
+      Resident == 0, TeamPolicy<Space>,
+      BoundedTeamPolicy<Space, Tuning<Space, Real>::gather_team, std::max(1, Resident)>>;
   if (owners == 0) return;
-  for_teams(label, summing_teams<typename Op::real>(space, owners, team_size),
+  for_teams(label, summing_teams<Real, Space, Policy>(space, owners, team_size),
             Gather<Space, Op>{op});
 }
 

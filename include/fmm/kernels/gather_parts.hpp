@@ -185,14 +185,14 @@ void launch_parts(char const* label, Space const& space, int count, Functor cons
   for_teams(label, policy, functor);
 }
 
-/// Sums of translations by whichever pattern suits; `team_size` is that of gather.
-template <Axial Kind, class Expansion, class Space, class Op>
+/// Sums of translations by whichever pattern suits; `team_size` and `Resident` are those of gather.
+template <Axial Kind, class Expansion, int Resident = 0, class Space, class Op>
 void gather_translated(char const* label, Space const& space, int owners, int team_size,
                        Op const& op) {
   using Real = typename Op::real;
   constexpr int parts = parts_of<Space, Expansion, Real>;
   if constexpr (parts == 1) {
-    gather(label, space, owners, team_size, op);
+    gather<Resident>(label, space, owners, team_size, op);
   } else {
     launch_parts(label, space, owners,
                  GatherParts<Space, RotationOrder<Expansion>::value, Kind, Op, parts>{op});

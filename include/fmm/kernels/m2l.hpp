@@ -191,7 +191,8 @@ void m2l(Space const& space, Array<Cell, Space> cells, Csr<Space> list,
     policy.set_scratch_size(Functor::scratch_level, Kokkos::PerTeam(Functor::scratch_bytes()));
     for_teams("fmm::m2l", policy, Functor{cells, list, multipoles, locals});
   } else {
-    gather_translated<Axial::m2l, Expansion>(
+    gather_translated<Axial::m2l, Expansion,
+                      Tuning<Space, Real>::m2l_resident(RotationOrder<Expansion>::value)>(
         "fmm::m2l", space, owners, team_size,
         M2L<Space, Expansion, Real>{cells, list, multipoles, locals});
   }
