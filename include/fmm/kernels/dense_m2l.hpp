@@ -132,6 +132,21 @@ struct RowShare {
   KOKKOS_FORCEINLINE_FUNCTION static Numbers& of(Real* from, int share) {
     return reinterpret_cast<Numbers*>(from)[share];
   }
+  /// Whether rows, which are more than a GPU's caches hold, go past these: doubles faster, floats slower
+  /// (docs/design.md, measured choices).
+  static constexpr bool streams = !whole && std::is_same_v<Real, double>;
+  KOKKOS_FORCEINLINE_FUNCTION static Numbers load(Real* from, int share) {
+    if constexpr (streams)
+      return load_streamed(&of(from, share));
+    else
+      return of(from, share);
+  }
+  KOKKOS_FORCEINLINE_FUNCTION static void store(Numbers const& numbers, Real* to, int share) {
+    if constexpr (streams)
+      store_streamed(&of(to, share), numbers);
+    else
+      of(to, share) = numbers;
+  }
 };
 
 /// Rows first to first + ahead - 1 of the matrix for first = i / shares * ahead: multipoles of the pairs from `begin`
@@ -172,7 +187,7 @@ struct GatherMultipoles {
         const bool pads = share * Share::numbers + k >= Share::size;
         a[r].value[k] = pads ? Real(0) : a[r].value[k] * (sign.value[k] * scale);
       }
-      store_streamed(&Share::of(rows.data() + (first + r) * Share::row, share), a[r]);
+      Share::store(a[r], rows.data() + (first + r) * Share::row, share);
     }
   }
 };
@@ -212,7 +227,7 @@ struct AddProducts {
     for (int r = 0; r < Count; ++r) {
       const Addend addend = addends(first + r);
       reflection[r] = addend.reflection();
-      term[r] = load_streamed(&Share::of(rows.data() + addend.row() * Share::row, share));
+      term[r] = Share::load(rows.data() + addend.row() * Share::row, share);
     }
     FMM_UNROLL
     for (int r = 0; r < Count; ++r) {
