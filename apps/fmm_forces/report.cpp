@@ -89,6 +89,7 @@ Json entry(Settings const& settings, RunFacts const& facts, Measurement const& m
       {"seconds",
        {{"total", measurement.total},
         {"all", measurement.totals},
+        {"first", json_of(measurement.first)},
         {"build", measurement.build},
         {"evaluate", measurement.evaluate},
         {"stages", stages}}},

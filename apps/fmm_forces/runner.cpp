@@ -39,12 +39,17 @@ Measurement measure_runs(std::function<TimedRun(fmm::Report*)> const& run,
     evaluations.push_back(times.evaluate);
     measurement.depth = times.depth;
   };
-  if (repeats > 0) timed("warm-up", nullptr);
-  builds.clear();
-  evaluations.clear();
+  if (repeats > 0)
+    timed("warm-up", nullptr);
+  else
+    timed("the only run", &measurement.report);
+  measurement.first = builds[0] + evaluations[0];
+  if (repeats > 0) {
+    builds.clear();
+    evaluations.clear();
+  }
   for (int i = 1; i <= repeats; ++i)
     timed("run " + std::to_string(i) + " of " + std::to_string(repeats), nullptr);
-  if (repeats == 0) timed("the only run", &measurement.report);
 
   summarise(measurement, builds, evaluations);
   if (repeats > 0) timed("stages", &measurement.report);

@@ -300,7 +300,8 @@ void CommandLine::add_methods() {
       "a finite number > 0",
       "Relative L2 error of the force at most, " + fmm::detail::reached_tolerances(true) + ", " +
           fmm::detail::reached_tolerances(false) +
-          ", with --method fmm: finds order and criterion, in the place of these options");
+          ", with --method fmm: finds order (unless it is given) and what the criterion takes, in "
+          "the place of these options");
   add_flag(
       "--tune", settings_.tune,
       "With --tolerance: first tries orders, criteria and sizes of leaves on these bodies, and "
@@ -449,6 +450,8 @@ std::optional<Settings> parse_command_line(int argc, char const* const* argv, Bu
     for (auto const& [name, method] : Names<Method>::table)
       if (!settings.tolerance || method == Method::fmm) settings.methods.push_back(method);
   if (settings.tune && !settings.tolerance) throw UserError("--tune is only for --tolerance");
+  if (settings.tune && settings.order)
+    throw UserError("--order is not to be set with --tune, which looks for it");
   const bool trees = std::any_of(settings.methods.begin(), settings.methods.end(),
                                  [](Method method) { return method != Method::direct; });
   if (settings.one_part &&
@@ -463,7 +466,7 @@ std::optional<Settings> parse_command_line(int argc, char const* const* argv, Bu
   return settings;
 }
 
-/// The settings with order, criterion and pair_error for their tolerance, and in the place of float mixed
+/// The settings with order and criterion for their tolerance, and in the place of float mixed
 /// precision, which holds it for close pairs, too. Throws fmm::InvalidArgument.
 Settings with_tolerance(Settings settings, Method method, std::vector<int> const& orders) {
   const double tolerance = *settings.tolerance;
@@ -472,8 +475,7 @@ Settings with_tolerance(Settings settings, Method method, std::vector<int> const
     throw fmm::InvalidArgument("--tolerance", tolerance, "only with --method fmm");
   if (!fmm::detail::is_reached(tolerance, single))
     throw fmm::InvalidArgument("--tolerance", tolerance, fmm::detail::reached_tolerances(single));
-  for (auto const& [name, set] : {std::pair("--order", settings.order.has_value()),
-                                  {"--theta", settings.theta.has_value()},
+  for (auto const& [name, set] : {std::pair("--theta", settings.theta.has_value()),
                                   {"--criterion", settings.criterion.has_value()},
                                   {"--pair-error", settings.pair_error.has_value()},
                                   {"--traversal", settings.traversal.has_value()}})
@@ -481,9 +483,9 @@ Settings with_tolerance(Settings settings, Method method, std::vector<int> const
   if (single) settings.precision = Precision::mixed_precision;
   settings.traversal = Traversal::dual;
   settings.criterion = Criterion::power;
-  settings.order =
-      orders[fmm::detail::nearest_order(tolerance, settings.backend != Backend::cuda, orders)];
-  settings.pair_error = fmm::detail::pair_error_for(tolerance, *settings.order);
+  if (!settings.order)
+    settings.order =
+        orders[fmm::detail::nearest_order(tolerance, settings.backend != Backend::cuda, orders)];
   if (has_softening_error(settings) && !settings.softening_error)
     settings.softening_error = fmm::detail::softening_error_for(tolerance);
   return settings;
@@ -562,6 +564,7 @@ MethodSettings resolve(Settings const& given, Method method, Build const& build)
     throw fmm::InvalidArgument("--pair-error", *settings.pair_error,
                                "only with --criterion field, power or relative");
   result.options.pair_error = settings.pair_error;
+  result.options.tolerance = settings.tolerance;
   if (traversal == Traversal::dual && result.options.theta.value_or(0) >= 1)
     throw fmm::InvalidArgument("--theta", *result.options.theta,
                                "0 < theta < 1 with --traversal dual");

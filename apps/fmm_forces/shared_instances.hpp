@@ -36,10 +36,16 @@
 #define FORCES_SHARED_BUILD(prefix, Space, Precision, Data, Traversal) \
   FORCES_SHARED_BUILD_WITH(prefix, Space, Precision, Data, Traversal, fmm::None, fmm::None)
 
+#define FORCES_SHARED_MEASURES(prefix, Space, Precision)                                 \
+  prefix template fmm::detail::CellMeasures<Space>                                       \
+  fmm::detail::measure_for_lists<fmm::DualTree<fmm::PowerCriterion>>(                    \
+      Space const&, fmm::detail::PlanStorage<Space, Precision>&, fmm::detail::FarFieldRule, \
+      fmm::detail::LeafSums<Space, Precision> const&);
 #define FORCES_SHARED_RELIST(prefix, Space, Precision, Traversal)                     \
-  prefix template void fmm::detail::lists_stage<Traversal>(                           \
+  prefix template void fmm::detail::build_dual_lists<Traversal>(                      \
       Space const&, fmm::detail::PlanStorage<Space, Precision>&, fmm::Options const&, \
-      fmm::detail::FarFieldRule, fmm::Report*, fmm::detail::LeafSums<Space, Precision> const&);
+      fmm::detail::FarFieldRule, fmm::detail::CellMeasures<Space> const&,             \
+      fmm::detail::Array<int, Space>);
 
 #define FORCES_SHARED_CHARGES(prefix, Space, Precision, Data)                                  \
   prefix template double fmm::detail::take_charges(                                            \
@@ -79,6 +85,7 @@
 #define FORCES_SHARED_PRECISION(prefix, Space, Precision)                                        \
   prefix template class fmm::detail::PlanPool<Space, Precision>;                                 \
   FORCES_SHARED_DATA(prefix, Space, Precision, double)                                           \
+  FORCES_SHARED_MEASURES(prefix, Space, Precision)                                               \
   FORCES_SHARED_RELIST(prefix, Space, Precision, fmm::DualTree<fmm::PowerCriterion>)             \
   FORCES_SHARED_NEAR_FIELD(prefix, Space, Precision, fmm::Laplace)                               \
   FORCES_SHARED_NEAR_FIELD(prefix, Space, Precision, fmm::SoftenedGravity)                       \

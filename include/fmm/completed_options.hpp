@@ -3,6 +3,7 @@
 // traversal; the code is shared by solvers of other kernels, orders and translations.
 #pragma once
 
+#include "detail/order_choice.hpp"
 #include "options.hpp"
 #include "tree/traversal.hpp"
 
@@ -25,6 +26,32 @@ inline void check_kernel_options(Options const& options, KernelTraits kernel) {
 inline void check_one_part(Options const& options, bool has_two) {
   if (options.one_part && !has_two)
     throw InvalidArgument("one_part", 1, "0, unless in mixed precision on a tree");
+}
+
+/// What a tolerance means to a solver.
+struct ToleranceTraits {
+  bool is_held;  ///< whether it is: by a criterion that uses powers, in double or mixed precision
+  bool single;   ///< not in double
+  int order;
+};
+
+/// Sets the pair_error that holds the tolerance for bodies of any distribution, and softening_error.
+inline void set_for_tolerance(Options& options, ToleranceTraits solver, KernelTraits kernel) {
+  if (!options.tolerance) return;
+  const double tolerance = *options.tolerance;
+  if (!solver.is_held)
+    throw InvalidArgument("tolerance", tolerance,
+                          "not set, but for PowerCriterion in double or Mixed: ToleranceSolver takes it");
+  if (!is_reached(tolerance, solver.single))
+    throw InvalidArgument("tolerance", tolerance, reached_tolerances(solver.single));
+  for (auto const& [name, value] :
+       {std::pair("theta", options.theta), std::pair("pair_error", options.pair_error)})
+    if (value) throw InvalidArgument(name, *value, "not set, with a tolerance");
+  if (options.one_part)
+    throw InvalidArgument("one_part", 1, "0, with a tolerance: tune finds whether it holds that");
+  options.pair_error = pair_error_for(tolerance, solver.order);
+  if (kernel.has_far_from && !options.softening_error)
+    options.softening_error = softening_error_for(tolerance);
 }
 
 template <class Traversal>
@@ -72,12 +99,11 @@ void set_softening_error(Options& options, KernelTraits kernel) {
 
 /// The options in force. Throws InvalidArgument.
 template <class Traversal>
-Options completed(Options options, KernelTraits kernel, int leaf_capacity) {
+Options completed(Options options, KernelTraits kernel, ToleranceTraits solver,
+                  int leaf_capacity) {
   validate(options);
   check_kernel_options(options, kernel);
-  if (options.tolerance)
-    throw InvalidArgument("tolerance", *options.tolerance,
-                          "not set, with an order of one's own: ToleranceSolver takes it");
+  set_for_tolerance(options, solver, kernel);
   set_theta<Traversal>(options);
   set_pair_error<Traversal>(options);
   set_softening_error<Traversal>(options, kernel);

@@ -54,6 +54,24 @@ inline constexpr bool has_only_m2l_scheme_v = false;
 template <class FarFieldScheme>
 inline constexpr bool has_only_m2l_scheme_v<OnlyM2L<FarFieldScheme>> = true;
 
+/// The local expansions of all cells: M2L, P2L and L2L.
+template <class Expansion, class FarFieldScheme, class Space, class Precision, class Real>
+void set_locals(Space const& space, PlanStorage<Space, Precision>& s, Array<Real, Space> multipoles,
+                Array<Real, Space> locals, Report* report) {
+  auto const& tree = s.tree;
+  stage(space, report, "m2l",
+        [&] { FarFieldScheme::template m2l<Expansion>(space, s, multipoles, locals); });
+  if constexpr (!has_only_m2l_scheme_v<FarFieldScheme> && has_p2l<basis_t<Expansion>>())
+    if (s.lists.p2l.entries.extent(0) > 0)
+      stage(space, report, "p2l",
+            [&] { p2l<Expansion>(space, tree.cells, s.lists.p2l, s.bodies.view(s.size), locals); });
+  stage(space, report, "l2l", [&] {
+    for (int level = 1; level <= tree.depth; ++level)
+      l2l<Expansion>(space, tree.cells, tree.level_begin[level], tree.level_begin[level + 1],
+                     locals);
+  });
+}
+
 /// The far field's part of what is wanted (a Wanted<>) of all bodies, set as their sums (an FMM) or added to them
 /// (a treecode, whose sums are zero), in units of the cube: P2M, M2M, then either M2L, P2L, L2L and L2P (an FMM) or
 /// M2P (a treecode; an FMM's W list too). `relist`, if there is one, makes the lists once there are multipoles.
@@ -95,17 +113,7 @@ void add_far_field(Space const& space, PlanStorage<Space, Precision>& s,
     if (has_m2p && !keeps)  // staged multipoles come into the same memory
       s.locals.resize(std::max(coefficients, staged_numbers<Expansion>(cells)));
     const auto locals = s.locals.resize(coefficients);
-    stage(space, report, "m2l",
-          [&] { FarFieldScheme::template m2l<Expansion>(space, s, multipoles, locals); });
-    if constexpr (!only_m2l && has_p2l<basis_t<Expansion>>())
-      if (s.lists.p2l.entries.extent(0) > 0)
-        stage(space, report, "p2l",
-              [&] { p2l<Expansion>(space, tree.cells, s.lists.p2l, bodies, locals); });
-    stage(space, report, "l2l", [&] {
-      for (int level = 1; level <= tree.depth; ++level)
-        l2l<Expansion>(space, tree.cells, tree.level_begin[level], tree.level_begin[level + 1],
-                       locals);
-    });
+    set_locals<Expansion, FarFieldScheme>(space, s, multipoles, locals, report);
     stage(space, report, "l2p",
           [&] { l2p<Expansion, Want>(space, tree.cells, tree.tiles, bodies, locals, sums); });
   }
@@ -130,6 +138,24 @@ void add_near_field(Space const& space, PlanStorage<Space, Precision>& s, Kernel
                                        s.bodies.view(s.size), {}, sums);
   p2p<Want, Precision>(space, kernel, s.tree.cells, tiles, list, s.bodies.view(s.size),
                        s.low.view(two_part_v<Precision> ? s.size : 0), sums);
+}
+
+/// Far and near field of the bodies in `tiles` alone, set as `sums`, from multipoles that are there; lists need not
+/// have entries but for those tiles' leaves and the cells above these. `near_field` adds the near field of tiles
+/// with a list to sums. Local expansions, and what was in their memory, are lost.
+template <class Expansion, class FarFieldScheme, class Want, class Space, class Precision,
+          class NearField>
+void set_sums_of(Space const& space, PlanStorage<Space, Precision>& s, Array<Tile, Space> tiles,
+                 NearField const& near_field, Array<Sums<sum_t<Precision>>, Space> sums) {
+  const std::size_t coefficients = s.tree.cells.extent(0) * row_length(Expansion::size);
+  const auto bodies = s.bodies.view(s.size);
+  const auto multipoles = s.multipoles.view(coefficients), locals = s.locals.resize(coefficients);
+  set_locals<Expansion, FarFieldScheme>(space, s, multipoles, locals, nullptr);
+  l2p<Expansion, Want>(space, s.tree.cells, tiles, bodies, locals, sums);
+  if (s.lists.m2p.entries.extent(0) > 0)
+    m2p<Expansion, Want>(space, s.tree.cells, tiles, s.lists.m2p, Csr<Space>{}, bodies,
+                         stage_multipoles<Expansion>(space, multipoles, s.locals), sums);
+  near_field(tiles, s.lists.p2p, sums);
 }
 
 /// Pairs of bodies, of a body with a cell's multipole, and of a body with a cell's local expansion, in the

@@ -34,6 +34,8 @@ inline double in_edges(FarFieldRule const& far, Cube const& cube) {
   return std::min(far.from / cube.edge, 2.0);
 }
 
+inline float rounded_up(double distance) { return float(distance) * 1.000001f; }
+
 /// The deepest level whose cells are not much smaller than the near field of radius `far_from`, in edges of
 /// the root: what smaller leaves save in pairs they cost in list entries.
 inline int deepest_level(double far_from) {
@@ -75,68 +77,91 @@ inline Cube root_of_tree(Box const& box, std::int64_t n, Options const& options,
   return root_cube(box, layers_of_leaves(options, n, deepest_level(in_edges(far, around))));
 }
 
-/// Interaction lists of the storage's tree. A criterion's charges are those of the storage's bodies; one that
-/// uses powers and the field wants `leaf_sums`.
+/// What the traversal's criterion may know of the storage's cells. Charges are those of the storage's bodies; a
+/// criterion that uses powers and the field wants `leaf_sums`.
+template <class Traversal, class Space, class Precision>
+CellMeasures<Space> measure_for_lists(Space const& space, PlanStorage<Space, Precision>& s,
+                                      FarFieldRule far,
+                                      LeafSums<Space, Precision> const& leaf_sums) {
+  using Shape = Tuning<Space, real_t<Precision>>;
+  using Criterion = typename Traversal::criterion;
+  const std::int64_t cells = s.tree.cells.extent(0);
+  CellMeasures<Space> measures{{}, {}, {}, {}, float(s.size), far.order + 1};
+  if constexpr (Criterion::uses_radii) measures.radii = s.traversal.radii.view(cells);
+  if constexpr (Criterion::uses_charges) {
+    measures.charges = s.traversal.charges.resize(cells);
+    measure_cells(space, "fmm::charges", s.tree,
+                  SumOfCharges<Space, real_t<Precision>>(s.bodies.view(s.size)), measures.charges,
+                  Shape::gather_team);
+  }
+  if constexpr (uses_powers_v<Criterion>)
+    measures.powers = s.traversal.powers.view(cells * measures.power_row);
+  if constexpr (uses_field_v<Criterion>) {
+    measures.fields = s.traversal.fields.resize(cells);
+    if constexpr (uses_last_field_v<Criterion>)
+      for_range("fmm::lists::last_field", space, cells,
+                FieldsInUnit<Space>{s.last_fields.view(cells), s.charge_unit, measures.fields});
+    else if constexpr (uses_powers_v<Criterion>)
+      field_strength(space, s, measures, leaf_sums);
+    else
+      coarse_field<false>(space, s.tree, s.size, s.traversal.coarse, CellWeights<Space>{},
+                          measures.fields, {}, Shape::gather_team);
+  }
+  return measures;
+}
+
+/// Interaction lists of the storage's tree by the dual traversal; of `wanted` targets, as in DualWalk.
+template <class Traversal, class Space, class Precision>
+void build_dual_lists(Space const& space, PlanStorage<Space, Precision>& s, Options const& options,
+                      FarFieldRule far, CellMeasures<Space> const& measures,
+                      Array<int, Space> wanted = {}) {
+  using Shape = Tuning<Space, real_t<Precision>>;
+  using Criterion = typename Traversal::criterion;
+  s.kept_buckets.forget();
+  const CriterionOptions known{
+      options.theta.value_or(0),
+      options.pair_error.value_or(0),
+      far.order,
+      Shape::pairs_per_m2l(far.order),
+      Shape::pairs_per_m2p(far.order),
+      far.has_p2l ? Shape::pairs_per_p2l(far.order) : std::numeric_limits<double>::infinity()};
+  s.lists = dual_lists(space, s.traversal, s.tree, make_criterion<Criterion>(known), measures,
+                       rounded_up(in_edges(far, s.cube)), far.has_p2l, Shape::list_team, wanted);
+  if constexpr (has_lower_orders_v<Criterion>) {
+    s.parts_order = far.order;
+    order_rows<Criterion>(
+        space, s.tree.cells, known, measures, s.lists.m2l,
+        s.traversal.order_ends.resize(s.tree.cells.extent(0) * Criterion::lower_count));
+  }
+}
+
+template <class Space>
+void add_list_work(Report& report, InteractionLists<Space> const& lists) {
+  for (auto const* list : {&lists.m2l, &lists.p2l, &lists.m2p, &lists.p2p})
+    add_work(report, "lists", std::int64_t(list->entries.extent(0)));
+}
+
+/// Interaction lists of the storage's tree; not those that wait for multipoles.
 template <class Traversal, class Space, class Precision>
 void build_lists(Space const& space, PlanStorage<Space, Precision>& s, Options const& options,
-                 FarFieldRule far, LeafSums<Space, Precision> const& leaf_sums = {}) {
-  using Shape = Tuning<Space, real_t<Precision>>;
-  s.kept_buckets.forget();
-  const float far_from = float(in_edges(far, s.cube)) * 1.000001f;  // rounded up
+                 FarFieldRule far) {
   if constexpr (is_dual_v<Traversal>) {
-    using Criterion = typename Traversal::criterion;
-    const std::int64_t cells = s.tree.cells.extent(0);
-    CellMeasures<Space> measures{{}, {}, {}, {}, float(s.size), far.order + 1};
-    if constexpr (Criterion::uses_radii) measures.radii = s.traversal.radii.view(cells);
-    if constexpr (Criterion::uses_charges) {
-      measures.charges = s.traversal.charges.resize(cells);
-      measure_cells(space, "fmm::charges", s.tree,
-                    SumOfCharges<Space, real_t<Precision>>(s.bodies.view(s.size)), measures.charges,
-                    Shape::gather_team);
-    }
-    if constexpr (uses_powers_v<Criterion>)
-      measures.powers = s.traversal.powers.view(cells * measures.power_row);
-    if constexpr (uses_field_v<Criterion>) {
-      measures.fields = s.traversal.fields.resize(cells);
-      if constexpr (uses_last_field_v<Criterion>)
-        for_range("fmm::lists::last_field", space, cells,
-                  FieldsInUnit<Space>{s.last_fields.view(cells), s.charge_unit, measures.fields});
-      else if constexpr (uses_powers_v<Criterion>)
-        field_strength(space, s, measures, leaf_sums);
-      else
-        coarse_field<false>(space, s.tree, s.size, s.traversal.coarse, CellWeights<Space>{},
-                            measures.fields, {}, Shape::gather_team);
-    }
-    const CriterionOptions known{
-        options.theta.value_or(0),
-        options.pair_error.value_or(0),
-        far.order,
-        Shape::pairs_per_m2l(far.order),
-        Shape::pairs_per_m2p(far.order),
-        far.has_p2l ? Shape::pairs_per_p2l(far.order) : std::numeric_limits<double>::infinity()};
-    const auto criterion = make_criterion<Criterion>(known);
-    s.lists = dual_lists(space, s.traversal, s.tree, criterion, measures, far_from, far.has_p2l,
-                         Shape::list_team);
-    if constexpr (has_lower_orders_v<Criterion>) {
-      s.parts_order = far.order;
-      order_rows<Criterion>(space, s.tree.cells, known, measures, s.lists.m2l,
-                            s.traversal.order_ends.resize(cells * Criterion::lower_count));
-    }
+    build_dual_lists<Traversal>(space, s, options, far,
+                                measure_for_lists<Traversal>(space, s, far, {}));
   } else {
-    s.lists =
-        barnes_hut_lists(space, s.traversal, s.tree, *options.theta, far_from, Shape::list_team);
+    s.kept_buckets.forget();
+    s.lists = barnes_hut_lists(space, s.traversal, s.tree, *options.theta,
+                               rounded_up(in_edges(far, s.cube)),
+                               Tuning<Space, real_t<Precision>>::list_team);
   }
 }
 
 /// The same as a stage of its own, counted in list entries.
 template <class Traversal, class Space, class Precision>
 void lists_stage(Space const& space, PlanStorage<Space, Precision>& s, Options const& options,
-                 FarFieldRule far, Report* report,
-                 LeafSums<Space, Precision> const& leaf_sums = {}) {
-  stage(space, report, "lists", [&] { build_lists<Traversal>(space, s, options, far, leaf_sums); });
-  if (report)
-    for (auto const* list : {&s.lists.m2l, &s.lists.p2l, &s.lists.m2p, &s.lists.p2p})
-      add_work(*report, "lists", std::int64_t(list->entries.extent(0)));
+                 FarFieldRule far, Report* report) {
+  stage(space, report, "lists", [&] { build_lists<Traversal>(space, s, options, far); });
+  if (report) add_list_work(*report, s.lists);
 }
 
 /// The first bit of the keys' first `levels` levels.

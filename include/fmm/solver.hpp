@@ -14,6 +14,7 @@
 
 #include "accuracy.hpp"
 #include "bodies.hpp"
+#include "calibration.hpp"
 #include "completed_options.hpp"
 #include "concepts.hpp"
 #include "evaluation.hpp"
@@ -58,11 +59,17 @@ class Solver {
     constexpr bool takes_options = requires { kernel.with(options); };
     constexpr detail::KernelTraits traits{takes_options, detail::HasFarFrom<Kernel>};
     detail::check_one_part(options, detail::two_part_v<Precision> && !all_pairs);
-    options_ = detail::completed<Traversal>(options, traits, Shape::leaf_capacity(Order));
+    constexpr bool single = !std::is_same_v<Precision, double>;
+    constexpr detail::ToleranceTraits tolerance{
+        needs_multipoles && !std::is_same_v<Precision, float>, single, Order};
+    options_ =
+        detail::completed<Traversal>(options, traits, tolerance, Shape::leaf_capacity(Order));
+    if (options_.tolerance) held_ = {*options_.tolerance, *options_.pair_error};
     if constexpr (takes_options) kernel_ = kernel.with(options);
   }
 
-  /// The options in force; only a uniform tree's depth may still be open (see Plan::depth).
+  /// The options in force; only a uniform tree's depth may still be open (see Plan::depth). With a tolerance, pair_error
+  /// is that of the last evaluation.
   Options const& options() const { return options_; }
   Kernel const& kernel() const { return kernel_; }
 
@@ -230,22 +237,11 @@ class Solver {
         });
       };
       std::function<void()> relist;
-      if constexpr (uses_charges)
+      if constexpr (needs_multipoles)
+        relist = [&] { list_by_powers(space, s, report); };
+      else if constexpr (uses_charges)
         relist = [&] {
-          detail::LeafSums<ExecutionSpace, Precision> leaf_sums;
-          if constexpr (needs_multipoles) {
-            detail::stage(space, report, "lists", [&] {
-              detail::multipole_powers<Expansion>(
-                  space, s.tree.cells.extent(0), s.multipoles.view(),
-                  s.traversal.powers.resize(s.tree.cells.extent(0) * (Order + 1)));
-            });
-            leaf_sums = [&](auto tiles, auto list, auto sums) {
-              detail::add_near_field<detail::Wanted<true, true>>(
-                  space, s, detail::in_units_of(s.cube.edge, kernel_), tiles, list, sums,
-                  options_.one_part);
-            };
-          }
-          detail::lists_stage<Traversal>(space, s, options_, far_field(), report, leaf_sums);
+          detail::lists_stage<Traversal>(space, s, options_, far_field(), report);
         };
       detail::evaluate_tree<Expansion, FarFieldScheme, Want>(space, s, detail::profile_of(kernel_),
                                                              near_field, charges, potential, field,
@@ -258,8 +254,42 @@ class Solver {
     }
   }
 
+  /// Lists of a criterion that uses powers, from the multipoles in the storage; if a tolerance is to be held, with the
+  /// pair_error that holds it.
+  void list_by_powers(ExecutionSpace const& space, Storage& s, Report* report) {
+    const std::int64_t cells = s.tree.cells.extent(0);
+    const auto powers = s.traversal.powers.resize(cells * (Order + 1));
+    const detail::LeafSums<ExecutionSpace, Precision> leaf_sums = [&](auto tiles, auto list,
+                                                                      auto sums) {
+      detail::add_near_field<detail::Wanted<true, true>>(
+          space, s, detail::in_units_of(s.cube.edge, kernel_), tiles, list, sums,
+          options_.one_part);
+    };
+    detail::CellMeasures<ExecutionSpace> measures;
+    detail::stage(space, report, "lists", [&] {
+      detail::multipole_powers<Expansion>(space, cells, s.multipoles.view(), powers);
+      measures = detail::measure_for_lists<Traversal>(space, s, far_field(), leaf_sums);
+    });
+    if (held_.is_set()) {
+      detail::Likeness now{s.size, cells, std::vector<float>(Order + 1)};
+      detail::read_back(space, powers.data(), now.powers.data(), Order + 1);
+      detail::stage(space, report, "calibration", [&] {
+        options_.pair_error = held_.pair_error(now, [&] {
+          return detail::calibrated_pair_error<Expansion, FarFieldScheme, Traversal>(
+              space, s, options_, far_field(), measures, leaf_sums, held_.tolerance(),
+              held_.safe());
+        });
+      });
+    }
+    detail::stage(space, report, "lists", [&] {
+      detail::build_dual_lists<Traversal>(space, s, options_, far_field(), measures);
+    });
+    if (report) detail::add_list_work(*report, s.lists);
+  }
+
   Options options_;
   Kernel kernel_;
+  detail::HeldTolerance held_;  ///< with a tolerance
   detail::PlanPool<ExecutionSpace, Precision> pool_;
 };
 

@@ -63,9 +63,9 @@ class ToleranceSolver<Kernel, Orders<Order...>, Precision, ExecutionSpace> {
   /// tolerance that the precision does not reach, too.
   explicit ToleranceSolver(Options const& options, Kernel kernel = {})
       : tolerance_(checked(options)),
-        options_(with_softening_error(options)),
+        options_(options),
         kernel_(kernel),
-        solver_(make(first_setting())) {}
+        solver_(make(orders[first_order()], true, options_)) {}
 
   /// The order that was chosen.
   int order() const {
@@ -113,7 +113,7 @@ class ToleranceSolver<Kernel, Orders<Order...>, Precision, ExecutionSpace> {
     const auto results = results_in(numbers, charges.extent(0));
 
     const auto measure = [&](detail::Setting const& setting, double goal) {
-      AnySolver solver = make(setting);
+      AnySolver solver = with(setting);
       const auto seconds = [&] {
         const auto start = std::chrono::steady_clock::now();
         evaluate_by(solver, space, build_by(solver, space, positions, charges), charges,
@@ -130,7 +130,7 @@ class ToleranceSolver<Kernel, Orders<Order...>, Precision, ExecutionSpace> {
                                  detail::leaves_to_try(options_), single, &default_leaf, measure);
     const detail::Trial found = search.fastest(first_order());
     const bool held = found.error <= tolerance_;
-    if (held) solver_ = make(found.setting);
+    if (held) solver_ = with(found.setting);
     return {held, found.error, found.seconds, search.trials()};
   }
 
@@ -193,50 +193,36 @@ class ToleranceSolver<Kernel, Orders<Order...>, Precision, ExecutionSpace> {
   }
 
   static constexpr bool single = std::is_same_v<UsedPrecision, Mixed>;
-  static std::string allowed() { return detail::reached_tolerances(single); }
   static int default_leaf(int order) {
     return Tuning<ExecutionSpace, detail::real_t<UsedPrecision>>::leaf_capacity(order);
   }
 
-  /// The tolerance. Throws InvalidArgument.
+  /// The tolerance. Throws InvalidArgument; what is wrong beside it the solver says.
   static double checked(Options const& options) {
     if (!options.tolerance)
-      throw InvalidArgument("tolerance", "none", allowed() + ": it has to be set");
-    if (!detail::is_reached(*options.tolerance, single))
-      throw InvalidArgument("tolerance", *options.tolerance, allowed());
-    if (options.one_part)
-      throw InvalidArgument("one_part", 1, "0, with a tolerance: tune finds whether it holds that");
-    for (auto const& [name, value] :
-         {std::pair("theta", options.theta), std::pair("pair_error", options.pair_error)})
-      if (value) throw InvalidArgument(name, *value, "not set, with a tolerance");
+      throw InvalidArgument("tolerance", "none",
+                            detail::reached_tolerances(single) + ": it has to be set");
     return *options.tolerance;
-  }
-
-  static Options with_softening_error(Options options) {
-    if (detail::HasFarFrom<Kernel> && !options.softening_error)
-      options.softening_error = detail::softening_error_for(*options.tolerance);
-    return options;
   }
 
   /// The index of the order that holds the tolerance at the least cost, as a rule.
   int first_order() const {
     return int(detail::nearest_order(tolerance_, detail::is_host_space_v<ExecutionSpace>, orders));
   }
-  detail::Setting first_setting() const {
-    const int order = orders[first_order()];
-    return {order, true, detail::pair_error_for(tolerance_, order),
-            options_.leaf_capacity.value_or(default_leaf(order))};
+  AnySolver with(detail::Setting const& setting) const {
+    Options options = detail::with_setting(options_, setting);
+    if (detail::HasFarFrom<Kernel> && !options.softening_error)
+      options.softening_error = detail::softening_error_for(tolerance_);
+    return make(setting.order, setting.by_power, options);
   }
 
-  /// The solver of one of the orders; `Index` looks for it.
+  /// The solver of one of the orders, by PowerCriterion or else RadiusCriterion; `Index` looks for it.
   template <std::size_t Index = 0>
-  AnySolver make(detail::Setting const& setting) const {
+  AnySolver make(int order, bool by_power, Options const& options) const {
     constexpr std::size_t count = sizeof...(Order);
     if constexpr (Index + 1 < count)
-      if (orders[Index] != setting.order) return make<Index + 1>(setting);
-    Options options = detail::with_setting(options_, setting);
-    options.tolerance = std::nullopt;
-    if (setting.by_power) return AnySolver(std::in_place_index<Index>, options, kernel_);
+      if (orders[Index] != order) return make<Index + 1>(order, by_power, options);
+    if (by_power) return AnySolver(std::in_place_index<Index>, options, kernel_);
     return AnySolver(std::in_place_index<count + Index>, options, kernel_);
   }
 

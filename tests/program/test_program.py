@@ -238,6 +238,7 @@ class CommandLine(Case):
         self.run_bad(*model, "--tolerance", 1e-4, "--method", "treecode", says=("--method fmm",))
         self.run_bad(*model, "--tolerance", 1e-4, "--theta", 0.5, says=("--theta", "--tolerance"))
         self.run_bad(*model, "--tune", says=("--tune", "--tolerance"))
+        self.run_bad(*model, "--tolerance", 1e-4, "--tune", "--order", 8, says=("--order", "--tune"))
         self.run_bad(*model, "--data", "float", "--precision", "double",
                      says=("--data = float", "double with --precision double"))
         self.run_bad(*model, "--translation", "direct", "--precision", "mixed",
@@ -557,6 +558,7 @@ class Report(Case):
             self.assertEqual(len(seconds["all"]), 4)
             self.assertLessEqual(min(seconds["all"]), seconds["total"])
             self.assertLessEqual(seconds["total"], max(seconds["all"]))
+            self.assertGreater(seconds["first"], 0)
             self.assertGreater(seconds["build"], 0)
             self.assertGreater(seconds["evaluate"], 0)
             for stage in ("sort", "tree", "lists", "p2m", "m2l", "m2m", "p2l", "m2p", "l2l", "l2p",
@@ -608,6 +610,14 @@ class Report(Case):
                              ("fmm", "power", tolerance))
             self.assertEqual(entry["precision"], "mixed" if precision == "float" else "double")
             self.assertLess(entry["error"]["force_l2"], tolerance)
+        # of so many bodies the criterion takes what was found for them; of few what holds for any
+        entry, = self.report(*run, "--tolerance", 1e-4, "--order", 8)
+        few, = self.report("--model", "plummer", "--n", 2000, "--check", 2000, "--tolerance", 1e-4,
+                           "--order", 8)
+        for one in (entry, few):
+            self.assertEqual(one["order"], 8)
+            self.assertLess(one["error"]["force_l2"], 1e-4)
+        self.assertGreater(entry["pair_error"], 1.1 * few["pair_error"])
 
     def test_tune(self):
         run = ("--model", "plummer", "--n", 6000, "--check", 6000, "--tune")

@@ -27,7 +27,7 @@ struct Setting {
 
 /// The options, with the setting's limit, leaf capacity and parts.
 inline Options with_setting(Options options, Setting const& setting) {
-  options.theta = options.pair_error = std::nullopt;
+  options.tolerance = options.theta = options.pair_error = std::nullopt;
   (setting.by_power ? options.pair_error : options.theta) = setting.limit;
   options.leaf_capacity = setting.leaf_capacity;
   options.one_part = setting.one_part;

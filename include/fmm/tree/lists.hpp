@@ -254,13 +254,14 @@ void list_level(Space const& space, TraversalBuffers<Space>& buffers, Walk const
 }
 
 /// Lists of the dual traversal under `criterion`, which has the `measures` that it uses; accepted pairs are
-/// at least `far_from` apart, in edges of the root, and none is for P2L unless `has_p2l`.
+/// at least `far_from` apart, in edges of the root, and none is for P2L unless `has_p2l`. `wanted` as in DualWalk.
 /// Cost: O(list entries), on a GPU twice.
 template <class Space, class Criterion>
 InteractionLists<Space> dual_lists(Space const& space, TraversalBuffers<Space>& buffers,
                                    Octree<Space> const& tree, Criterion const& criterion,
                                    CellMeasures<Space> const& measures, float far_from,
-                                   bool has_p2l, int team_size) {
+                                   bool has_p2l, int team_size,
+                                   Array<int, Space> wanted = {}) {
   const auto families =
       make_families(space, buffers, tree.cells, RefusesByRadii<Criterion>, measures.radii);
   using Walk = DualWalk<Space, Criterion>;
@@ -270,9 +271,9 @@ InteractionLists<Space> dual_lists(Space const& space, TraversalBuffers<Space>& 
       const CellIndex begin = tree.level_begin[level], end = tree.level_begin[level + 1];
       const Csr<Space> open{buffers.open.offsets.view(begin - parents + 1),
                             buffers.open.entries.view()};
-      list_level(space, buffers,
-                 Walk{criterion, far_from, has_p2l, tree.cells, measures, families, open, parents},
-                 tree.cells, begin, end, level, team_size, wait);
+      const Walk walk{criterion, far_from, has_p2l, tree.cells, measures,
+                      families,  open,     parents, wanted};
+      list_level(space, buffers, walk, tree.cells, begin, end, level, team_size, wait);
       std::swap(buffers.open, buffers.next_open);
       parents = begin;
     }

@@ -1,0 +1,164 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// The pair_error that holds a tolerance for the bodies at hand, found from a sample of them.
+#include "support.hpp"
+
+namespace fmm_test {
+namespace {
+
+using fmm::detail::HeldTolerance, fmm::detail::Likeness, fmm::detail::TileSquares;
+
+using Space = Kokkos::DefaultExecutionSpace;
+template <class Kernel, int Order, class Precision>
+using Holding = fmm::Solver<Kernel, Order, Rotation, DualTree<fmm::PowerCriterion>, Precision>;
+
+/// 160 tiles of 10 bodies with fields of `field` and errors of `error(tile)`, both squared.
+template <class Error>
+std::vector<TileSquares> tiles_with(double field, Error const& error) {
+  std::vector<TileSquares> tiles;
+  for (int i = 0; i < 160; ++i) tiles.push_back({10 * field, 10 * error(i), 10});
+  return tiles;
+}
+
+TEST(LikelyErrorOfAll, HasRoomForWhatTheSampleDoesNotSee) {
+  using fmm::detail::likely_error_of_all;
+  EXPECT_EQ(likely_error_of_all(tiles_with(4, [](int) { return 0.0; })), 0);
+  EXPECT_NEAR(likely_error_of_all(tiles_with(4, [](int) { return 1e-6; })), 5e-4, 1e-12);
+  // four tiles have all of it: the sum and three of its standard errors, sqrt(160 / 40 - 4 / 40)
+  const auto few = tiles_with(4, [](int i) { return i % 40 == 0 ? 1e-6 : 0.0; });
+  EXPECT_NEAR(likely_error_of_all(few),
+              5e-4 * std::sqrt((1 + 3 * std::sqrt(0.25 * (1 - 0.025))) / 40), 1e-10);
+  // one tile has nearly all of the field: that of the others counts
+  auto one = tiles_with(4, [](int) { return 1e-6; });
+  one[77].field *= 1e6;
+  EXPECT_NEAR(likely_error_of_all(one), 5e-4, 1e-12);
+  EXPECT_EQ(likely_error_of_all(tiles_with(4, [](int i) { return i == 7 ? std::nan("") : 0.0; })),
+            std::numeric_limits<double>::infinity());
+}
+
+/// Whatever the errors are like, the last one is held, and nothing below `safe` is tried.
+TEST(LargestPairError, HoldsTheGoalWithLittleToSpare) {
+  const double safe = 1e-5, goal = 1e-4;
+  for (const double scale : {0.05, 0.3, 1.0, 3.0})
+    for (const double growth : {0.6, 1.0, 1.3}) {
+      int calls = 0;
+      const auto error = [&](double pair_error) {
+        ++calls;
+        EXPECT_GT(pair_error, safe);
+        return scale * goal * std::pow(pair_error / safe, growth);
+      };
+      const double found = fmm::detail::largest_pair_error(safe, goal, error);
+      EXPECT_LE(calls, 4);
+      if (found == safe) {
+        EXPECT_GT(error(1.1 * safe), 0.75 * goal);
+        continue;
+      }
+      EXPECT_LE(error(found), goal) << scale << ", " << growth;
+      EXPECT_GE(error(found), 0.55 * goal) << scale << ", " << growth;
+    }
+}
+TEST(LargestPairError, IsSafeWhereNoneIsHeld) {
+  const auto found = [](double error) {
+    return fmm::detail::largest_pair_error(1e-5, 1e-4, [=](double) { return error; });
+  };
+  EXPECT_EQ(found(2e-4), 1e-5);  // the rounding of float, say
+  EXPECT_EQ(found(std::numeric_limits<double>::infinity()), 1e-5);
+  EXPECT_GT(found(0), 1e-3);
+  EXPECT_LE(found(0), 1);
+}
+
+TEST(HeldTolerance, IsFoundAnewWhenBodiesOrChargesAreOthers) {
+  HeldTolerance held(1e-4, 1e-5);
+  const Likeness bodies{30000, 2000, {1, 0.1f, 0.3f}};
+  const auto is_found = [&](Likeness const& like) {
+    bool found = false;
+    held.pair_error(like, [&] { return found = true, 3e-5; });
+    return found;
+  };
+  EXPECT_TRUE(is_found(bodies));
+  EXPECT_FALSE(is_found(bodies));
+  auto others = bodies;
+  others.bodies = 31000;
+  others.cells = 2100;
+  others.powers = {1.01f, 0.12f, 0.28f};
+  EXPECT_FALSE(is_found(others));
+  EXPECT_EQ(held.pair_error(bodies, [] { return 0.0; }), 3e-5);
+  for (const auto& like : {Likeness{40000, 2000, {1, 0.1f, 0.3f}},
+                           Likeness{30000, 3000, {1, 0.1f, 0.3f}},
+                           Likeness{30000, 2000, {0.1f, 0.1f, 0.3f}},
+                           Likeness{30000, 2000, {1, 0.5f, 0.3f}}}) {
+    EXPECT_TRUE(is_found(like));
+    EXPECT_TRUE(is_found(bodies));
+  }
+  int evaluations = 1;
+  while (!is_found(bodies)) ++evaluations;
+  EXPECT_EQ(evaluations, HeldTolerance::most_evaluations);
+  // few bodies: not at all
+  EXPECT_EQ(held.pair_error({1000, 50, {1}}, [] { return 3e-5; }), 1e-5);
+}
+
+template <class Kernel, int Order, class Precision>
+void holds(Model model, bool mixed, double tolerance, fmm::Options options = {}) {
+  const std::string what = name_of(model) + std::string(mixed ? ", mixed" : "");
+  const Bodies bodies = make_bodies(model, 30000, mixed, 5);
+  options.tolerance = tolerance;
+  Holding<Kernel, Order, Precision> solver(options);
+  const double safe = *solver.options().pair_error;
+  const Results first = run(solver, bodies);
+  const double error =
+      relative_l2(first.field, direct_sum<Kernel>(bodies, {.softening = options.softening}).field);
+  EXPECT_LT(error, tolerance) << what;
+  EXPECT_GT(*solver.options().pair_error, safe) << what;
+  if (!mixed) EXPECT_GT(error, 0.1 * tolerance) << what;
+  const double found = *solver.options().pair_error;
+  EXPECT_EQ(run(solver, bodies).field, first.field) << what;
+  EXPECT_EQ(*solver.options().pair_error, found) << what;
+}
+
+TEST(Calibration, HoldsTheTolerance) {
+  holds<Laplace, 3, fmm::Mixed>(Model::cube, false, 1e-2);
+  holds<Laplace, 6, fmm::Mixed>(Model::cube, true, 1e-4);
+  holds<Laplace, 6, fmm::Mixed>(Model::plummer, false, 1e-4);
+  holds<Laplace, 6, fmm::Mixed>(Model::clusters, false, 1e-3);
+  holds<Laplace, 8, double>(Model::cube, false, 1e-6);
+  holds<Laplace, 8, double>(Model::shell, false, 1e-5);
+}
+
+TEST(Calibration, HoldsTheToleranceWithPlummerSoftening) {
+  holds<fmm::SoftenedGravity, 5, double>(Model::cube, false, 1e-4, {.softening = 1e-3});
+}
+
+/// The same plan with charges of which half are of the other sign: less may be accepted.
+TEST(Calibration, IsOfTheChargesOfTheEvaluation) {
+  const Bodies bodies = make_bodies(Model::cube, 30000, false, 5);
+  Bodies mixed = bodies;
+  for (std::size_t i = 0; i < mixed.size(); i += 2) mixed.q[i] *= -1;
+  Holding<Laplace, 6, double> solver({.tolerance = 1e-4});
+  run(solver, bodies);
+  const double of_one_sign = *solver.options().pair_error;
+  const Results results = run(solver, mixed);
+  EXPECT_LT(*solver.options().pair_error, of_one_sign);
+  EXPECT_LT(relative_l2(results.field, direct_sum<Laplace>(mixed).field), 1e-4);
+}
+
+TEST(Calibration, ToleranceIsForSolversThatCanHoldIt) {
+  const auto refused = [](auto solver_of, fmm::Options const& options, std::string const& word) {
+    using Solver = typename decltype(solver_of)::type;
+    try {
+      Solver solver(options);
+      FAIL() << word;
+    } catch (fmm::InvalidArgument const& e) {
+      EXPECT_NE(std::string(e.what()).find(word), std::string::npos) << e.what();
+    }
+  };
+  const std::type_identity<Holding<Laplace, 4, float>> in_float;
+  const std::type_identity<Holding<Laplace, 4, double>> in_double;
+  const std::type_identity<fmm::Solver<Laplace, 4>> by_radii;
+  refused(in_float, {.tolerance = 1e-3}, "double or Mixed");
+  refused(by_radii, {.tolerance = 1e-3}, "PowerCriterion");
+  refused(in_double, {.tolerance = 1e-13}, "1e-12 to 1e-2");
+  refused(in_double, {.tolerance = 1e-3, .pair_error = 1e-3}, "pair_error");
+  refused(in_double, {.tolerance = 1e-3, .theta = 0.5}, "theta");
+}
+
+}  // namespace
+}  // namespace fmm_test
