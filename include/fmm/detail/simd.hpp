@@ -218,6 +218,8 @@ template <class T>
 /// Bit i says what lane i of a comparison says.
 KOKKOS_FORCEINLINE_FUNCTION std::uint32_t bits_of(bool lane) { return lane; }
 
+KOKKOS_FORCEINLINE_FUNCTION float square_root(float x) { return std::sqrt(x); }
+
 template <class V>
 struct LaneTraits {
   static_assert(std::is_floating_point_v<V>, "lanes hold floating point numbers");
@@ -304,6 +306,7 @@ struct Pack {
   Pack& operator*=(Pack b) { return *this = *this * b; }
   friend Mask operator<(Pack a, Pack b) { return {a.value < b.value}; }
   friend Mask operator>(Pack a, Pack b) { return {a.value > b.value}; }
+  friend Mask operator<=(Pack a, Pack b) { return {a.value <= b.value}; }
   friend Mask operator==(Pack a, Pack b) { return {a.value == b.value}; }
   friend Pack select(Mask m, Pack a, Pack b) { return Pack(m.value ? a.value : b.value); }
 };
@@ -487,6 +490,18 @@ using Lanes = std::conditional_t<is_host_space_v<Space>,
 /// As many floats as a register has, eight at most.
 inline constexpr int up_to_eight = register_bytes == 16 ? 4 : 8;
 using UpToEightFloats = Pack<float, up_to_eight>;
+
+inline UpToEightFloats square_root(UpToEightFloats x) {
+  using R [[maybe_unused]] = UpToEightFloats::Register;
+#if defined(__AVX__)
+  return UpToEightFloats((R)_mm256_sqrt_ps((__m256)x.value));
+#elif defined(__SSE2__)
+  return UpToEightFloats((R)_mm_sqrt_ps((__m128)x.value));
+#else
+  for (int l = 0; l < up_to_eight; ++l) x.value[l] = std::sqrt(x.value[l]);
+  return x;
+#endif
+}
 
 #else
 

@@ -33,8 +33,9 @@
 // may_accept is false for a sum of both radii and a squared distance of the centres that get Acceptance::no for
 // certain; lengths are in edges of the root, and V is float or a pack of floats: +, -, * and one comparison. A CPU
 // asks it for several sources at a time, lane by lane, and the criterion itself only for those that are left; with
-// `using accepts_by_radii = MyCriterion`, too, all these get Acceptance::m2l. (Types, so that what is derived from
-// MyCriterion has to say so itself.)
+// `using accepts_by_radii = MyCriterion`, too, all these get Acceptance::m2l; with `using decides_in_lanes =
+// MyCriterion`, and uses_powers, it decides about siblings by decide_siblings (as PowerCriterion does). (Types, so that
+// what is derived from MyCriterion has to say so itself.)
 //
 // `Acceptance::m2l` must only be given to pairs whose expansions converge: the sum of both radii less than
 // the distance of the centres; `Acceptance::p2l` to those whose source's bodies are all farther from the
@@ -45,6 +46,7 @@
 #include <concepts>
 
 #include "../detail/cell.hpp"
+#include "../detail/simd.hpp"
 
 namespace fmm {
 
@@ -210,6 +212,26 @@ struct RelativeCriterion : detail::PairErrorOfRadii {
   }
 };
 
+/// Siblings as a criterion that decides about them together sees them: one a lane, V a pack of floats.
+template <class V>
+struct SiblingViews {
+  V radius, bodies;
+  V is_leaf;  ///< 1 or 0
+  V R2;       ///< squared distance from the target's centre
+  float edge;
+  std::uint32_t leaves;  ///< bits
+  float const* powers;   ///< sizes of degree 0; those of degree n follow n `stride` later
+  std::int64_t stride;
+
+  V power(int n) const { return detail::LaneTraits<V>::load(powers + n * stride); }
+};
+
+/// What becomes of siblings: bits of those that get an Acceptance, and of those that are to be decided about one by
+/// one. Of all others it is p2p or no.
+struct SiblingDecisions {
+  std::uint32_t m2l, split_source, split_target, alone;
+};
+
 /// What a pair errs by is estimated from the multipole's own powers (Dehnen 2014, Comput. Astrophys. Cosmol.
 /// 1:1, eqs. 14 to 17), for either side apart, and each pair gets the operator that costs least among those
 /// that are good enough: M2L, M2P, P2L, P2P (Cheng, Greengard & Rokhlin 1999, J. Comput. Phys. 155:468,
@@ -231,6 +253,7 @@ struct RelativeCriterion : detail::PairErrorOfRadii {
 /// the order, the distribution and N (docs/math.md).
 struct PowerCriterion : detail::BelowTheta {
   using refuses_by_radii = PowerCriterion;
+  using decides_in_lanes = PowerCriterion;
   static constexpr bool uses_theta = true;
   static constexpr bool uses_radii = true;
   static constexpr bool uses_charges = true;
@@ -261,33 +284,34 @@ struct PowerCriterion : detail::BelowTheta {
     }
   }
 
+ private:
+  /// T and S without 1 / (1 - a - b), S without 1 / D^2, and what they may be.
+  template <class V>
+  struct Estimate {
+    V T, S, allowed, a, b, t, D, last;
+
+    KOKKOS_FUNCTION auto target_is_good() const {
+      return T <= allowed;  // a source without charge is good in no field, too
+    }
+    KOKKOS_FUNCTION auto source_is_good() const { return S <= allowed * D * D; }
+  };
+
+ public:
   KOKKOS_FUNCTION Acceptance operator()(CellView const& target, CellView const& source) const {
-    const float r = target.radius + source.radius, R2 = detail::distance2(target, source);
-    if (!may_accept(r, R2)) return Acceptance::no;
+    const float R2 = detail::distance2(target, source);
+    if (!may_accept(target.radius + source.radius, R2)) return Acceptance::no;
     const float direct = target.bodies * source.bodies * m2ls_per_pair;
     const bool leaves = target.leaf && source.leaf;
     if (leaves && direct < 1) return Acceptance::p2p;
 
-    const float per_R = 1 / std::sqrt(R2), a = target.radius * per_R, b = source.radius * per_R,
-                t = source.edge * per_R, D = 1 - 0.6f * a, t_D = t / D;
-    // T and S without 1 / (1 - a - b), and S without 1 / D^2
-    const float last = std::fabs(source.powers[order]);
-    float T = binomials[order] * last, S = last * b, a_p = 1;
-    for (int n = order - 1; n >= 0; --n) {
-      T = T * t + binomials[n] * std::fabs(source.powers[n]);
-      S *= t_D;
-      a_p *= a;
-    }
-    T *= a_p;
-    const float worth = leaves ? direct : refinement;  // in M2Ls
-    const float allowed =
-        limit * target.field * R2 * std::sqrt(worth / target.bodies) * (1 - r * per_R);
-    const bool target_good = T <= allowed;  // a source without charge is good in no field, too
-    const bool source_good = S <= allowed * D * D;
+    const auto e = estimate(target, source.radius, source.edge, R2, leaves ? direct : refinement,
+                            [&](int n) { return std::fabs(source.powers[n]); });
+    const bool target_good = e.target_is_good(), source_good = e.source_is_good();
     // a leaf's bodies have no S; where that of the leaf is too large, the other way is all pairs
     const float from_bodies = source.bodies * m2ls_per_p2l;
     if (target_good && source.leaf && from_bodies < (source_good ? 1 : direct) &&
-        (source_good || is_small_from_bodies(source.charge, a, 1 - b, allowed / (1 - r * per_R))))
+        (source_good ||
+         is_small_from_bodies(source.charge, e.a, 1 - e.b, e.allowed / (1 - e.a - e.b))))
       return Acceptance::p2l;
     if (target_good && source_good) return Acceptance::m2l;
     if (target_good) return Acceptance::split_source;
@@ -295,12 +319,76 @@ struct PowerCriterion : detail::BelowTheta {
     // the other ways are all bodies of the source, or its parts: T / allowed of them would be good enough,
     // if their errors did not add up
     const float at_bodies = target.bodies * m2ls_per_m2p;
-    const bool cheap = at_bodies < direct && (at_bodies < refinement || at_bodies * allowed < T);
-    return cheap && is_small_at_bodies(last * b, t, 1 - a, allowed) ? Acceptance::m2p
-                                                                    : Acceptance::split_source;
+    const bool cheap =
+        at_bodies < direct && (at_bodies_is_little(target) || at_bodies * e.allowed < e.T);
+    return cheap && is_small_at_bodies(e.last * e.b, e.t, 1 - e.a, e.allowed)
+               ? Acceptance::m2p
+               : Acceptance::split_source;
+  }
+
+  /// The same of siblings among which may_accept is true of those in `suspects`.
+  template <class V>
+  SiblingDecisions decide_siblings(CellView const& target, SiblingViews<V> const& sources,
+                                   std::uint32_t suspects) const {
+    using detail::bits_of, detail::select;
+    const V direct = V(target.bodies * m2ls_per_pair) * sources.bodies;
+    const std::uint32_t leaves = target.leaf ? sources.leaves : 0,
+                        direct_is_cheap = leaves & bits_of(direct < V(1.0f));
+    SiblingDecisions decisions{};
+    suspects &= ~direct_is_cheap;
+    if (suspects == 0) return decisions;
+    V worth(refinement);
+    if (leaves != 0) worth = select(sources.is_leaf > V(0.0f), direct, worth);
+    const auto e = estimate(target, sources.radius, V(sources.edge), sources.R2, worth,
+                            [&](int n) { return sources.power(n); });
+    const std::uint32_t target_good = suspects & bits_of(e.target_is_good()),
+                        source_good = suspects & bits_of(e.source_is_good()),
+                        neither = suspects & ~target_good;
+    if ((target_good & sources.leaves) != 0) {
+      const V from_bodies = sources.bodies * V(m2ls_per_p2l);
+      decisions.alone = target_good & sources.leaves &
+                        ((source_good & bits_of(from_bodies < V(1.0f))) |
+                         (~source_good & bits_of(from_bodies < direct)));
+    }
+    decisions.m2l = target_good & source_good & ~decisions.alone;
+    decisions.split_source = target_good & ~source_good & ~decisions.alone;
+    if (!target.leaf) {
+      decisions.split_target = neither & source_good;
+    } else if (neither != 0) {
+      const V at_bodies(target.bodies * m2ls_per_m2p);
+      const std::uint32_t cheap =
+          neither & bits_of(at_bodies < direct) &
+          (at_bodies_is_little(target) ? ~0u : bits_of(at_bodies * e.allowed < e.T));
+      decisions.alone |= cheap;
+      decisions.split_source |= neither & ~cheap;
+    }
+    return decisions;
   }
 
  private:
+  /// Of sources of that radius and edge at that distance, whose degree n has power(n); `worth` is what the pair's
+  /// refinement costs, in M2Ls.
+  template <class V, class Power>
+  KOKKOS_FORCEINLINE_FUNCTION Estimate<V> estimate(CellView const& target, V radius, V edge, V R2,
+                                                   V worth, Power const& power) const {
+    using detail::square_root;
+    const V per_R = V(1.0f) / square_root(R2), a = V(target.radius) * per_R, b = radius * per_R,
+            t = edge * per_R, D = V(1.0f) - V(0.6f) * a, t_D = t / D;
+    const V last = power(order);
+    V T = V(binomials[order]) * last, S = last * b, a_p(1.0f);
+    for (int n = order - 1; n >= 0; --n) {
+      T = T * t + V(binomials[n]) * power(n);
+      S = S * t_D;
+      a_p = a_p * a;
+    }
+    const V allowed = V(limit * target.field) * R2 * square_root(worth / V(target.bodies)) *
+                      (V(1.0f) - (V(target.radius) + radius) * per_R);
+    return {T * a_p, S, allowed, a, b, t, D, last};
+  }
+  /// Whether M2P for all of the target's bodies costs less than refinements do.
+  KOKKOS_FUNCTION bool at_bodies_is_little(CellView const& target) const {
+    return target.bodies * m2ls_per_m2p < refinement;
+  }
   /// Whether T is, of bodies that may all be at the distance D R of the nearest: T's sum over the degrees of the
   /// source ends too early where these fall slowly.
   KOKKOS_FUNCTION bool is_small_from_bodies(float charge, float a, float D, float allowed) const {
@@ -419,6 +507,8 @@ inline constexpr bool uses_powers_v<C> = C::uses_powers;
 
 template <class C>
 concept RefusesByRadii = std::same_as<typename C::refuses_by_radii, C>;
+template <class C>
+concept DecidesInLanes = RefusesByRadii<C> && std::same_as<typename C::decides_in_lanes, C>;
 template <class C>
 concept AcceptsByRadii = RefusesByRadii<C> && std::same_as<typename C::accepts_by_radii, C>;
 

@@ -97,18 +97,25 @@ struct TraversalBuffers {
   }
 };
 
-/// For walks on a CPU, with balls if they are asked for; `radii` as in CellMeasures.
+/// For walks on a CPU, with balls if they are asked for, and with powers where there are any; `radii` and `powers` as
+/// in CellMeasures.
 template <class Space>
 Families<Space> make_families(Space const& space, TraversalBuffers<Space>& buffers,
                               Array<Cell, Space> cells, bool with_balls,
-                              Array<float, Space> radii = {}) {
+                              Array<float, Space> radii = {}, Array<float, Space> powers = {}) {
   if constexpr (is_host_space_v<Space>) {
-    const std::int64_t n = cells.extent(0), room = with_balls ? n + 7 : 0;
-    const auto balls = buffers.balls.resize(4 * room);
-    const auto coordinate = [&](int i) { return part<float, Space>(balls, i * room, room); };
-    const Families<Space> families{coordinate(0), coordinate(1), coordinate(2), coordinate(3),
-                                   buffers.leaf_children.resize(n)};
-    for_range("fmm::lists::families", space, n, MakeFamilies<Space>{cells, radii, families});
+    const std::int64_t n = cells.extent(0), room = with_balls ? n + 7 : 0,
+                       degrees = std::int64_t(powers.extent(0)) / n;
+    const auto balls = buffers.balls.resize((4 + (degrees > 0 ? 2 + degrees : 0)) * room);
+    const auto row = [&](int i) { return part<float, Space>(balls, i * room, room); };
+    Families<Space> families{row(0), row(1), row(2), row(3), buffers.leaf_children.resize(n)};
+    if (degrees > 0) {
+      families.bodies = row(4);
+      families.is_leaf = row(5);
+      families.powers = part<float, Space>(balls, 6 * room, degrees * room);
+    }
+    for_range("fmm::lists::families", space, n,
+              MakeFamilies<Space>{cells, radii, powers, families});
     return families;
   } else {
     return {};
@@ -263,7 +270,8 @@ InteractionLists<Space> dual_lists(Space const& space, TraversalBuffers<Space>& 
                                    bool has_p2l, int team_size,
                                    Array<int, Space> wanted = {}) {
   const auto families =
-      make_families(space, buffers, tree.cells, RefusesByRadii<Criterion>, measures.radii);
+      make_families(space, buffers, tree.cells, RefusesByRadii<Criterion>, measures.radii,
+                    DecidesInLanes<Criterion> ? measures.powers : Array<float, Space>{});
   using Walk = DualWalk<Space, Criterion>;
   return fill_lists<Walk>(space, buffers, tree.cells.extent(0), tree.depth + 1, [&](bool wait) {
     CellIndex parents = 0;

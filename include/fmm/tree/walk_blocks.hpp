@@ -230,14 +230,28 @@ struct WalkBlocks {
       const CellIndex first = cell.child_begin;
       const int count = cell.child_count, level = cell.level + 1;
       const std::uint32_t leaves = walk.families.leaf_children(parent),
-                          suspects = walk.suspects(target, first, count),
-                          refused = ((1u << count) - 1) & ~suspects;
+                          suspects = walk.suspects(target, first, count);
+      std::uint32_t refused = ((1u << count) - 1) & ~suspects;
       const ListIndex of_leaves = Walk::refused(target, level, true),
                       of_others = Walk::refused(target, level, false);
       if constexpr (Walk::certain) {
         found[list_m2l].add(first, suspects);
       } else {
-        for (std::uint32_t left = suspects; left != 0; left &= left - 1) {
+        std::uint32_t alone = suspects;
+        if constexpr (Walk::in_lanes) {
+          if (suspects != 0) {
+            const auto all =
+                walk.decide_siblings(target, first, count, level, leaves, suspects);
+            found[list_m2l].add(first, all.m2l);
+            found[list_open].add(first, all.split_target);
+            const std::uint32_t splits = all.split_source & ~leaves;
+            for (std::uint32_t left = splits; left != 0; left &= left - 1)
+              stack[waiting++] = first + lowest_bit(left);
+            alone = all.alone;
+            refused |= suspects & ~(all.m2l | all.split_target | splits | alone);
+          }
+        }
+        for (std::uint32_t left = alone; left != 0; left &= left - 1) {
           const CellIndex index = first + lowest_bit(left);
           put(index, decision(target, index), found, stack, waiting);
         }

@@ -35,17 +35,22 @@ inline constexpr int depth_first_stack = 7 * max_tree_depth + 8;
 
 /// What a CPU knows of siblings before it looks at the cells themselves: their balls, coordinate by coordinate,
 /// in edges of the root (for criteria that refuse by radii), and by parent which of the children are leaves (bit c:
-/// child c). Behind the last ball there are seven empty ones.
+/// child c). For criteria that decide in lanes how many bodies they have, whether they are leaves (1 or 0), and the
+/// sizes of their multipoles' degrees, those of degree 0 first. Behind the last cell there are seven empty ones.
 template <class Space>
 struct Families {
   Array<float, Space> x, y, z, radius;
   Array<std::uint8_t, Space> leaf_children;
+  Array<float, Space> bodies, is_leaf, powers;
+
+  std::int64_t row() const { return x.extent(0); }
 };
 
 template <class Space>
 struct MakeFamilies {
   Array<Cell, Space> cells;
-  Array<float, Space> radii;  ///< in edges of their cells; none: half diagonals
+  Array<float, Space> radii;   ///< in edges of their cells; none: half diagonals
+  Array<float, Space> powers;  ///< cell by cell; none, unless families have any
   Families<Space> families;
 
   KOKKOS_FUNCTION void operator()(std::int64_t i) const {
@@ -61,6 +66,12 @@ struct MakeFamilies {
     for (int child = 0; child < cell.child_count; ++child)
       leaves |= std::uint32_t(cells(cell.child_begin + child).is_leaf()) << child;
     families.leaf_children(i) = std::uint8_t(leaves);
+    if (families.powers.extent(0) == 0) return;
+    families.bodies(i) = float(cell.body_count);
+    families.is_leaf(i) = cell.is_leaf() ? 1 : 0;
+    const auto degrees = std::int64_t(powers.extent(0) / cells.extent(0));
+    for (std::int64_t n = 0; n < degrees; ++n)
+      families.powers(n * families.row() + i) = std::fabs(powers(i * degrees + n));
   }
 
  private:
@@ -176,6 +187,45 @@ struct DualWalk {
     return without_neighbours(bits, target.index, first);
   }
 
+  /// Whether suspects are decided about together, as far as can be.
+  static constexpr bool in_lanes = DecidesInLanes<Criterion>;
+
+  /// What becomes of those of the `count` siblings from `first` on, on that level, that may be accepted.
+  SiblingDecisions decide_siblings(Target const& target, CellIndex first, int count, int level,
+                                   std::uint32_t leaves, std::uint32_t suspects) const {
+    using V = UpToEightFloats;
+    using Lane = LaneTraits<V>;
+    SiblingDecisions all{};
+    if (far_from > 0) {
+      all.alone = suspects;
+      return all;
+    }
+    for (int i = 0; i < count; i += Lane::count) {
+      const std::uint32_t these = suspects >> i & ((1u << Lane::count) - 1);
+      if (these == 0) continue;
+      const auto load = [&](Array<float, Space> const& numbers) {
+        return Lane::load(numbers.data() + first + i);
+      };
+      const V dx = V(target.view.centre[0]) - load(families.x),
+              dy = V(target.view.centre[1]) - load(families.y),
+              dz = V(target.view.centre[2]) - load(families.z);
+      const SiblingViews<V> sources{load(families.radius),
+                                    load(families.bodies),
+                                    load(families.is_leaf),
+                                    dx * dx + dy * dy + dz * dz,
+                                    1 / float(std::int32_t(1) << level),
+                                    leaves >> i,
+                                    families.powers.data() + first + i,
+                                    families.row()};
+      const auto some = criterion.decide_siblings(target.view, sources, these);
+      all.m2l |= some.m2l << i;
+      all.split_source |= some.split_source << i;
+      all.split_target |= some.split_target << i;
+      all.alone |= some.alone << i;
+    }
+    return all;
+  }
+
   /// Whether sibling targets decide together about a source that they start with.
   static constexpr bool starts_in_families = RefusesByRadii<Criterion>;
 
@@ -277,7 +327,7 @@ struct BarnesHutWalk {
     return gap2 < far_from * far_from;
   }
 
-  static constexpr bool certain = false, starts_in_families = false;
+  static constexpr bool certain = false, in_lanes = false, starts_in_families = false;
   KOKKOS_FORCEINLINE_FUNCTION std::uint32_t suspects(Target const&, CellIndex, int count) const {
     return (1u << count) - 1;
   }
