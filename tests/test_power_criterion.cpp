@@ -44,6 +44,72 @@ TYPED_TEST(Powers, OfARingHaveNoOddDegrees) {
   EXPECT_NEAR(Basis::power(M, 3), 0, rounding);
 }
 
+/// Siblings that a CPU decides about together, and each of them alone: the same, but for rounding.
+TEST(PowerCriterion, SiblingsGetWhatEachGetsAlone) {
+  using V = fmm::detail::UpToEightFloats;
+  using Lane = fmm::detail::LaneTraits<V>;
+  constexpr int W = Lane::count, p = 5;
+  std::mt19937_64 random(11);
+  const auto uniform = [&](double a, double b) {
+    return float(a + (b - a) * double(random() >> 11) * 0x1p-53);
+  };
+  int lanes = 0, alone = 0, others = 0, decided[7] = {};
+  for (int i = 0; i < 20000; ++i) {
+    const Criterion criterion({.theta = 0.92,
+                               .pair_error = std::pow(10.0, uniform(-7, -1)),
+                               .order = p,
+                               .pairs_per_m2l = 900,
+                               .pairs_per_m2p = 20,
+                               .pairs_per_p2l = 15});
+    const float edge = 1.0f / float(16 << int(uniform(0, 3)));
+    const bool leaf = uniform(0, 1) < 0.5;
+    const fmm::CellView target{{0, 0, 0}, edge, edge * uniform(0.2, 0.86), 1, 1, 0,
+                               leaf ? std::floor(uniform(1, 100)) : 1000, 4, leaf, nullptr};
+    fmm::CellView source[W];
+    float radius[W], bodies[W], is_leaf[W], R2[W], powers[p + 1][W], of_one[W][p + 1];
+    std::uint32_t leaves = 0, suspects = 0;
+    for (int l = 0; l < W; ++l) {
+      is_leaf[l] = uniform(0, 1) < 0.5 ? 1 : 0;
+      leaves |= std::uint32_t(is_leaf[l]) << l;
+      bodies[l] = is_leaf[l] > 0 ? std::floor(uniform(1, 100)) : 1000;
+      radius[l] = 0.0625f * uniform(0.2, 0.86);
+      for (int n = 0; n <= p; ++n)
+        of_one[l][n] = powers[n][l] = bodies[l] / 1e4f * std::pow(radius[l] / 0.0625f, float(n));
+      source[l] = {{uniform(0.03, 0.4), 0, 0}, 0.0625f, radius[l], bodies[l] / 1e4f, 1, 0, bodies[l], 4,
+                   is_leaf[l] > 0, of_one[l]};
+      R2[l] = fmm::detail::distance2(target, source[l]);
+      suspects |= std::uint32_t(criterion.may_accept(target.radius + radius[l], R2[l])) << l;
+    }
+    const auto all = criterion.decide_siblings(
+        target,
+        fmm::SiblingViews<V>{Lane::load(radius), Lane::load(bodies), Lane::load(is_leaf),
+                             Lane::load(R2), 0.0625f, leaves, &powers[0][0], W},
+        suspects);
+    EXPECT_EQ((all.m2l | all.split_source | all.split_target | all.alone) & ~suspects, 0u);
+    for (int l = 0; l < W; ++l) {
+      if ((suspects >> l & 1) == 0) continue;
+      ++lanes;
+      if (all.alone >> l & 1) {
+        ++alone;
+        continue;
+      }
+      const auto expected = criterion(target, source[l]);
+      using fmm::Acceptance;
+      const auto found = all.m2l >> l & 1            ? Acceptance::m2l
+                         : all.split_source >> l & 1 ? Acceptance::split_source
+                         : all.split_target >> l & 1 ? Acceptance::split_target
+                                                     : Acceptance::no;
+      ++decided[int(found)];
+      others += found != (expected == Acceptance::p2p ? Acceptance::no : expected);
+    }
+  }
+  EXPECT_LE(others, lanes / 10000);
+  EXPECT_LT(alone, lanes / 2);
+  for (const auto each : {fmm::Acceptance::no, fmm::Acceptance::m2l, fmm::Acceptance::split_source,
+                          fmm::Acceptance::split_target})
+    EXPECT_GT(decided[int(each)], lanes / 50) << int(each);
+}
+
 /// docs/math.md's T and S, in double, of pairs whose sources are a cube's worth of charges, against what is
 /// decided in float: for non-leaves, whose pairs are accepted or split by these two alone.
 TEST(PowerCriterion, DecidesByTheFormula) {

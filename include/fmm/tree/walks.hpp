@@ -41,7 +41,7 @@ template <class Space>
 struct Families {
   Array<float, Space> x, y, z, radius;
   Array<std::uint8_t, Space> leaf_children;
-  Array<float, Space> bodies, is_leaf, powers;
+  Array<float, Space> bodies = {}, is_leaf = {}, powers = {};
 
   std::int64_t row() const { return x.extent(0); }
 };
