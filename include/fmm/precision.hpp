@@ -55,12 +55,12 @@ struct TwoFloats {
   float high, low;
 };
 
-/// The high part is what is left without the bits that float has no room for. (High as float(x) and low as
-/// x - double(high) would do, but g++ 12 takes double(float(x)) for x where it vectorises the two.)
+/// The high part is x rounded to the bits that float has room for. (High as float(x) and low as x - double(high)
+/// would do, but g++ 12 takes double(float(x)) for x where it vectorises the two.)
 KOKKOS_INLINE_FUNCTION TwoFloats in_two_parts(double x) {
   std::uint64_t bits;
   std::memcpy(&bits, &x, sizeof x);
-  bits &= ~((std::uint64_t(1) << 29) - 1);
+  bits = (bits + (std::uint64_t(1) << 28)) & ~((std::uint64_t(1) << 29) - 1);
   double high;
   std::memcpy(&high, &bits, sizeof high);
   return {float(high), float(x - high)};

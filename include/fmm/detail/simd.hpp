@@ -314,6 +314,10 @@ struct Pack {
 template <class Mask>
   requires requires(Mask m) { m.value[0]; }
 inline std::uint32_t bits_of(Mask m) {
+#if defined(__AVX512F__)
+  if constexpr (std::is_same_v<Mask, typename Pack<float, 16>::Mask>)
+    return _mm512_test_epi32_mask((__m512i)m.value, (__m512i)m.value);
+#endif
 #if defined(__AVX__)
   if constexpr (std::is_same_v<Mask, typename Pack<float, 8>::Mask>)
     return std::uint32_t(_mm256_movemask_ps((__m256)m.value));

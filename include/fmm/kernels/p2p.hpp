@@ -10,7 +10,11 @@
 //
 // Coordinates in a chunk are counted from the targets' origin in the targets' unit: in float, differences
 // are good to 2^-24 of that unit. In mixed precision they have a low part besides, which makes differences
-// good to 2^-47. (Two parts for sources in near cells only, in a walk of their own, took longer on a GPU.)
+// good to 2^-47. On a tree that matters to close sources only, those in the targets' leaf and in a margin around
+// it: an eighth of the edge, of the source's leaf if that is larger. Beyond it differences of high parts are good to
+// 2^-21 of themselves. Whether a source is close is seen once, as it is staged: the main loop is float's, without
+// the close ones. These are noted, and added at the end together with the targets' leaf, from two parts: a few
+// hundredths of all pairs.
 //
 // Cost: 20 flops a pair for potential and force, 19 for the force, as the chapter counts.
 #pragma once
@@ -72,10 +76,16 @@ struct SourceChunk {
   }
 };
 
-/// A chunk, and in mixed precision a second one for the low parts, where charges mean nothing.
-template <class V, int Capacity>
-struct TwoPartChunk {
+/// A chunk, and with two parts a second one for the low parts, where charges mean nothing.
+template <class V, int Capacity, bool TwoPart>
+struct Chunk {
+  static constexpr bool two_part = TwoPart;
+  static constexpr int capacity = Capacity;
+  static constexpr int numbers = (TwoPart ? 2 : 1) * SourceChunk<V, Capacity>::size;
   SourceChunk<V, Capacity> high, low;
+
+  KOKKOS_FORCEINLINE_FUNCTION explicit Chunk(lane_scalar_t<V>* data)
+      : high{data}, low{data + (TwoPart ? SourceChunk<V, Capacity>::size : 0)} {}
 };
 
 /// W bodies, or `count` of them if these are fewer, one a lane.
@@ -143,6 +153,24 @@ struct SourceRun {
   Real ratio, shift[3];
 };
 
+/// A source so close to the targets' leaf that differences are wanted from two parts.
+struct CloseSource {
+  BodyIndex body;
+  CellIndex cell;
+};
+
+/// Each coordinate of an uncharged source that fills a gap in a chunk.
+template <class Real>
+inline constexpr Real far_away = Real(1e3);
+
+/// What a walk through the sources keeps in scratch memory.
+template <class Real>
+struct WalkMemory {
+  SourceRun<Real>* run;
+  int* close_count = nullptr;  ///< of the sources in `close`; both for problems that note such
+  CloseSource* close = nullptr;
+};
+
 /// How sources may meet targets.
 enum class Meeting {
   apart,           ///< not at one point, as a rule: if they do, the sums may be infinite or NaN
@@ -175,7 +203,7 @@ struct TwoPartSources {
   Sources<V> high, low;
 
   template <int Capacity>
-  KOKKOS_FORCEINLINE_FUNCTION TwoPartSources(TwoPartChunk<V, Capacity> const& chunk, int block)
+  KOKKOS_FORCEINLINE_FUNCTION TwoPartSources(Chunk<V, Capacity, TwoPart> const& chunk, int block)
       : high(chunk.high.load(block)) {
     if constexpr (TwoPart) low = chunk.low.load(block);
   }
@@ -230,7 +258,7 @@ KOKKOS_FORCEINLINE_FUNCTION void add_sources(Kernel const& kernel,
 /// them, target t is number self[t] of the chunk. The loop is unrolled to `Pairs` pairs or more.
 template <class Want, Meeting Kind, int Targets, int Pairs, class Kernel, class V, class Real,
           bool TwoPart, int Capacity, int Most>
-KOKKOS_FORCEINLINE_FUNCTION void accumulate(Kernel const& kernel, TwoPartChunk<V, Capacity> chunk,
+KOKKOS_FORCEINLINE_FUNCTION void accumulate(Kernel const& kernel, Chunk<V, Capacity, TwoPart> chunk,
                                             int begin, int count, int step, int const (&self)[Most],
                                             Place<Real, TwoPart> const (&at)[Most],
                                             TargetSums<V> (&sum)[Most]) {
@@ -251,7 +279,7 @@ KOKKOS_FORCEINLINE_FUNCTION void accumulate(Kernel const& kernel, TwoPartChunk<V
 template <class Want, int Targets, int Pairs, class Kernel, class V, class Real, bool TwoPart,
           int Capacity, int Most>
 KOKKOS_FORCEINLINE_FUNCTION void accumulate_halved(Kernel const& kernel,
-                                                   TwoPartChunk<V, Capacity> chunk, int begin,
+                                                   Chunk<V, Capacity, TwoPart> chunk, int begin,
                                                    int count, int step, bool odd,
                                                    Place<Real, TwoPart> const (&at)[Most],
                                                    TargetSums<V> (&sum)[Most]) {
@@ -277,15 +305,16 @@ KOKKOS_FORCEINLINE_FUNCTION void accumulate_halved(Kernel const& kernel,
 ///   using precision;  using kernel;  static constexpr P2PShape shape;
 ///   static constexpr bool long_sums;    whether a target has very many sources
 ///   static constexpr int runs;          SourceRuns that it wants in scratch memory
+///   static constexpr int close_room;    CloseSources that it wants there, more than a chunk's; 0: it notes none
 ///   struct Frame                        what the tile's coordinates are counted from, and
 ///     int first, count;                   its targets; the targets' kernel; the units of its sums
 ///     kernel pair; Real potential_unit, field_unit;
 ///   Frame frame(tile index);
-///   void target(frame, i, Place& place);           coordinates of target i
+///   void target(frame, i, Place& place);           coordinates of target i, in one part or two
 ///   struct Cursor;  Cursor begin(frame);           a walk through all sources but the tile's own leaf
-///   int stage(team, frame, cursor, run scratch, chunk, capacity)    fills the chunk; 0 at the end
+///   int stage(team, frame, cursor, memory, chunk)  fills the chunk, with gaps for what it notes; 0 at the end
 ///   int own_count(frame);                          sources among which the targets themselves are,
-///   int stage_own(team, frame, begin, chunk, capacity) which are staged apart;
+///   int stage_own(team, frame, memory, noted, begin, chunk)  which are staged apart, and after them the noted;
 ///   int own_index(frame, i);                       and the number of target i among them
 ///   void store(frame, i, sums of target i)
 template <class Space, class Want, class Problem>
@@ -302,16 +331,22 @@ struct P2P {
   static constexpr int scratch_level = Tuning<Space, Real>::scratch_level;
   /// Blocks of targets that a thread works through for every chunk.
   static constexpr int blocks = shape.tile / (columns * targets);
+  /// Whether close sources are noted, and added with the own ones; others are in one part then.
+  static constexpr bool notes_close = Problem::close_room > 0;
+  static constexpr bool main_two_part = two_part && !notes_close;
+  using MainChunk = Chunk<V, chunk_size, main_two_part>;
+  using OwnChunk = Chunk<V, chunk_size / (notes_close ? 2 : 1), two_part>;
+  using Memory = WalkMemory<Real>;
   /// Sources, and afterwards the sums of the threads that share targets.
-  using Chunk = TwoPartChunk<V, chunk_size>;
-  static constexpr int chunk_numbers = SourceChunk<V, chunk_size>::size;
-  static constexpr int source_bytes = (two_part ? 2 : 1) * chunk_numbers * int(sizeof(Real)),
+  static constexpr int source_bytes =
+                           std::max(MainChunk::numbers, OwnChunk::numbers) * int(sizeof(Real)),
                        totals = split > 1 ? shape.tile *split : 0,
                        total_bytes = totals * int(sizeof(Body<Total>));
   static constexpr int shared_bytes = source_bytes > total_bytes ? source_bytes : total_bytes;
   static constexpr std::size_t scratch_bytes =
-      shared_bytes + Problem::runs * sizeof(SourceRun<Real>) + sizeof(int) +
-      sizeof(typename Problem::Frame) + 4 * scratch_alignment;
+      shared_bytes + Problem::runs * sizeof(SourceRun<Real>) +
+      Problem::close_room * sizeof(CloseSource) + sizeof(int) + sizeof(typename Problem::Frame) +
+      5 * scratch_alignment;
   static_assert(shape.tile == blocks * columns * targets);
   static_assert(split == 1 || (blocks == 1 && W == 1));
   static_assert(split == 1 || shape.tile <= 31 * shape.team);  // bits of what a thread stores
@@ -324,7 +359,8 @@ struct P2P {
   static_assert(!halves || targets <= 7);  // a loop of its own for every number of rows
   /// A chunk is filled up to a multiple of so many sources.
   static constexpr int row = split * W * (halves ? 2 : 1);
-  static_assert(chunk_size % row == 0);
+  static_assert(MainChunk::capacity % row == 0 && OwnChunk::capacity % row == 0);
+  static_assert(!notes_close || (!direct && Problem::close_room >= chunk_size));
   /// Pairs that the main loop is unrolled to. Teams with tiles of all sizes run together, each size has loops of
   /// its own, and all that runs together shall fit into the cache of instructions.
   static constexpr int unrolled = direct ? 4 : 8;
@@ -332,7 +368,7 @@ struct P2P {
   static constexpr bool has_apart = HasApart<typename Problem::kernel>;
   using Frame = typename Problem::Frame;
   using Totals = TargetSums<Total>[targets];
-  using Places = Place<Real, two_part>[targets];
+  using Places = Place<Real, main_two_part>[targets];
 
   Problem problem;
 
@@ -356,31 +392,34 @@ struct P2P {
  private:
   KOKKOS_FORCEINLINE_FUNCTION void sum(TeamMember<Space> const& team, Frame const& frame) const {
     char* const shared = scratch_array<char>(team, scratch_level, shared_bytes);
-    SourceRun<Real>* const runs =
-        scratch_array<SourceRun<Real>>(team, scratch_level, Problem::runs);
+    Memory memory{scratch_array<SourceRun<Real>>(team, scratch_level, Problem::runs)};
+    if constexpr (notes_close) {
+      memory.close_count = scratch_array<int>(team, scratch_level, 1);
+      memory.close = scratch_array<CloseSource>(team, scratch_level, Problem::close_room);
+    }
     Held held;
     FMM_UNROLL
     for (int b = 0; b < blocks; ++b) FMM_UNROLL
     for (int t = 0; t < targets; ++t) {
       int i = target_of(team, b, t);
       if (is_halved(frame, b, t) && is_odd(team)) i -= columns / 2;
-      problem.target(frame, i < frame.count ? i : frame.count - 1, held.at[b][t]);
+      problem.target(frame, within(frame, i), held.at[b][t]);
     }
     if constexpr (direct && has_apart) {
       int* const again = scratch_array<int>(team, scratch_level, 1);
       if (team.team_rank() == 0) *again = 0;
-      walk<Meeting::apart>(team, frame, shared, runs, held);
+      walk<Meeting::apart>(team, frame, shared, memory, held);
       const unsigned left = store(team, frame, shared, held, ~0u);
       if (left != 0) Kokkos::atomic_add(again, 1);
       team.team_barrier();
       if (*again != 0) {
         FMM_UNROLL
         for (int t = 0; t < targets; ++t) held.total[0][t] = {};
-        walk<Meeting::coincident>(team, frame, shared, runs, held);
+        walk<Meeting::coincident>(team, frame, shared, memory, held);
         store(team, frame, shared, held, left);
       }
     } else {
-      walk<Meeting::apart>(team, frame, shared, runs, held);
+      walk<Meeting::apart>(team, frame, shared, memory, held);
       store(team, frame, shared, held, ~0u);
     }
   }
@@ -388,6 +427,10 @@ struct P2P {
   /// The threads' targets are interleaved, so that a part of a tile leaves none without.
   KOKKOS_FORCEINLINE_FUNCTION static int target_of(TeamMember<Space> const& team, int b, int t) {
     return (b * targets + t) * columns + team.team_rank() % columns;
+  }
+  /// Beyond the tile's end threads repeat its last target.
+  KOKKOS_FORCEINLINE_FUNCTION static int within(Frame const& frame, int i) {
+    return i < frame.count ? i : frame.count - 1;
   }
   /// Rows of targets in block b: those of its longest column.
   KOKKOS_FORCEINLINE_FUNCTION static int rows(Frame const& frame, int b) {
@@ -409,40 +452,62 @@ struct P2P {
   /// Adds all sources; those of other leaves meet the targets as `Others` says.
   template <Meeting Others>
   KOKKOS_FORCEINLINE_FUNCTION void walk(TeamMember<Space> const& team, Frame const& frame,
-                                        char* shared, SourceRun<Real>* runs, Held& held) const {
-    Real* const numbers = reinterpret_cast<Real*>(shared);
-    const Chunk chunk{{numbers}, {numbers + (two_part ? chunk_numbers : 0)}};
-    for (std::int64_t begin = 0; begin < problem.own_count(frame); begin += chunk_size) {
-      team.team_barrier();
-      const int count = problem.stage_own(team, frame, int(begin), chunk, chunk_size);
-      add<Others == Meeting::apart ? Meeting::self : Meeting::coincident_self>(
-          team, frame, chunk, pad(team, chunk, count), int(begin), held);
-    }
+                                        char* shared, Memory memory, Held& held) const {
+    if constexpr (!notes_close)
+      add_own<Others>(team, frame, shared, memory, 0, 0, held);
+    else if (team.team_rank() == 0)
+      *memory.close_count = 0;
+    [[maybe_unused]] int own = 0;  // how many of the own sources were added
+    const MainChunk chunk(reinterpret_cast<Real*>(shared));
     auto cursor = problem.begin(frame);
     while (true) {
       team.team_barrier();
-      const int count = problem.stage(team, frame, cursor, runs, chunk, chunk_size);
+      const int count = problem.stage(team, frame, cursor, memory, chunk);
+      if (count > 0) add<Others>(team, frame, chunk, pad(team, chunk, count), 0, held);
+      if constexpr (notes_close) {
+        const int noted = *memory.close_count;
+        if (count == 0 || noted > Problem::close_room - chunk_size) {
+          add_own<Others>(team, frame, shared, memory, own, noted, held);
+          own = problem.own_count(frame);
+          if (team.team_rank() == 0) *memory.close_count = 0;
+        }
+      }
       if (count == 0) break;
-      add<Others>(team, frame, chunk, pad(team, chunk, count), 0, held);
+    }
+  }
+
+  /// Adds the own sources, from number `begin` on, and after them the noted ones.
+  template <Meeting Others>
+  KOKKOS_FORCEINLINE_FUNCTION void add_own(TeamMember<Space> const& team, Frame const& frame,
+                                           char* shared, Memory memory, std::int64_t begin,
+                                           int noted, Held& held) const {
+    const OwnChunk chunk(reinterpret_cast<Real*>(shared));
+    const std::int64_t end = problem.own_count(frame) + noted;
+    for (; begin < end; begin += OwnChunk::capacity) {
+      team.team_barrier();
+      const int count = problem.stage_own(team, frame, memory, noted, int(begin), chunk);
+      add<Others == Meeting::apart ? Meeting::self : Meeting::coincident_self>(
+          team, frame, chunk, pad(team, chunk, count), int(begin), held);
     }
   }
 
   /// Uncharged sources, far away, up to a full row of blocks; returns how many sources there are then.
-  KOKKOS_FORCEINLINE_FUNCTION static int pad(TeamMember<Space> const& team, Chunk chunk,
+  template <class SomeChunk>
+  KOKKOS_FORCEINLINE_FUNCTION static int pad(TeamMember<Space> const& team, SomeChunk chunk,
                                              int count) {
     const int padded = (count + row - 1) / row * row;
     for (int j = count + team.team_rank(); j < padded; j += team.team_size()) {
-      chunk.high.store(j, Real(1e3), Real(1e3), Real(1e3), Real(0));
-      if constexpr (two_part) chunk.low.store(j, Real(0), Real(0), Real(0), Real(0));
+      chunk.high.store(j, far_away<Real>, far_away<Real>, far_away<Real>, Real(0));
+      if constexpr (SomeChunk::two_part) chunk.low.store(j, Real(0), Real(0), Real(0), Real(0));
     }
     team.team_barrier();
     return padded;
   }
 
   /// Adds the staged sources to all blocks of targets.
-  template <Meeting Kind>
+  template <Meeting Kind, class SomeChunk>
   KOKKOS_FORCEINLINE_FUNCTION void add(TeamMember<Space> const& team, Frame const& frame,
-                                       Chunk chunk, int count, int begin, Held& held) const {
+                                       SomeChunk chunk, int count, int begin, Held& held) const {
     // only the main loop is compiled for every number of targets: code has its caches, too
     constexpr bool main = Kind == Meeting::apart, own = direct && Kind == Meeting::self;
     constexpr int least = main ? 1 : own ? targets - 1 : targets;
@@ -452,24 +517,31 @@ struct P2P {
   }
 
   /// Adds them to block b, which needs at least `Targets` targets a thread.
-  template <Meeting Kind, int Targets>
+  template <Meeting Kind, int Targets, class SomeChunk>
   KOKKOS_FORCEINLINE_FUNCTION void add_block(TeamMember<Space> const& team, Frame const& frame,
-                                             Chunk chunk, int count, int begin, int b,
+                                             SomeChunk chunk, int count, int begin, int b,
                                              Held& held) const {
     if constexpr (Targets < targets)
       if (rows(frame, b) > Targets)
         return add_block<Kind, (Targets < 6 ? Targets + 1 : targets)>(team, frame, chunk, count,
                                                                       begin, b, held);
-    Places const& at = held.at[b];
+    Place<Real, SomeChunk::two_part> at[targets];
+    FMM_UNROLL
+    for (int t = 0; t < Targets; ++t)
+      if constexpr (SomeChunk::two_part == main_two_part) {
+        at[t] = held.at[b][t];
+      } else {  // low parts take no registers in the main loop
+        problem.target(frame, within(frame, target_of(team, b, t)), at[t]);
+        FMM_UNROLL
+        for (int d = 0; d < 3; ++d) at[t].x[d] = held.at[b][t].x[d];
+      }
     Totals& total = held.total[b];
     int self[targets] = {};
     if constexpr (have_self(Kind)) {
       FMM_UNROLL
-      for (int t = 0; t < Targets; ++t) {
-        const int i = target_of(team, b, t);
-        self[t] = problem.own_index(frame, i < frame.count ? i : frame.count - 1) - begin;
-      }
-      if constexpr (!direct) {  // scattered targets are in few of the chunks
+      for (int t = 0; t < Targets; ++t)
+        self[t] = problem.own_index(frame, within(frame, target_of(team, b, t))) - begin;
+      if constexpr (!direct && !notes_close) {  // scattered targets are in few of the chunks
         bool among = false;
         FMM_UNROLL
         for (int t = 0; t < Targets; ++t) among = among || (self[t] >= 0 && self[t] < count);
@@ -506,7 +578,8 @@ struct P2P {
                     sum[t].z * Real(0.125)};
         finite = finite && sum[t].finite();
       }
-      if constexpr (are_apart(Kind) && has_apart)
+      // where close sources are noted, others meet no target
+      if constexpr (are_apart(Kind) && has_apart && (!notes_close || have_self(Kind)))
         if (!finite) return add_coincident<Kind>(team, frame, chunk, count, begin, b, held);
       FMM_UNROLL
       for (int t = 0; t < Targets; ++t) total[t] += sum[t];
@@ -514,9 +587,9 @@ struct P2P {
   }
 
   /// The same again for sources of which one was found to be at a target.
-  template <Meeting Kind>
+  template <Meeting Kind, class SomeChunk>
   FMM_SELDOM KOKKOS_FUNCTION void add_coincident(TeamMember<Space> const& team, Frame const& frame,
-                                                 Chunk chunk, int count, int begin, int b,
+                                                 SomeChunk chunk, int count, int begin, int b,
                                                  Held& held) const {
     add_block<have_self(Kind) ? Meeting::coincident_self : Meeting::coincident, targets>(
         team, frame, chunk, count, begin, b, held);
@@ -613,7 +686,8 @@ struct LeafUnits {
   }
 };
 
-/// Near field of a tree: targets of a leaf, sources in the cells of its list. The unit is the leaf's edge.
+/// Near field of a tree: targets of a leaf, sources in the cells of its list. The unit is the leaf's edge. In mixed
+/// precision sources are close within `margin` edges of the leaf, of theirs or the targets'.
 template <class Space, class Kernel, class Precision, P2PShape Shape>
 struct NearField {
   using precision = Precision;
@@ -624,7 +698,8 @@ struct NearField {
   static constexpr int W = lane_count_v<V>;
   static constexpr P2PShape shape = Shape;
   static constexpr bool two_part = two_part_v<Precision>;
-  using Chunk = TwoPartChunk<V, shape.chunk>;
+  using MainChunk = Chunk<V, shape.chunk, false>;
+  using Memory = WalkMemory<Real>;
   struct Frame {
     CellIndex cell;
     Cell leaf;
@@ -644,6 +719,9 @@ struct NearField {
   static constexpr int run_groups = shape.team == 1 ? 1 : 8, run_team = shape.team / run_groups;
   static_assert(shape.team % run_groups == 0);
   static constexpr int runs_at_a_time = shape.team, runs = runs_at_a_time + run_groups;
+  static constexpr Real margin = Real(0.125);
+  static constexpr int close_room =
+      two_part ? shape.chunk + (is_host_space_v<Space> ? shape.chunk : 64) : 0;
 
   Array<Cell, Space> cells;
   Array<Tile, Space> tiles;
@@ -667,13 +745,14 @@ struct NearField {
             unit.potential,
             unit.field};
   }
-  KOKKOS_FUNCTION void target(Frame const& f, int i, Place<Real, two_part>& place) const {
+  template <bool TwoPart>
+  KOKKOS_FUNCTION void target(Frame const& f, int i, Place<Real, TwoPart>& place) const {
     const BodyIndex index = f.leaf.body_begin + f.first + i;
     const Body<Real> b = bodies(index);
     place.x[0] = b.x;
     place.x[1] = b.y;
     place.x[2] = b.z;
-    if constexpr (two_part) {
+    if constexpr (TwoPart) {
       const Body<Real> l = low(index);
       place.low[0] = l.x;
       place.low[1] = l.y;
@@ -682,7 +761,9 @@ struct NearField {
   }
   KOKKOS_FUNCTION Cursor begin(Frame const&) const { return {0, 0, 0, 0}; }
   KOKKOS_FUNCTION int stage(TeamMember<Space> const& team, Frame const& f, Cursor& at,
-                            SourceRun<Real>* run, Chunk chunk, int capacity) const {
+                            Memory const& memory, MainChunk chunk) const {
+    constexpr int capacity = MainChunk::capacity;
+    SourceRun<Real>* const run = memory.run;
     int filled = 0;
     while (filled < capacity) {
       if (at.run == at.run_count) {
@@ -703,16 +784,16 @@ struct NearField {
       const V ratio(r.ratio), shift[3] = {V(r.shift[0]), V(r.shift[1]), V(r.shift[2])};
       for (int j = team.team_rank() % run_team * W; j < take; j += run_team * W) {
         const Sources<V> b = load_bodies<V>(&bodies(r.begin + first + j), take - j);
-        const Sources<V> s{b.x * ratio + shift[0], b.y * ratio + shift[1], b.z * ratio + shift[2],
-                           b.q};
-        chunk.high.store(filled + before + j, s);
+        Sources<V> s{b.x * ratio + shift[0], b.y * ratio + shift[1], b.z * ratio + shift[2], b.q};
         if constexpr (two_part) {
-          const Sources<V> l = load_bodies<V>(&low(r.begin + first + j), take - j);
-          chunk.low.store(filled + before + j,
-                          {rounded_off(b.x * ratio, shift[0], s.x) + l.x * ratio,
-                           rounded_off(b.y * ratio, shift[1], s.y) + l.y * ratio,
-                           rounded_off(b.z * ratio, shift[2], s.z) + l.z * ratio, V(Real(0))});
+          std::uint32_t close = take_close(r, s);
+          if (take - j < W) close &= (std::uint32_t(1) << (take - j)) - 1;
+          for (; close != 0; close &= close - 1)
+            memory.close[next_place(memory)] = {
+                r.begin + first + j + lowest_bit(close),
+                list.entries(f.list_begin + at.entry - at.run_count + at.run + group)};
         }
+        chunk.high.store(filled + before + j, s);
       }
       if (all <= room) {
         filled += all;
@@ -728,14 +809,22 @@ struct NearField {
   }
   KOKKOS_FUNCTION int own_count(Frame const& f) const { return f.leaf.body_count; }
   KOKKOS_FUNCTION int own_index(Frame const& f, int i) const { return f.first + i; }
-  KOKKOS_FUNCTION int stage_own(TeamMember<Space> const& team, Frame const& f, int begin,
-                                Chunk chunk, int capacity) const {
-    const int left = f.leaf.body_count - begin, take = left < capacity ? left : capacity;
-    for (int j = team.team_rank() * W; j < take; j += team.team_size() * W) {
+  template <class OwnChunk>
+  KOKKOS_FUNCTION int stage_own(TeamMember<Space> const& team, Frame const& f, Memory const& memory,
+                                int noted, int begin, OwnChunk chunk) const {
+    constexpr int capacity = OwnChunk::capacity;
+    const int own = f.leaf.body_count - begin, all = own + noted;
+    const int take_own = own < capacity ? own : capacity, take = all < capacity ? all : capacity;
+    for (int j = team.team_rank() * W; j < take_own; j += team.team_size() * W) {
       const BodyIndex index = f.leaf.body_begin + begin + j;
-      chunk.high.store(j, load_bodies<V>(&bodies(index), take - j));
-      if constexpr (two_part) chunk.low.store(j, load_bodies<V>(&low(index), take - j));
+      chunk.high.store(j, load_bodies<V>(&bodies(index), take_own - j));
+      if constexpr (two_part) chunk.low.store(j, load_bodies<V>(&low(index), take_own - j));
     }
+    if constexpr (two_part)
+      for (int i = team.team_rank(); i < noted; i += team.team_size()) {
+        const int j = own + place_among(memory.close, noted, i);
+        if (j >= 0 && j < take) store_close(f, memory.close[i], chunk, j);
+      }
     return take;
   }
   /// The cells of the next entries, one a thread.
@@ -747,13 +836,8 @@ struct NearField {
     team.team_barrier();
     for (int i = team.team_rank(); i < at.run_count; i += team.team_size()) {
       const CellIndex index = list.entries(f.list_begin + at.entry + i);
-      const Cell source = cells(index);
-      const Real per_edge = Real(1) / Real(f.leaf.edge());
-      SourceRun<Real> r{source.body_begin,
-                        index == f.cell ? 0 : source.body_count,
-                        Real(source.edge()) * per_edge,
-                        {}};
-      for (int d = 0; d < 3; ++d) r.shift[d] = Real(source.centre[d] - f.leaf.centre[d]) * per_edge;
+      SourceRun<Real> r = run_of(f, index);
+      if (index == f.cell) r.count = 0;
       run[i] = r;
     }
     for (int i = team.team_rank(); i < run_groups; i += team.team_size())
@@ -772,19 +856,64 @@ struct NearField {
   }
 
  private:
-  /// What rounding left out of sum = a + b (Knuth's TwoSum).
-  KOKKOS_FORCEINLINE_FUNCTION static V rounded_off(V a, V b, V sum) {
-    const V b_in = sum - a;
-    return (a - (sum - b_in)) + (b - b_in);
+  KOKKOS_FORCEINLINE_FUNCTION SourceRun<Real> run_of(Frame const& f, CellIndex index) const {
+    const Cell source = cells(index);
+    const Real per_edge = Real(1) / Real(f.leaf.edge());
+    SourceRun<Real> r{source.body_begin, source.body_count, Real(source.edge()) * per_edge, {}};
+    for (int d = 0; d < 3; ++d) r.shift[d] = Real(source.centre[d] - f.leaf.centre[d]) * per_edge;
+    return r;
+  }
+  /// Bit l for body l of those at `s`, of that run: whether it is close. In `s` it is a gap from then on.
+  KOKKOS_FORCEINLINE_FUNCTION static std::uint32_t take_close(SourceRun<Real> const& run,
+                                                              Sources<V>& s) {
+    const Real reach = Real(0.5) + margin * (run.ratio > Real(1) ? run.ratio : Real(1));
+    const V x2 = s.x * s.x, y2 = s.y * s.y, z2 = s.z * s.z, xy2 = select(x2 > y2, x2, y2);
+    const auto close = select(xy2 > z2, xy2, z2) < V(reach * reach);
+    s.x = select(close, V(far_away<Real>), s.x);
+    s.q = select(close, V(Real(0)), s.q);
+    return bits_of(close);
+  }
+  KOKKOS_FORCEINLINE_FUNCTION static int next_place(Memory const& memory) {
+    if constexpr (shape.team == 1)
+      return (*memory.close_count)++;
+    else
+      return Kokkos::atomic_fetch_add(memory.close_count, 1);
+  }
+  /// Where source i of those noted comes among them: threads note theirs in any order, sums want one.
+  KOKKOS_FORCEINLINE_FUNCTION static int place_among(CloseSource const* close, int noted, int i) {
+    if constexpr (shape.team == 1) {
+      return i;
+    } else {
+      int place = 0;
+      for (int k = 0; k < noted; ++k) place += close[k].body < close[i].body;
+      return place;
+    }
+  }
+  /// A noted source in two parts. What rounding leaves out of a coordinate's sum is found exactly (Dekker): its shift
+  /// is larger, or a multiple of the other summand's last bit.
+  template <class OwnChunk>
+  KOKKOS_FORCEINLINE_FUNCTION void store_close(Frame const& f, CloseSource const& source,
+                                               OwnChunk chunk, int to) const {
+    const SourceRun<Real> run = run_of(f, source.cell);
+    const Body<Real> b = bodies(source.body), l = low(source.body);
+    const Real x[3] = {b.x, b.y, b.z}, rest[3] = {l.x, l.y, l.z};
+    Real high[3], left[3];
+    FMM_UNROLL
+    for (int d = 0; d < 3; ++d) {
+      high[d] = x[d] * run.ratio + run.shift[d];
+      left[d] = (x[d] * run.ratio - (high[d] - run.shift[d])) + rest[d] * run.ratio;
+    }
+    chunk.high.store(to, high[0], high[1], high[2], b.q);
+    chunk.low.store(to, left[0], left[1], left[2], Real(0));
   }
 };
 
-/// In two parts sources take twice the memory, and targets more registers.
+/// On a GPU sums in double take registers, and noted sources scratch memory: both suffice for 16 teams of a warp.
 template <class Precision>
 constexpr P2PShape near_field_shape(P2PShape shape) {
-  if (two_part_v<Precision>) {
-    shape.chunk /= 2;
-    shape.resident = 0;
+  if (two_part_v<Precision> && shape.split > 1) {
+    shape.chunk = shape.chunk / 8 * 7;
+    shape.resident = shape.resident > 0 ? 16 : 0;
   }
   return shape;
 }
@@ -819,7 +948,7 @@ struct AllSources {
   using V = Lanes<Space, Real>;
   static constexpr P2PShape shape = Shape;
   static constexpr bool two_part = two_part_v<Precision>;
-  using Chunk = TwoPartChunk<V, shape.chunk>;
+  using Parts = Chunk<V, shape.chunk, two_part>;
   struct Frame {
     std::int64_t tile_begin;  ///< in `targets`, or else in `bodies`
     double origin[3];
@@ -831,7 +960,7 @@ struct AllSources {
     BodyIndex body;
   };
   static constexpr bool long_sums = true;
-  static constexpr int runs = 0;
+  static constexpr int runs = 0, close_room = 0;
 
   Array<Body<double>, Space> bodies;
   Array<Tile, Space> tiles;         ///< of all bodies, if `contiguous`
@@ -869,7 +998,8 @@ struct AllSources {
     return {contiguous ? BodyIndex(0) : BodyIndex(bodies.extent(0))};
   }
   KOKKOS_FUNCTION int stage(TeamMember<Space> const& team, Frame const& f, Cursor& at,
-                            SourceRun<Real>*, Chunk chunk, int capacity) const {
+                            WalkMemory<Real> const&, Parts chunk) const {
+    constexpr int capacity = Parts::capacity;
     if (contiguous && at.body == f.tile_begin) at.body += f.count;
     std::int64_t end = std::int64_t(bodies.extent(0));
     if (contiguous && at.body < f.tile_begin) end = f.tile_begin;
@@ -885,8 +1015,9 @@ struct AllSources {
   KOKKOS_FUNCTION int own_index(Frame const& f, int i) const {
     return contiguous ? i : int(body_of(f, i));
   }
-  KOKKOS_FUNCTION int stage_own(TeamMember<Space> const& team, Frame const& f, int begin,
-                                Chunk chunk, int capacity) const {
+  KOKKOS_FUNCTION int stage_own(TeamMember<Space> const& team, Frame const& f,
+                                WalkMemory<Real> const&, int, int begin, Parts chunk) const {
+    constexpr int capacity = Parts::capacity;
     const int left = own_count(f) - begin, take = left < capacity ? left : capacity;
     copy(team, f, BodyIndex(contiguous ? f.tile_begin + begin : begin), take, chunk);
     return take;
@@ -908,7 +1039,7 @@ struct AllSources {
     }
   }
   KOKKOS_FUNCTION void copy(TeamMember<Space> const& team, Frame const& f, BodyIndex first,
-                            int count, Chunk chunk) const {
+                            int count, Parts chunk) const {
     constexpr int batch = is_host_space_v<Space> ? 1 : 2;  // loads that a thread waits for together
     const int step = team.team_size();
     for (int begin = team.team_rank(); begin < count; begin += batch * step) {
