@@ -40,7 +40,7 @@
   prefix template fmm::detail::CellMeasures<Space>                                       \
   fmm::detail::measure_for_lists<fmm::DualTree<fmm::PowerCriterion>>(                    \
       Space const&, fmm::detail::PlanStorage<Space, Precision>&, fmm::detail::FarFieldRule, \
-      fmm::detail::LeafSums<Space, Precision> const&);
+      fmm::detail::LeafSums<Space, Precision> const&, double);
 #define FORCES_SHARED_RELIST(prefix, Space, Precision, Traversal)                     \
   prefix template void fmm::detail::build_dual_lists<Traversal>(                      \
       Space const&, fmm::detail::PlanStorage<Space, Precision>&, fmm::Options const&, \

@@ -94,7 +94,13 @@ struct Likeness {
   }
 };
 
-/// A tolerance to be held, and the pair_error that was found to hold it last.
+/// What was found for some bodies.
+struct Calibrated {
+  double pair_error = 0;
+  double field_scale = 0;  ///< of their cells (field_strength.hpp)
+};
+
+/// A tolerance to be held, and what was found for the last bodies.
 class HeldTolerance {
  public:
   /// Of fewer bodies it would cost as much as it saves.
@@ -110,39 +116,47 @@ class HeldTolerance {
   HeldTolerance(double tolerance, double safe) : tolerance_(tolerance), safe_(safe) {}
 
   bool is_set() const { return tolerance_ > 0; }
-
   double tolerance() const { return tolerance_; }
   double safe() const { return safe_; }
 
-  /// The pair_error for bodies of such a likeness; found by `find` unless it is known.
-  template <class Find>
-  double pair_error(Likeness const& now, Find const& find) {
-    if (now.bodies < least_bodies) return safe_;
-    if (!now.resembles(of_) || ++evaluations_ >= most_evaluations) {
-      of_ = {};
-      found_ = find();
-      of_ = now;
-      evaluations_ = 0;
+  /// Whether it is known what to take for an evaluation of such bodies; if not, it is to be found.
+  bool knows(Likeness const& bodies) {
+    if (bodies.bodies < least_bodies) {
+      now_ = {safe_, 0};
+      return true;
     }
-    return found_;
+    const bool known = bodies.resembles(of_) && ++evaluations_ < most_evaluations;
+    if (known)
+      now_ = found_;
+    else
+      of_ = {};
+    return known;
   }
+  void find(Likeness const& bodies, Calibrated const& found) {
+    of_ = bodies;
+    evaluations_ = 0;
+    now_ = found_ = found;
+  }
+  /// Of the bodies asked for last; no scale if these are few.
+  Calibrated const& now() const { return now_; }
 
  private:
-  double tolerance_ = 0, safe_ = 0, found_ = 0;
+  double tolerance_ = 0, safe_ = 0;
+  Calibrated found_, now_;
   Likeness of_;
   int evaluations_ = 0;
 };
 
-/// The largest pair_error at which the storage's bodies keep `tolerance`, at least `safe`. There are multipoles, and
+/// The largest pair_error at which the storage's bodies keep `tolerance`, at least `safe`, and the fields' scale. There are multipoles, and
 /// `measures` for the criterion; `options` are the solver's, `near_field` as of set_sums_of. Lists of the storage are
 /// lost. Cost: 3 to 5 evaluations for a sixteenth of the bodies, or 512 tiles if these are fewer; 16 or 32 bytes a body for
 /// as long.
 template <class Expansion, class FarFieldScheme, class Traversal, class Space, class Precision>
-FMM_SELDOM double calibrated_pair_error(Space const& space, PlanStorage<Space, Precision>& s,
-                                        Options options, FarFieldRule far,
-                                        CellMeasures<Space> const& measures,
-                                        LeafSums<Space, Precision> const& near_field,
-                                        double tolerance, double safe) {
+FMM_SELDOM Calibrated calibrate(Space const& space, PlanStorage<Space, Precision>& s,
+                                Options options, FarFieldRule far,
+                                CellMeasures<Space> const& measures,
+                                LeafSums<Space, Precision> const& near_field, double tolerance,
+                                double safe) {
   using Sum = sum_t<Precision>;
   constexpr std::int64_t least_tiles = 128, most_tiles = 512, share = 16;
   constexpr std::int64_t row = Tuning<Space, real_t<Precision>>::tile;
@@ -178,8 +192,9 @@ FMM_SELDOM double calibrated_pair_error(Space const& space, PlanStorage<Space, P
         read_back(space, squares.data(), &of_tiles[0].field, 3 * sampled);
         return likely_error_of_all(of_tiles);
       });
-  space.fence();  // the buffers go now
-  return found;
+  Calibrated result{found};
+  result.field_scale = read_back(space, s.traversal.scale.view(1).data());  // and the buffers go now
+  return result;
 }
 
 }  // namespace fmm::detail

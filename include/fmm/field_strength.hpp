@@ -25,12 +25,13 @@ struct AddNearest {
   Array<Cell, Space> cells;
   Array<float, Space> charges;  ///< sums of |q|
   Array<float, Space> fields;
+  float scale;  ///< of the sum
 
   KOKKOS_FUNCTION void operator()(std::int64_t i) const {
     const float charge = charges(0) / float(cells(0).body_count),
                 edge = 1 / float(std::int32_t(1) << cells(i).level),
                 d = edge / std::cbrt(float(cells(i).body_count));
-    fields(i) += 2.6f * charge / (d * d);
+    fields(i) = scale * (fields(i) + 2.6f * charge / (d * d));
   }
 };
 
@@ -123,11 +124,12 @@ using LeafSums =
 
 /// measures.fields of the storage's cells from measures.charges and ::powers, in units of charge / (edge of the
 /// cube)^2. Sums of bodies that were zero, as a treecode's, are so again. Cost: the pairs within a
-/// quarter of the leaves, a hundredth of P2P or less.
+/// quarter of the leaves, a hundredth of P2P or less, unless the factor is known: `known_scale`, if it is not 0. That
+/// which is found is in s.traversal.scale.
 template <class Space, class Precision>
 void field_strength(Space const& space, PlanStorage<Space, Precision>& s,
                     CellMeasures<Space> const& measures,
-                    LeafSums<Space, Precision> const& leaf_sums) {
+                    LeafSums<Space, Precision> const& leaf_sums, double known_scale) {
   using Shape = Tuning<Space, real_t<Precision>>;
   constexpr std::int64_t least_tiles = 512, share = 4, bodies_per_group = 4096;
   auto& t = s.traversal;
@@ -140,7 +142,9 @@ void field_strength(Space const& space, PlanStorage<Space, Precision>& s,
                                          CellWeights<Space>{measures.powers, measures.power_row},
                                          fields, vectors, Shape::gather_team);
   for_range("fmm::field::nearest", space, cells,
-            AddNearest<Space>{s.tree.cells, measures.charges, fields});
+            AddNearest<Space>{s.tree.cells, measures.charges, fields,
+                              known_scale > 0 ? float(known_scale) : 1.0f});
+  if (known_scale > 0) return;
 
   const auto sample = t.sample.resize(sampled);
   for_range("fmm::field::sample", space, sampled, SampleTiles<Space>{s.tree.tiles, sample});

@@ -78,11 +78,12 @@ inline Cube root_of_tree(Box const& box, std::int64_t n, Options const& options,
 }
 
 /// What the traversal's criterion may know of the storage's cells. Charges are those of the storage's bodies; a
-/// criterion that uses powers and the field wants `leaf_sums`.
+/// criterion that uses powers and the field wants `leaf_sums`, and `known_scale` as of field_strength.
 template <class Traversal, class Space, class Precision>
 CellMeasures<Space> measure_for_lists(Space const& space, PlanStorage<Space, Precision>& s,
                                       FarFieldRule far,
-                                      LeafSums<Space, Precision> const& leaf_sums) {
+                                      LeafSums<Space, Precision> const& leaf_sums = {},
+                                      double known_scale = 0) {
   using Shape = Tuning<Space, real_t<Precision>>;
   using Criterion = typename Traversal::criterion;
   const std::int64_t cells = s.tree.cells.extent(0);
@@ -102,7 +103,7 @@ CellMeasures<Space> measure_for_lists(Space const& space, PlanStorage<Space, Pre
       for_range("fmm::lists::last_field", space, cells,
                 FieldsInUnit<Space>{s.last_fields.view(cells), s.charge_unit, measures.fields});
     else if constexpr (uses_powers_v<Criterion>)
-      field_strength(space, s, measures, leaf_sums);
+      field_strength(space, s, measures, leaf_sums, known_scale);
     else
       coarse_field<false>(space, s.tree, s.size, s.traversal.coarse, CellWeights<Space>{},
                           measures.fields, {}, Shape::gather_team);
@@ -147,7 +148,7 @@ void build_lists(Space const& space, PlanStorage<Space, Precision>& s, Options c
                  FarFieldRule far) {
   if constexpr (is_dual_v<Traversal>) {
     build_dual_lists<Traversal>(space, s, options, far,
-                                measure_for_lists<Traversal>(space, s, far, {}));
+                                measure_for_lists<Traversal>(space, s, far));
   } else {
     s.kept_buckets.forget();
     s.lists = barnes_hut_lists(space, s.traversal, s.tree, *options.theta,

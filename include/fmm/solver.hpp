@@ -266,21 +266,24 @@ class Solver {
           options_.one_part);
     };
     detail::CellMeasures<ExecutionSpace> measures;
+    detail::Likeness bodies{s.size, cells, std::vector<float>(Order + 1)};
+    bool known = true;
     detail::stage(space, report, "lists", [&] {
       detail::multipole_powers<Expansion>(space, cells, s.multipoles.view(), powers);
-      measures = detail::measure_for_lists<Traversal>(space, s, far_field(), leaf_sums);
+      if (held_.is_set()) {
+        detail::read_back(space, powers.data(), bodies.powers.data(), Order + 1);
+        known = held_.knows(bodies);
+      }
+      measures = detail::measure_for_lists<Traversal>(space, s, far_field(), leaf_sums,
+                                                      known ? held_.now().field_scale : 0);
     });
-    if (held_.is_set()) {
-      detail::Likeness now{s.size, cells, std::vector<float>(Order + 1)};
-      detail::read_back(space, powers.data(), now.powers.data(), Order + 1);
+    if (!known)
       detail::stage(space, report, "calibration", [&] {
-        options_.pair_error = held_.pair_error(now, [&] {
-          return detail::calibrated_pair_error<Expansion, FarFieldScheme, Traversal>(
-              space, s, options_, far_field(), measures, leaf_sums, held_.tolerance(),
-              held_.safe());
-        });
+        held_.find(bodies, detail::calibrate<Expansion, FarFieldScheme, Traversal>(
+                               space, s, options_, far_field(), measures, leaf_sums,
+                               held_.tolerance(), held_.safe()));
       });
-    }
+    if (held_.is_set()) options_.pair_error = held_.now().pair_error;
     detail::stage(space, report, "lists", [&] {
       detail::build_dual_lists<Traversal>(space, s, options_, far_field(), measures);
     });

@@ -30,7 +30,7 @@ inline double softening_error_for(double tolerance) { return tolerance; }
 /// The order for which sums of that tolerance cost least, on a CPU (where an M2L costs fewer pairs) or a GPU.
 inline double order_for(double tolerance, bool host) {
   const double digits = -std::log10(tolerance);
-  return host ? 2 * digits - 0.8 : 1.45 * digits + 0.4;
+  return host ? 2 * digits - 0.8 : 1.52 * digits + 0.4;
 }
 
 /// The index of the nearest of some orders, the higher of two.

@@ -11,8 +11,8 @@
 // Coordinates in a chunk are counted from the targets' origin in the targets' unit: in float, differences
 // are good to 2^-24 of that unit. In mixed precision they have a low part besides, which makes differences
 // good to 2^-47. On a tree that matters to close sources only, those in the targets' leaf and in a margin around
-// it: an eighth of the edge, of the source's leaf if that is larger. Beyond it differences of high parts are good to
-// 2^-21 of themselves. Whether a source is close is seen once, as it is staged: the main loop is float's, without
+// it: a sixteenth of the edge, of the source's leaf if that is larger. Beyond it differences of high parts are good to
+// 2^-20 of themselves. Whether a source is close is seen once, as it is staged: the main loop is float's, without
 // the close ones. These are noted, and added at the end together with the targets' leaf, from two parts: a few
 // hundredths of all pairs.
 //
@@ -151,6 +151,7 @@ struct SourceRun {
   BodyIndex begin;
   int count;
   Real ratio, shift[3];
+  bool may_be_close;  ///< whether bodies of it may, to the targets' leaf
 };
 
 /// A source so close to the targets' leaf that differences are wanted from two parts.
@@ -169,6 +170,7 @@ struct WalkMemory {
   SourceRun<Real>* run;
   int* close_count = nullptr;  ///< of the sources in `close`; both for problems that note such
   CloseSource* close = nullptr;
+  int* again = nullptr;  ///< threads with totals that are not finite, where sources may be added again
 };
 
 /// How sources may meet targets.
@@ -321,7 +323,6 @@ template <class Space, class Want, class Problem>
 struct P2P {
   using Precision = typename Problem::precision;
   using Real = real_t<Precision>;
-  using Total = std::conditional_t<Problem::long_sums, sum_t<Precision>, Real>;
   using V = Lanes<Space, Real>;
   static constexpr P2PShape shape = Problem::shape;
   static constexpr bool two_part = two_part_v<Precision>;
@@ -334,6 +335,11 @@ struct P2P {
   /// Whether close sources are noted, and added with the own ones; others are in one part then.
   static constexpr bool notes_close = Problem::close_room > 0;
   static constexpr bool main_two_part = two_part && !notes_close;
+  /// Whether totals in Real are handed on to the problem's own sums, in double, every so many sources: totals in double
+  /// would take registers.
+  static constexpr bool hands_on = notes_close && split > 1;
+  static constexpr int handed_on_after = 512 * split;
+  using Total = std::conditional_t<Problem::long_sums && !hands_on, sum_t<Precision>, Real>;
   using MainChunk = Chunk<V, chunk_size, main_two_part>;
   using OwnChunk = Chunk<V, chunk_size / (notes_close ? 2 : 1), two_part>;
   using Memory = WalkMemory<Real>;
@@ -352,7 +358,7 @@ struct P2P {
   static_assert(split == 1 || shape.tile <= 31 * shape.team);  // bits of what a thread stores
 
   /// Whether a thread adds to its totals source by source; else chunk by chunk, which rounds less.
-  static constexpr bool direct = split > 1 && !Problem::long_sums;
+  static constexpr bool direct = split > 1 && (!Problem::long_sums || hands_on);
   /// Whether a last row of targets that fills half of the columns at most is shared by all: two threads have
   /// the same target then, and every second of their sources each.
   static constexpr bool halves = direct && columns % 2 == 0;
@@ -360,12 +366,14 @@ struct P2P {
   /// A chunk is filled up to a multiple of so many sources.
   static constexpr int row = split * W * (halves ? 2 : 1);
   static_assert(MainChunk::capacity % row == 0 && OwnChunk::capacity % row == 0);
-  static_assert(!notes_close || (!direct && Problem::close_room >= chunk_size));
+  static_assert(!notes_close || Problem::close_room >= chunk_size);
   /// Pairs that the main loop is unrolled to. Teams with tiles of all sizes run together, each size has loops of
   /// its own, and all that runs together shall fit into the cache of instructions.
   static constexpr int unrolled = direct ? 4 : 8;
-  /// Whether the kernel's faster form is tried first.
-  static constexpr bool has_apart = HasApart<typename Problem::kernel>;
+  /// Whether the kernel's faster form is tried first, and all of a tile's sources or (where sums are handed on) its own
+  /// and the close ones, which alone may meet a target then, are added again if it fails.
+  static constexpr bool has_apart = HasApart<typename Problem::kernel>,
+                        adds_again = direct && has_apart;
   using Frame = typename Problem::Frame;
   using Totals = TargetSums<Total>[targets];
   using Places = Place<Real, main_two_part>[targets];
@@ -405,23 +413,40 @@ struct P2P {
       if (is_halved(frame, b, t) && is_odd(team)) i -= columns / 2;
       problem.target(frame, within(frame, i), held.at[b][t]);
     }
-    if constexpr (direct && has_apart) {
-      int* const again = scratch_array<int>(team, scratch_level, 1);
-      if (team.team_rank() == 0) *again = 0;
-      walk<Meeting::apart>(team, frame, shared, memory, held);
-      const unsigned left = store(team, frame, shared, held, ~0u);
-      if (left != 0) Kokkos::atomic_add(again, 1);
-      team.team_barrier();
-      if (*again != 0) {
-        FMM_UNROLL
-        for (int t = 0; t < targets; ++t) held.total[0][t] = {};
-        walk<Meeting::coincident>(team, frame, shared, memory, held);
-        store(team, frame, shared, held, left);
-      }
-    } else {
-      walk<Meeting::apart>(team, frame, shared, memory, held);
-      store(team, frame, shared, held, ~0u);
+    if constexpr (adds_again) {
+      memory.again = scratch_array<int>(team, scratch_level, 1);
+      if (team.team_rank() == 0) *memory.again = 0;
     }
+    walk<Meeting::apart>(team, frame, shared, memory, held);
+    if constexpr (!hands_on)
+      store_or_again(team, frame, shared, memory, held, [&] {
+        walk<Meeting::coincident>(team, frame, shared, memory, held);
+      });
+  }
+
+  /// Stores the totals; those that are not finite after again(), which adds the same sources by the kernel's other
+  /// form.
+  template <class Again>
+  KOKKOS_FORCEINLINE_FUNCTION void store_or_again(TeamMember<Space> const& team,
+                                                  Frame const& frame, char* shared, Memory memory,
+                                                  Held& held, Again const& again) const {
+    [[maybe_unused]] const unsigned left = store(team, frame, shared, held, ~0u);
+    if constexpr (adds_again) {
+      if (left != 0) Kokkos::atomic_add(memory.again, 1);
+      team.team_barrier();
+      if (*memory.again != 0) {
+        clear(held);
+        again();
+        store(team, frame, shared, held, left);
+        team.team_barrier();
+        if (team.team_rank() == 0) *memory.again = 0;
+      }
+    }
+  }
+  KOKKOS_FORCEINLINE_FUNCTION static void clear(Held& held) {
+    FMM_UNROLL
+    for (int b = 0; b < blocks; ++b) FMM_UNROLL
+    for (int t = 0; t < targets; ++t) held.total[b][t] = {};
   }
 
   /// The threads' targets are interleaved, so that a part of a tile leaves none without.
@@ -460,14 +485,28 @@ struct P2P {
     [[maybe_unused]] int own = 0;  // how many of the own sources were added
     const MainChunk chunk(reinterpret_cast<Real*>(shared));
     auto cursor = problem.begin(frame);
+    [[maybe_unused]] int added = 0;  // sources that are not handed on yet
     while (true) {
       team.team_barrier();
       const int count = problem.stage(team, frame, cursor, memory, chunk);
       if (count > 0) add<Others>(team, frame, chunk, pad(team, chunk, count), 0, held);
+      added += count;
       if constexpr (notes_close) {
         const int noted = *memory.close_count;
-        if (count == 0 || noted > Problem::close_room - chunk_size) {
+        const bool now = count == 0 || noted > Problem::close_room - chunk_size;
+        if (hands_on && added > 0 && (now || added >= handed_on_after)) {
+          store(team, frame, shared, held, ~0u);
+          clear(held);
+          added = 0;
+        }
+        if (now) {
           add_own<Others>(team, frame, shared, memory, own, noted, held);
+          if constexpr (hands_on) {
+            store_or_again(team, frame, shared, memory, held, [&] {
+              add_own<Meeting::coincident>(team, frame, shared, memory, own, noted, held);
+            });
+            clear(held);
+          }
           own = problem.own_count(frame);
           if (team.team_rank() == 0) *memory.close_count = 0;
         }
@@ -486,7 +525,7 @@ struct P2P {
     for (; begin < end; begin += OwnChunk::capacity) {
       team.team_barrier();
       const int count = problem.stage_own(team, frame, memory, noted, int(begin), chunk);
-      add<Others == Meeting::apart ? Meeting::self : Meeting::coincident_self>(
+      add<are_apart(Others) ? Meeting::self : Meeting::coincident_self>(
           team, frame, chunk, pad(team, chunk, count), int(begin), held);
     }
   }
@@ -635,7 +674,7 @@ struct P2P {
             total += TargetSums<Total>{other.q, other.x, other.y, other.z};
           }
         }
-        if (direct && has_apart && wanted == ~0u && !total.finite())
+        if (adds_again && wanted == ~0u && !total.finite())
           left |= bit;
         else if ((wanted & bit) != 0)
           put(i, total);
@@ -719,9 +758,9 @@ struct NearField {
   static constexpr int run_groups = shape.team == 1 ? 1 : 8, run_team = shape.team / run_groups;
   static_assert(shape.team % run_groups == 0);
   static constexpr int runs_at_a_time = shape.team, runs = runs_at_a_time + run_groups;
-  static constexpr Real margin = Real(0.125);
+  static constexpr Real margin = Real(0.0625);
   static constexpr int close_room =
-      two_part ? shape.chunk + (is_host_space_v<Space> ? shape.chunk : 64) : 0;
+      two_part ? shape.chunk + (is_host_space_v<Space> ? shape.chunk : 128) : 0;
 
   Array<Cell, Space> cells;
   Array<Tile, Space> tiles;
@@ -785,7 +824,7 @@ struct NearField {
       for (int j = team.team_rank() % run_team * W; j < take; j += run_team * W) {
         const Sources<V> b = load_bodies<V>(&bodies(r.begin + first + j), take - j);
         Sources<V> s{b.x * ratio + shift[0], b.y * ratio + shift[1], b.z * ratio + shift[2], b.q};
-        if constexpr (two_part) {
+        if (two_part && r.may_be_close) {
           std::uint32_t close = take_close(r, s);
           if (take - j < W) close &= (std::uint32_t(1) << (take - j)) - 1;
           for (; close != 0; close &= close - 1)
@@ -859,16 +898,24 @@ struct NearField {
   KOKKOS_FORCEINLINE_FUNCTION SourceRun<Real> run_of(Frame const& f, CellIndex index) const {
     const Cell source = cells(index);
     const Real per_edge = Real(1) / Real(f.leaf.edge());
-    SourceRun<Real> r{source.body_begin, source.body_count, Real(source.edge()) * per_edge, {}};
-    for (int d = 0; d < 3; ++d) r.shift[d] = Real(source.centre[d] - f.leaf.centre[d]) * per_edge;
+    SourceRun<Real> r{
+        source.body_begin, source.body_count, Real(source.edge()) * per_edge, {}, true};
+    for (int d = 0; d < 3; ++d) {
+      r.shift[d] = Real(source.centre[d] - f.leaf.centre[d]) * per_edge;
+      const Real gap = std::fabs(r.shift[d]) - Real(0.5) * r.ratio;
+      r.may_be_close = r.may_be_close && gap < reach(r);
+    }
     return r;
+  }
+  /// How far from the middle of the targets' leaf the coordinates of close bodies of that run may be.
+  KOKKOS_FORCEINLINE_FUNCTION static Real reach(SourceRun<Real> const& run) {
+    return Real(0.5) + margin * (run.ratio > Real(1) ? run.ratio : Real(1));
   }
   /// Bit l for body l of those at `s`, of that run: whether it is close. In `s` it is a gap from then on.
   KOKKOS_FORCEINLINE_FUNCTION static std::uint32_t take_close(SourceRun<Real> const& run,
                                                               Sources<V>& s) {
-    const Real reach = Real(0.5) + margin * (run.ratio > Real(1) ? run.ratio : Real(1));
     const V x2 = s.x * s.x, y2 = s.y * s.y, z2 = s.z * s.z, xy2 = select(x2 > y2, x2, y2);
-    const auto close = select(xy2 > z2, xy2, z2) < V(reach * reach);
+    const auto close = select(xy2 > z2, xy2, z2) < V(reach(run) * reach(run));
     s.x = select(close, V(far_away<Real>), s.x);
     s.q = select(close, V(Real(0)), s.q);
     return bits_of(close);
@@ -908,11 +955,12 @@ struct NearField {
   }
 };
 
-/// On a GPU sums in double take registers, and noted sources scratch memory: both suffice for 16 teams of a warp.
+/// On a GPU noted sources take some of the scratch memory, and adding them some registers: 16 teams of a warp have
+/// enough of both.
 template <class Precision>
 constexpr P2PShape near_field_shape(P2PShape shape) {
   if (two_part_v<Precision> && shape.split > 1) {
-    shape.chunk = shape.chunk / 8 * 7;
+    shape.chunk /= 2;
     shape.resident = shape.resident > 0 ? 16 : 0;
   }
   return shape;
