@@ -62,8 +62,9 @@ class Solver {
     constexpr bool single = !std::is_same_v<Precision, double>;
     constexpr detail::ToleranceTraits tolerance{
         needs_multipoles && !std::is_same_v<Precision, float>, single, Order};
-    options_ =
-        detail::completed<Traversal>(options, traits, tolerance, Shape::leaf_capacity(Order));
+    constexpr int leaf_capacity =
+        needs_multipoles ? Shape::leaf_capacity_by_power(Order) : Shape::leaf_capacity(Order);
+    options_ = detail::completed<Traversal>(options, traits, tolerance, leaf_capacity);
     if (options_.tolerance) held_ = {*options_.tolerance, *options_.pair_error};
     if constexpr (takes_options) kernel_ = kernel.with(options);
   }

@@ -154,6 +154,10 @@ struct Tuning {
     if (!host) return order <= 5 ? 64 : order <= 8 ? 96 : 128;
     return order <= 4 ? 72 : order <= 8 ? 96 : order <= 12 ? 120 : 160;
   }
+  /// The same with a criterion that uses powers, whose lists cost a GPU more.
+  static constexpr int leaf_capacity_by_power(int order) {
+    return !host && single && order < 6 ? leaf_capacity(6) : leaf_capacity(order);
+  }
 };
 
 }  // namespace fmm

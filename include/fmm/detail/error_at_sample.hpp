@@ -21,9 +21,9 @@ struct TileSquares {
 };
 
 /// The relative L2 error of all bodies, of which the tiles are a fair sample: the mean square of the errors three
-/// standard errors higher than in the sample, over the mean square of the fields as it is in the lower quartile of
-/// some groups of tiles, since where close pairs are most of it that of a sample is a matter of luck. Infinite if
-/// it is not a number.
+/// standard errors higher than in the sample, over the mean square of the fields as it is in the lowest of some
+/// groups of tiles: where close pairs are most of it that of a sample is a matter of luck. Infinite if it is not a
+/// number.
 FMM_SELDOM inline double likely_error_of_all(std::vector<TileSquares> const& tiles) {
   constexpr std::size_t most_groups = 8;
   const std::size_t n = tiles.size(), groups = std::clamp<std::size_t>(n / 16, 1, most_groups);
@@ -40,10 +40,9 @@ FMM_SELDOM inline double likely_error_of_all(std::vector<TileSquares> const& til
   for (auto const& tile : tiles)
     variance += (tile.error - mean * tile.bodies) * (tile.error - mean * tile.bodies);
   for (std::size_t g = 0; g < groups; ++g) field[g] /= group_bodies[g];
-  std::sort(field.begin(), field.end());
   if (error == 0) return 0;
-  const double likely =
-      std::sqrt((error + 3 * std::sqrt(variance)) / bodies / field[(groups - 1) / 4]);
+  const double lowest = *std::min_element(field.begin(), field.end()),
+               likely = std::sqrt((error + 3 * std::sqrt(variance)) / bodies / lowest);
   return std::isfinite(likely) ? likely : std::numeric_limits<double>::infinity();
 }
 
