@@ -83,10 +83,9 @@ TEST(HeldTolerance, IsFoundAnewWhenBodiesOrChargesAreOthers) {
   EXPECT_FALSE(is_found(others));
   EXPECT_EQ(held.now().pair_error, 3e-5);
   EXPECT_EQ(held.now().field_scale, 2);
-  for (const auto& like : {Likeness{40000, 2000, {1, 0.1f, 0.3f}},
-                           Likeness{30000, 3000, {1, 0.1f, 0.3f}},
-                           Likeness{30000, 2000, {0.1f, 0.1f, 0.3f}},
-                           Likeness{30000, 2000, {1, 0.5f, 0.3f}}}) {
+  for (const auto& like :
+       {Likeness{40000, 2000, {1, 0.1f, 0.3f}}, Likeness{30000, 3000, {1, 0.1f, 0.3f}},
+        Likeness{30000, 2000, {0.1f, 0.1f, 0.3f}}, Likeness{30000, 2000, {1, 0.5f, 0.3f}}}) {
     EXPECT_TRUE(is_found(like));
     EXPECT_TRUE(is_found(bodies));
   }

@@ -63,8 +63,16 @@ TEST(PowerCriterion, SiblingsGetWhatEachGetsAlone) {
                                .pairs_per_p2l = 15});
     const float edge = 1.0f / float(16 << int(uniform(0, 3)));
     const bool leaf = uniform(0, 1) < 0.5;
-    const fmm::CellView target{{0, 0, 0}, edge, edge * uniform(0.2, 0.86), 1, 1, 0,
-                               leaf ? std::floor(uniform(1, 100)) : 1000, 4, leaf, nullptr};
+    const fmm::CellView target{{0, 0, 0},
+                               edge,
+                               edge * uniform(0.2, 0.86),
+                               1,
+                               1,
+                               0,
+                               leaf ? std::floor(uniform(1, 100)) : 1000,
+                               4,
+                               leaf,
+                               nullptr};
     fmm::CellView source[W];
     float radius[W], bodies[W], is_leaf[W], R2[W], powers[p + 1][W], of_one[W][p + 1];
     std::uint32_t leaves = 0, suspects = 0;
@@ -75,8 +83,16 @@ TEST(PowerCriterion, SiblingsGetWhatEachGetsAlone) {
       radius[l] = 0.0625f * uniform(0.2, 0.86);
       for (int n = 0; n <= p; ++n)
         of_one[l][n] = powers[n][l] = bodies[l] / 1e4f * std::pow(radius[l] / 0.0625f, float(n));
-      source[l] = {{uniform(0.03, 0.4), 0, 0}, 0.0625f, radius[l], bodies[l] / 1e4f, 1, 0, bodies[l], 4,
-                   is_leaf[l] > 0, of_one[l]};
+      source[l] = {{uniform(0.03, 0.4), 0, 0},
+                   0.0625f,
+                   radius[l],
+                   bodies[l] / 1e4f,
+                   1,
+                   0,
+                   bodies[l],
+                   4,
+                   is_leaf[l] > 0,
+                   of_one[l]};
       R2[l] = fmm::detail::distance2(target, source[l]);
       suspects |= std::uint32_t(criterion.may_accept(target.radius + radius[l], R2[l])) << l;
     }

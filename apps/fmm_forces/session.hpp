@@ -55,7 +55,8 @@ struct Measurement {
   double total = 0;            ///< as everything here, without the first run, which warms up
   double build = 0;
   double evaluate = 0;
-  std::optional<double> first;  ///< of that: memory is allocated and, with a tolerance, pair_error found
+  std::optional<double>
+      first;  ///< of that: memory is allocated and, with a tolerance, pair_error found
   std::optional<std::int64_t> sampled_targets;  ///< of a direct sum that was not run in full
   fmm::Report report;                           ///< stages and counts of one more run
   std::optional<ErrorStatistics> error;

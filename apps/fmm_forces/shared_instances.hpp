@@ -36,9 +36,9 @@
 #define FORCES_SHARED_BUILD(prefix, Space, Precision, Data, Traversal) \
   FORCES_SHARED_BUILD_WITH(prefix, Space, Precision, Data, Traversal, fmm::None, fmm::None)
 
-#define FORCES_SHARED_MEASURES(prefix, Space, Precision)                                 \
-  prefix template fmm::detail::CellMeasures<Space>                                       \
-  fmm::detail::measure_for_lists<fmm::DualTree<fmm::PowerCriterion>>(                    \
+#define FORCES_SHARED_MEASURES(prefix, Space, Precision)                                    \
+  prefix template fmm::detail::CellMeasures<Space>                                          \
+  fmm::detail::measure_for_lists<fmm::DualTree<fmm::PowerCriterion>>(                       \
       Space const&, fmm::detail::PlanStorage<Space, Precision>&, fmm::detail::FarFieldRule, \
       fmm::detail::LeafSums<Space, Precision> const&, double);
 #define FORCES_SHARED_RELIST(prefix, Space, Precision, Traversal)                     \

@@ -39,7 +39,8 @@ struct SpreadSample {
   KOKKOS_FUNCTION void operator()(std::int64_t i) const {
     const double step = double(tiles.extent(0)) / double(sample.extent(0)),
                  turns = 0.6180339887498949 * double(i), place = turns - std::floor(turns);
-    const auto at = std::int64_t((double(i) + place) * step), last = std::int64_t(tiles.extent(0)) - 1;
+    const auto at = std::int64_t((double(i) + place) * step),
+               last = std::int64_t(tiles.extent(0)) - 1;
     sample(i) = tiles(at < last ? at : last);
   }
 };
@@ -193,7 +194,8 @@ FMM_SELDOM Calibrated calibrate(Space const& space, PlanStorage<Space, Precision
         return likely_error_of_all(of_tiles);
       });
   Calibrated result{found};
-  result.field_scale = read_back(space, s.traversal.scale.view(1).data());  // and the buffers go now
+  result.field_scale =
+      read_back(space, s.traversal.scale.view(1).data());  // and the buffers go now
   return result;
 }
 

@@ -40,8 +40,9 @@ inline void set_for_tolerance(Options& options, ToleranceTraits solver, KernelTr
   if (!options.tolerance) return;
   const double tolerance = *options.tolerance;
   if (!solver.is_held)
-    throw InvalidArgument("tolerance", tolerance,
-                          "not set, but for PowerCriterion in double or Mixed: ToleranceSolver takes it");
+    throw InvalidArgument(
+        "tolerance", tolerance,
+        "not set, but for PowerCriterion in double or Mixed: ToleranceSolver takes it");
   if (!is_reached(tolerance, solver.single))
     throw InvalidArgument("tolerance", tolerance, reached_tolerances(solver.single));
   for (auto const& [name, value] :
@@ -99,8 +100,7 @@ void set_softening_error(Options& options, KernelTraits kernel) {
 
 /// The options in force. Throws InvalidArgument.
 template <class Traversal>
-Options completed(Options options, KernelTraits kernel, ToleranceTraits solver,
-                  int leaf_capacity) {
+Options completed(Options options, KernelTraits kernel, ToleranceTraits solver, int leaf_capacity) {
   validate(options);
   check_kernel_options(options, kernel);
   set_for_tolerance(options, solver, kernel);

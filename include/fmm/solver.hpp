@@ -241,9 +241,7 @@ class Solver {
       if constexpr (needs_multipoles)
         relist = [&] { list_by_powers(space, s, report); };
       else if constexpr (uses_charges)
-        relist = [&] {
-          detail::lists_stage<Traversal>(space, s, options_, far_field(), report);
-        };
+        relist = [&] { detail::lists_stage<Traversal>(space, s, options_, far_field(), report); };
       detail::evaluate_tree<Expansion, FarFieldScheme, Want>(space, s, detail::profile_of(kernel_),
                                                              near_field, charges, potential, field,
                                                              relist, report);
@@ -262,9 +260,9 @@ class Solver {
     const auto powers = s.traversal.powers.resize(cells * (Order + 1));
     const detail::LeafSums<ExecutionSpace, Precision> leaf_sums = [&](auto tiles, auto list,
                                                                       auto sums) {
-      detail::add_near_field<detail::Wanted<true, true>>(
-          space, s, detail::in_units_of(s.cube.edge, kernel_), tiles, list, sums,
-          options_.one_part);
+      detail::add_near_field<detail::Wanted<true, true>>(space, s,
+                                                         detail::in_units_of(s.cube.edge, kernel_),
+                                                         tiles, list, sums, options_.one_part);
     };
     detail::CellMeasures<ExecutionSpace> measures;
     detail::Likeness bodies{s.size, cells, std::vector<float>(Order + 1)};

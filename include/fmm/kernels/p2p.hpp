@@ -170,7 +170,7 @@ struct WalkMemory {
   SourceRun<Real>* run;
   int* close_count = nullptr;  ///< of the sources in `close`; both for problems that note such
   CloseSource* close = nullptr;
-  int* again = nullptr;  ///< threads with totals that are not finite, where sources may be added again
+  int* again = nullptr;  ///< threads with totals that are not finite, if they may add again
 };
 
 /// How sources may meet targets.
@@ -351,8 +351,8 @@ struct P2P {
   static constexpr int shared_bytes = source_bytes > total_bytes ? source_bytes : total_bytes;
   static constexpr std::size_t scratch_bytes =
       shared_bytes + Problem::runs * sizeof(SourceRun<Real>) +
-      Problem::close_room * sizeof(CloseSource) + sizeof(int) + sizeof(typename Problem::Frame) +
-      5 * scratch_alignment;
+      Problem::close_room * sizeof(CloseSource) + 2 * sizeof(int) +
+      sizeof(typename Problem::Frame) + 6 * scratch_alignment;
   static_assert(shape.tile == blocks * columns * targets);
   static_assert(split == 1 || (blocks == 1 && W == 1));
   static_assert(split == 1 || shape.tile <= 31 * shape.team);  // bits of what a thread stores
@@ -419,17 +419,16 @@ struct P2P {
     }
     walk<Meeting::apart>(team, frame, shared, memory, held);
     if constexpr (!hands_on)
-      store_or_again(team, frame, shared, memory, held, [&] {
-        walk<Meeting::coincident>(team, frame, shared, memory, held);
-      });
+      store_or_again(team, frame, shared, memory, held,
+                     [&] { walk<Meeting::coincident>(team, frame, shared, memory, held); });
   }
 
   /// Stores the totals; those that are not finite after again(), which adds the same sources by the kernel's other
   /// form.
   template <class Again>
-  KOKKOS_FORCEINLINE_FUNCTION void store_or_again(TeamMember<Space> const& team,
-                                                  Frame const& frame, char* shared, Memory memory,
-                                                  Held& held, Again const& again) const {
+  KOKKOS_FORCEINLINE_FUNCTION void store_or_again(TeamMember<Space> const& team, Frame const& frame,
+                                                  char* shared, Memory memory, Held& held,
+                                                  Again const& again) const {
     [[maybe_unused]] const unsigned left = store(team, frame, shared, held, ~0u);
     if constexpr (adds_again) {
       if (left != 0) Kokkos::atomic_add(memory.again, 1);

@@ -267,8 +267,7 @@ template <class Space, class Criterion>
 InteractionLists<Space> dual_lists(Space const& space, TraversalBuffers<Space>& buffers,
                                    Octree<Space> const& tree, Criterion const& criterion,
                                    CellMeasures<Space> const& measures, float far_from,
-                                   bool has_p2l, int team_size,
-                                   Array<int, Space> wanted = {}) {
+                                   bool has_p2l, int team_size, Array<int, Space> wanted = {}) {
   const auto families =
       make_families(space, buffers, tree.cells, RefusesByRadii<Criterion>, measures.radii,
                     DecidesInLanes<Criterion> ? measures.powers : Array<float, Space>{});

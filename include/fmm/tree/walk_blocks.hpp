@@ -240,8 +240,7 @@ struct WalkBlocks {
         std::uint32_t alone = suspects;
         if constexpr (Walk::in_lanes) {
           if (suspects != 0) {
-            const auto all =
-                walk.decide_siblings(target, first, count, level, leaves, suspects);
+            const auto all = walk.decide_siblings(target, first, count, level, leaves, suspects);
             found[list_m2l].add(first, all.m2l);
             found[list_open].add(first, all.split_target);
             const std::uint32_t splits = all.split_source & ~leaves;

@@ -139,7 +139,8 @@ struct DualWalk {
   Families<Space> families;  ///< none on a GPU
   Csr<Space> open;           ///< of the parents' level, by cell - parents_begin
   CellIndex parents_begin;
-  Array<int, Space> wanted = {};  ///< 0 for targets without lists; none: all have (of criteria that use powers)
+  Array<int, Space> wanted =
+      {};  ///< 0 for targets without lists; none: all have (of criteria that use powers)
 
   KOKKOS_FUNCTION CellView view(CellIndex index, Cell const& cell) const {
     return view_for<Criterion>(index, cell, measures);
