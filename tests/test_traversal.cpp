@@ -101,6 +101,7 @@ void count_in_trees(std::string const& name, fmm::Options const& options, Bodies
   count("dual, M2P", std::type_identity<Counter<DualTree<>, NoTranslation>>());
   count("field", std::type_identity<Counter<DualTree<fmm::FieldCriterion>>>());
   count("powers", std::type_identity<Counter<DualTree<fmm::PowerCriterion>>>());
+  count("powers, M2P", std::type_identity<Counter<DualTree<fmm::PowerCriterion>, NoTranslation>>());
   count("last field", std::type_identity<Counter<DualTree<fmm::RelativeCriterion>>>());
   count("last field, M2P",
         std::type_identity<Counter<DualTree<fmm::RelativeCriterion>, NoTranslation>>());

@@ -154,7 +154,7 @@ class SessionOn final : public Session {
     fmm::detail::SettingSearch search(fmm::detail::tuned_error * *settings.tune_to, orders,
                                       fmm::detail::leaves_to_try(settings.options),
                                       settings.precision == Precision::mixed_precision,
-                                      &fmm::Tuning<Space, Real>::leaf_capacity, measure);
+                                      &fmm::Tuning<Space, Real>::leaf_capacity_by_power, measure);
     const auto found = search.fastest(int(first - orders.begin()));
     const bool held = found.error <= *settings.tune_to;
     if (held) settings = with(found.setting);

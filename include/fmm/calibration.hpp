@@ -106,6 +106,7 @@ class HeldTolerance {
  public:
   /// Of fewer bodies it would cost as much as it saves.
   static constexpr std::int64_t least_bodies = 20000;
+  static constexpr bool are_enough(std::int64_t bodies) { return bodies >= least_bodies; }
   /// So many evaluations later it is found anew, though bodies seem to be the same.
   static constexpr int most_evaluations = 32;
   /// Of the tolerance; the rest is for what the sample does not see.
@@ -122,7 +123,7 @@ class HeldTolerance {
 
   /// Whether it is known what to take for an evaluation of such bodies; if not, it is to be found.
   bool knows(Likeness const& bodies) {
-    if (bodies.bodies < least_bodies) {
+    if (!are_enough(bodies.bodies)) {
       now_ = {safe_, 0};
       return true;
     }
@@ -148,10 +149,10 @@ class HeldTolerance {
   int evaluations_ = 0;
 };
 
-/// The largest pair_error at which the storage's bodies keep `tolerance`, at least `safe`, and the fields' scale. There are multipoles, and
-/// `measures` for the criterion; `options` are the solver's, `near_field` as of set_sums_of. Lists of the storage are
-/// lost. Cost: 3 to 5 evaluations for a sixteenth of the bodies, or 512 tiles if these are fewer; 16 or 32 bytes a body for
-/// as long.
+/// The largest pair_error at which the storage's bodies keep `tolerance`, at least `safe`, and the fields' scale. There
+/// are multipoles, and `measures` for the criterion; `options` are the solver's, `near_field` as of set_sums_of. Lists
+/// of the storage, and its sums unless the multipoles are in their memory, are lost. Cost: 2 to 5 evaluations for a
+/// sixteenth of the bodies, or 512 tiles if these are fewer; for as long 32 bytes a body where the multipoles are there.
 template <class Expansion, class FarFieldScheme, class Traversal, class Space, class Precision>
 FMM_SELDOM Calibrated calibrate(Space const& space, PlanStorage<Space, Precision>& s,
                                 Options options, FarFieldRule far,
@@ -170,7 +171,9 @@ FMM_SELDOM Calibrated calibrate(Space const& space, PlanStorage<Space, Precision
   Buffer<double, Space> square_buffer("calibration's squares");
   const auto sample = sample_buffer.resize(sampled);
   const auto wanted = wanted_buffer.resize(cells);
-  const auto sums = sum_buffer.resize(s.size), kept = kept_buffer.resize(sampled * row);
+  const bool sums_are_free = !s.lies_in_sums(s.multipoles.view());
+  const auto sums = sums_are_free ? s.sums.view(s.size) : sum_buffer.resize(s.size);
+  const auto kept = kept_buffer.resize(sampled * row);
   const auto squares = square_buffer.resize(3 * sampled);
   for_range("fmm::calibration::sample", space, sampled, SpreadSample<Space>{tree.tiles, sample});
   Kokkos::deep_copy(space, wanted, 0);
@@ -185,8 +188,11 @@ FMM_SELDOM Calibrated calibrate(Space const& space, PlanStorage<Space, Precision
               FieldsOfSample<Space, Sum>{sample, sums, kept, to, row});
   };
   sum_with(safe / 8, {});
+  // softening adds 0.19 of its error at most, to all these sums alike
+  const double softened = 0.19 * options.softening_error.value_or(0),
+               goal2 = std::pow(HeldTolerance::goal * tolerance, 2) - softened * softened;
   const double found =
-      largest_pair_error(safe, HeldTolerance::goal * tolerance, [&](double pair_error) {
+      largest_pair_error(safe, std::sqrt(std::fmax(goal2, 0)), [&](double pair_error) {
         sum_with(pair_error, squares);
         std::vector<TileSquares> of_tiles(sampled);
         static_assert(sizeof(TileSquares) == 3 * sizeof(double));

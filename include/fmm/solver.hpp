@@ -60,8 +60,7 @@ class Solver {
     constexpr detail::KernelTraits traits{takes_options, detail::HasFarFrom<Kernel>};
     detail::check_one_part(options, detail::two_part_v<Precision> && !all_pairs);
     constexpr bool single = !std::is_same_v<Precision, double>;
-    constexpr detail::ToleranceTraits tolerance{
-        needs_multipoles && !std::is_same_v<Precision, float>, single, Order};
+    constexpr detail::ToleranceTraits tolerance{holds_tolerance, single, Order};
     constexpr int leaf_capacity =
         needs_multipoles ? Shape::leaf_capacity_by_power(Order) : Shape::leaf_capacity(Order);
     options_ = detail::completed<Traversal>(options, traits, tolerance, leaf_capacity);
@@ -177,6 +176,10 @@ class Solver {
                                   std::conditional_t<dual, Translation, NoTranslation>>::type;
   using FarFieldScheme = std::conditional_t<only_m2l && detail::has_locals_v<FarField>,
                                             detail::OnlyM2L<FarField>, FarField>;
+  /// Whether evaluations may find the pair_error that holds a tolerance.
+  static constexpr bool holds_tolerance = needs_multipoles && !uses_last_field &&
+                                          detail::has_locals_v<FarField> &&
+                                          !std::is_same_v<Precision, float>;
   static constexpr bool has_p2l =
       detail::has_locals_v<FarField> && !only_m2l && detail::has_p2l<detail::basis_t<Expansion>>();
 
@@ -270,18 +273,20 @@ class Solver {
     detail::stage(space, report, "lists", [&] {
       detail::multipole_powers<Expansion>(space, cells, s.multipoles.view(), powers);
       if (held_.is_set()) {
-        detail::read_back(space, powers.data(), bodies.powers.data(), Order + 1);
+        if (detail::HeldTolerance::are_enough(s.size))
+          detail::read_back(space, powers.data(), bodies.powers.data(), Order + 1);
         known = held_.knows(bodies);
       }
       measures = detail::measure_for_lists<Traversal>(space, s, far_field(), leaf_sums,
                                                       known ? held_.now().field_scale : 0);
     });
-    if (!known)
-      detail::stage(space, report, "calibration", [&] {
-        held_.find(bodies, detail::calibrate<Expansion, FarFieldScheme, Traversal>(
-                               space, s, options_, far_field(), measures, leaf_sums,
-                               held_.tolerance(), held_.safe()));
-      });
+    if constexpr (holds_tolerance)
+      if (!known)
+        detail::stage(space, report, "calibration", [&] {
+          held_.find(bodies, detail::calibrate<Expansion, FarFieldScheme, Traversal>(
+                                 space, s, options_, far_field(), measures, leaf_sums,
+                                 held_.tolerance(), held_.safe()));
+        });
     if (held_.is_set()) options_.pair_error = held_.now().pair_error;
     detail::stage(space, report, "lists", [&] {
       detail::build_dual_lists<Traversal>(space, s, options_, far_field(), measures);

@@ -194,7 +194,7 @@ class ToleranceSolver<Kernel, Orders<Order...>, Precision, ExecutionSpace> {
 
   static constexpr bool single = std::is_same_v<UsedPrecision, Mixed>;
   static int default_leaf(int order) {
-    return Tuning<ExecutionSpace, detail::real_t<UsedPrecision>>::leaf_capacity(order);
+    return Tuning<ExecutionSpace, detail::real_t<UsedPrecision>>::leaf_capacity_by_power(order);
   }
 
   /// The tolerance. Throws InvalidArgument; what is wrong beside it the solver says.

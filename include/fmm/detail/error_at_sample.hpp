@@ -25,11 +25,13 @@ struct TileSquares {
 /// that is lowest. Where close pairs are most of it the mean of a sample is a matter of luck, and an error that is
 /// measured at another sample may be ten times as large. Infinite if it is not a number.
 FMM_SELDOM inline double likely_error_of_all(std::vector<TileSquares> tiles) {
-  double error = 0, bodies = 0;
+  double error = 0, bodies = 0, all = 0;
   for (auto const& tile : tiles) {
     error += tile.error;
     bodies += tile.bodies;
+    all += tile.field;
   }
+  if (!std::isfinite(error + all)) return std::numeric_limits<double>::infinity();
   if (error == 0) return 0;
   const double mean = error / bodies;
   double variance = 0;  // of the sum of errors, if tiles are independent
@@ -48,7 +50,7 @@ FMM_SELDOM inline double likely_error_of_all(std::vector<TileSquares> tiles) {
 }
 
 /// The largest pair_error, of a few that are tried, whose error(pair_error) is at most `goal`; `safe` if there is
-/// none that is larger. Errors grow about as pair_error does. Cost: 2 to 4 calls.
+/// none that is larger. Errors grow about as pair_error does. Cost: 4 calls at most.
 FMM_SELDOM inline double largest_pair_error(double safe, double goal,
                                             std::function<double(double)> const& error) {
   constexpr int most_trials = 4;

@@ -494,7 +494,7 @@ struct P2P {
         const int noted = *memory.close_count;
         const bool now = count == 0 || noted > Problem::close_room - chunk_size;
         if (hands_on && added > 0 && (now || added >= handed_on_after)) {
-          store(team, frame, shared, held, ~0u);
+          store(team, frame, shared, held, ~0u >> 1);  // whatever they are: these meet no target
           clear(held);
           added = 0;
         }

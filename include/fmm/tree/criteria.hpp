@@ -508,7 +508,8 @@ inline constexpr bool uses_powers_v<C> = C::uses_powers;
 template <class C>
 concept RefusesByRadii = std::same_as<typename C::refuses_by_radii, C>;
 template <class C>
-concept DecidesInLanes = RefusesByRadii<C> && std::same_as<typename C::decides_in_lanes, C>;
+concept DecidesInLanes =
+    RefusesByRadii<C> && uses_powers_v<C> && std::same_as<typename C::decides_in_lanes, C>;
 template <class C>
 concept AcceptsByRadii = RefusesByRadii<C> && std::same_as<typename C::accepts_by_radii, C>;
 

@@ -75,6 +75,7 @@ class SiblingStarts {
   /// For the targets that have this one's parent. Keeps what it knows of the family asked for last.
   void of(Walk const& walk, typename Walk::Target const& target) {
     if constexpr (Walk::starts_in_families) {
+      if (target.starts == 0) return;  // siblings may have some all the same
       const CellIndex parent = walk.cells(target.index).parent;
       if (parent != parent_) meet(walk, target, parent);
       sibling_ = int(target.index - first_);
