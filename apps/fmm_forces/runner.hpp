@@ -142,7 +142,9 @@ Measurement measure(Solver& solver, BodiesOn<Space, Data> const& bodies,
     return TimedRun{build, watch.lap(), plan.depth()};
   };
   auto measurement = measure_runs(timed_run, settings, bodies.size(), repeats, progress);
-  measurement.settings.options = solver.options();
+  auto& used = measurement.settings;
+  used.options = solver.options();
+  if (used.options.tolerance && !used.options.pair_error) used.criterion = Criterion::radius;
   return measurement;
 }
 

@@ -87,6 +87,7 @@
   FORCES_SHARED_DATA(prefix, Space, Precision, double)                                           \
   FORCES_SHARED_MEASURES(prefix, Space, Precision)                                               \
   FORCES_SHARED_RELIST(prefix, Space, Precision, fmm::DualTree<fmm::PowerCriterion>)             \
+  FORCES_SHARED_RELIST(prefix, Space, Precision, fmm::DualTree<fmm::RadiusCriterion>)            \
   FORCES_SHARED_NEAR_FIELD(prefix, Space, Precision, fmm::Laplace)                               \
   FORCES_SHARED_NEAR_FIELD(prefix, Space, Precision, fmm::SoftenedGravity)                       \
   FORCES_SHARED_NEAR_FIELD(prefix, Space, Precision, fmm::SplineGravity)                         \

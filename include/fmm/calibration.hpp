@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// The pair_error of PowerCriterion that holds a tolerance for the bodies at hand, found from a sample of them.
+// The pair_error of PowerCriterion that holds a tolerance for the bodies at hand, found from a sample of them, and the
+// theta of RadiusCriterion, which may cost less.
 //
 // A pair_error that holds it for bodies of any distribution allows for the worst: most err by a seventh of the
 // tolerance (docs/math.md). So the fields of a sample of tiles are summed with a pair_error of an eighth of that,
@@ -7,8 +8,10 @@
 // these are made of the evaluation's own tree and multipoles, with lists for the sample only.
 #pragma once
 
-#include <array>
+#include <algorithm>
 #include <cmath>
+#include <limits>
+#include <numeric>
 #include <vector>
 
 #include "detail/error_at_sample.hpp"
@@ -77,6 +80,36 @@ struct FieldsOfSample {
   }
 };
 
+/// What the lists of a sample's leaves cost, and the tiles' share of those of the cells above: pairs of P2P, by tile.
+template <class Space>
+struct WorkOfSample {
+  Array<Cell, Space> cells;
+  Array<Tile, Space> sample;
+  InteractionLists<Space> lists;
+  double per_m2l, per_m2p,
+      per_p2l;  ///< pairs that a list entry is worth, or for the last two a body of it
+  Array<double, Space> work;
+
+  KOKKOS_FUNCTION void operator()(std::int64_t i) const {
+    const Tile tile = sample(i);
+    CellIndex cell = tile.cell;
+    double of_body = bodies_in(lists.p2p, cell) + per_m2p * double(lists.m2p.length(cell));
+    for (; cell >= 0; cell = cells(cell).parent)
+      of_body += (per_m2l * double(lists.m2l.length(cell)) + per_p2l * bodies_in(lists.p2l, cell)) /
+                 double(cells(cell).body_count);
+    work(i) = of_body * tile.count;
+  }
+
+ private:
+  KOKKOS_FUNCTION double bodies_in(Csr<Space> const& list, CellIndex row) const {
+    double bodies = 0;
+    const Offset count = list.length(row);
+    for (Offset k = 0; k < count; ++k)
+      bodies += double(cells(list.entries(list.offsets(row) + k)).body_count);
+    return bodies;
+  }
+};
+
 /// What a pair_error was found for.
 struct Likeness {
   std::int64_t bodies = 0, cells = 0;
@@ -97,9 +130,13 @@ struct Likeness {
 
 /// What was found for some bodies.
 struct Calibrated {
-  double pair_error = 0;
+  double pair_error = 0;   ///< of PowerCriterion
   double field_scale = 0;  ///< of their cells (field_strength.hpp)
+  double theta = 0;        ///< of RadiusCriterion, if lists by that cost less; else 0
 };
+
+/// Of RadiusCriterion that is tried.
+inline constexpr double largest_theta = 0.9;
 
 /// A tolerance to be held, and what was found for the last bodies.
 class HeldTolerance {
@@ -110,7 +147,7 @@ class HeldTolerance {
   /// So many evaluations later it is found anew, though bodies seem to be the same.
   static constexpr int most_evaluations = 32;
   /// Of the tolerance; the rest is for what the sample does not see.
-  static constexpr double goal = 0.85;
+  static constexpr double goal = 0.92;
 
   /// None.
   HeldTolerance() = default;
@@ -124,7 +161,7 @@ class HeldTolerance {
   /// Whether it is known what to take for an evaluation of such bodies; if not, it is to be found.
   bool knows(Likeness const& bodies) {
     if (!are_enough(bodies.bodies)) {
-      now_ = {safe_, 0};
+      now_ = {safe_};
       return true;
     }
     const bool known = bodies.resembles(of_) && ++evaluations_ < most_evaluations;
@@ -149,60 +186,132 @@ class HeldTolerance {
   int evaluations_ = 0;
 };
 
-/// The largest pair_error at which the storage's bodies keep `tolerance`, at least `safe`, and the fields' scale. There
-/// are multipoles, and `measures` for the criterion; `options` are the solver's, `near_field` as of set_sums_of. Lists
-/// of the storage, and its sums unless the multipoles are in their memory, are lost. Cost: 2 to 5 evaluations for a
-/// sixteenth of the bodies, or 512 tiles if these are fewer; for as long 32 bytes a body where the multipoles are there.
+/// Lists of the storage's tree by RadiusCriterion; of `wanted` targets, as in DualWalk. The tree has radii.
+template <class Space, class Precision>
+void build_lists_by_radii(Space const& space, PlanStorage<Space, Precision>& s, Options options,
+                          FarFieldRule far, double theta, Array<int, Space> wanted = {}) {
+  using ByRadii = DualTree<RadiusCriterion>;
+  options.theta = theta;
+  build_dual_lists<ByRadii>(space, s, options, far, measure_for_lists<ByRadii>(space, s, far),
+                            wanted);
+}
+
+/// A sample of the storage's tiles, whose fields are summed from the storage's multipoles by the lists that it has. The
+/// storage's sums, unless the multipoles are in their memory, are lost. Takes for as long 32 bytes a body where these are.
+template <class Expansion, class FarFieldScheme, class Space, class Precision>
+class SampledFields {
+  using Sum = sum_t<Precision>;
+  using Shape = Tuning<Space, real_t<Precision>>;
+
+ public:
+  /// `near_field` as of set_sums_of.
+  SampledFields(Space const& space, PlanStorage<Space, Precision>& s,
+                LeafSums<Space, Precision> const& near_field)
+      : space_(space), s_(s), near_field_(near_field) {
+    constexpr std::int64_t least_tiles = 128, most_tiles = 512, share = 16;
+    const std::int64_t tiles = s.tree.tiles.extent(0),
+                       count = std::min(tiles, std::clamp(tiles / share, least_tiles, most_tiles));
+    const auto sample = sample_.resize(count);
+    const auto wanted = wanted_.resize(s.tree.cells.extent(0));
+    kept_.resize(count * Shape::tile);
+    numbers_.resize(3 * count);
+    if (s.lies_in_sums(s.multipoles.view())) sums_.resize(s.size);
+    for_range("fmm::calibration::sample", space, count, SpreadSample<Space>{s.tree.tiles, sample});
+    Kokkos::deep_copy(space, wanted, 0);
+    for_range("fmm::calibration::wanted", space, count,
+              MarkWanted<Space>{s.tree.cells, sample, wanted});
+  }
+
+  /// The cells that need lists, as in DualWalk.
+  Array<int, Space> wanted() const { return wanted_.view(); }
+  /// Sums that stand for the truth.
+  void keep() { sum_to({}); }
+  /// The relative L2 error that all bodies are likely to have at most by the lists that there are now.
+  double likely_error() {
+    std::vector<TileSquares> tiles(sample_.view().extent(0));
+    static_assert(sizeof(TileSquares) == 3 * sizeof(double));
+    sum_to(numbers_.view());
+    read_back(space_, numbers_.view().data(), &tiles[0].field, 3 * tiles.size());
+    return likely_error_of_all(tiles);
+  }
+  /// What these lists cost, with expansions of that order: in pairs of P2P.
+  double work(int order) {
+    std::vector<double> of_tiles(sample_.view().extent(0));
+    for_range("fmm::calibration::work", space_, std::int64_t(of_tiles.size()),
+              WorkOfSample<Space>{s_.tree.cells, sample_.view(), s_.lists,
+                                  Shape::pairs_per_m2l(order), Shape::pairs_per_m2p(order),
+                                  Shape::pairs_per_p2l(order), numbers_.view()});
+    read_back(space_, numbers_.view().data(), of_tiles.data(), of_tiles.size());
+    return std::accumulate(of_tiles.begin(), of_tiles.end(), 0.0);
+  }
+
+ private:
+  void sum_to(Array<double, Space> squares) {
+    const auto sample = sample_.view();
+    const auto sums = s_.lies_in_sums(s_.multipoles.view()) ? sums_.view() : s_.sums.view(s_.size);
+    set_sums_of<Expansion, FarFieldScheme, Wanted<true, true>>(space_, s_, sample, near_field_,
+                                                               sums);
+    for_range("fmm::calibration::fields", space_, sample.extent(0),
+              FieldsOfSample<Space, Sum>{sample, sums, kept_.view(), squares, Shape::tile});
+  }
+
+  Space const& space_;
+  PlanStorage<Space, Precision>& s_;
+  LeafSums<Space, Precision> const& near_field_;
+  Buffer<Tile, Space> sample_{"calibration's sample"};
+  Buffer<int, Space> wanted_{"calibration's targets"};
+  Buffer<Sums<Sum>, Space> sums_{"calibration's sums"}, kept_{"calibration's fields"};
+  Buffer<double, Space> numbers_{"calibration's numbers"};
+};
+
+/// The largest pair_error at which the storage's bodies keep `tolerance`, at least `safe`; theta, if there is one at
+/// which RadiusCriterion keeps it at less cost; and the fields' scale. There are multipoles, and `measures` for the
+/// traversal, whose criterion is PowerCriterion; `options` are the solver's. Lists of the storage, and what SampledFields
+/// says, are lost. Cost: 3 to 9 evaluations for a sixteenth of the bodies, or 512 tiles if these are fewer.
 template <class Expansion, class FarFieldScheme, class Traversal, class Space, class Precision>
 FMM_SELDOM Calibrated calibrate(Space const& space, PlanStorage<Space, Precision>& s,
                                 Options options, FarFieldRule far,
                                 CellMeasures<Space> const& measures,
                                 LeafSums<Space, Precision> const& near_field, double tolerance,
                                 double safe) {
-  using Sum = sum_t<Precision>;
-  constexpr std::int64_t least_tiles = 128, most_tiles = 512, share = 16;
-  constexpr std::int64_t row = Tuning<Space, real_t<Precision>>::tile;
-  auto const& tree = s.tree;
-  const std::int64_t tiles = tree.tiles.extent(0), cells = tree.cells.extent(0),
-                     sampled = std::min(tiles, std::clamp(tiles / share, least_tiles, most_tiles));
-  Buffer<Tile, Space> sample_buffer("calibration's sample");
-  Buffer<int, Space> wanted_buffer("calibration's targets");
-  Buffer<Sums<Sum>, Space> sum_buffer("calibration's sums"), kept_buffer("calibration's fields");
-  Buffer<double, Space> square_buffer("calibration's squares");
-  const auto sample = sample_buffer.resize(sampled);
-  const auto wanted = wanted_buffer.resize(cells);
-  const bool sums_are_free = !s.lies_in_sums(s.multipoles.view());
-  const auto sums = sums_are_free ? s.sums.view(s.size) : sum_buffer.resize(s.size);
-  const auto kept = kept_buffer.resize(sampled * row);
-  const auto squares = square_buffer.resize(3 * sampled);
-  for_range("fmm::calibration::sample", space, sampled, SpreadSample<Space>{tree.tiles, sample});
-  Kokkos::deep_copy(space, wanted, 0);
-  for_range("fmm::calibration::wanted", space, sampled,
-            MarkWanted<Space>{tree.cells, sample, wanted});
-
-  const auto sum_with = [&](double pair_error, Array<double, Space> to) {
-    options.pair_error = pair_error;
-    build_dual_lists<Traversal>(space, s, options, far, measures, wanted);
-    set_sums_of<Expansion, FarFieldScheme, Wanted<true, true>>(space, s, sample, near_field, sums);
-    for_range("fmm::calibration::fields", space, sampled,
-              FieldsOfSample<Space, Sum>{sample, sums, kept, to, row});
-  };
-  sum_with(safe / 8, {});
+  Calibrated found{safe, read_back(space, s.traversal.scale.view(1).data())};
   // softening adds 0.19 of its error at most, to all these sums alike
   const double softened = 0.19 * options.softening_error.value_or(0),
                goal2 = std::pow(HeldTolerance::goal * tolerance, 2) - softened * softened;
-  const double found =
-      largest_pair_error(safe, std::sqrt(std::fmax(goal2, 0)), [&](double pair_error) {
-        sum_with(pair_error, squares);
-        std::vector<TileSquares> of_tiles(sampled);
-        static_assert(sizeof(TileSquares) == 3 * sizeof(double));
-        read_back(space, squares.data(), &of_tiles[0].field, 3 * sampled);
-        return likely_error_of_all(of_tiles);
-      });
-  Calibrated result{found};
-  result.field_scale =
-      read_back(space, s.traversal.scale.view(1).data());  // and the buffers go now
-  return result;
+  if (!(goal2 > 0)) return found;
+  const double goal = std::sqrt(goal2);
+  SampledFields<Expansion, FarFieldScheme, Space, Precision> sample(space, s, near_field);
+  const auto list_by_powers = [&](double pair_error) {
+    options.pair_error = pair_error;
+    build_dual_lists<Traversal>(space, s, options, far, measures, sample.wanted());
+  };
+  list_by_powers(safe / 8);
+  sample.keep();
+
+  double work_by_powers = 0;
+  found.pair_error = largest_limit(safe, 3 * safe, 1, goal, [&](double pair_error) {
+    list_by_powers(pair_error);
+    const double error = sample.likely_error();
+    if (error <= goal || work_by_powers == 0) work_by_powers = sample.work(far.order);
+    return error;
+  });
+
+  // errors by radii grow as theta^(p+2), and fall with the order as 2^-p
+  const double degree = far.order + 2, first = 25 * goal * std::ldexp(1.0, far.order),
+               most = std::pow(largest_theta, degree),
+               most_work = work_by_powers * Tuning<Space, real_t<Precision>>::most_work_by_radii;
+  constexpr double ends = std::numeric_limits<double>::infinity();
+  double work_by_radii = ends;
+  const double held = largest_limit(0, first, most, goal, [&](double limit) {
+    build_lists_by_radii(space, s, options, far, std::pow(limit, 1 / degree), sample.wanted());
+    const double work = sample.work(far.order);
+    if (work > 4 * most_work) return ends;
+    const double error = sample.likely_error();
+    if (error <= goal) work_by_radii = work;
+    return error > goal && work > most_work ? ends : error;  // a smaller theta would cost more
+  });
+  if (work_by_radii < most_work) found.theta = std::pow(held, 1 / degree);
+  return found;
 }
 
 }  // namespace fmm::detail

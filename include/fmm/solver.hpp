@@ -68,8 +68,8 @@ class Solver {
     if constexpr (takes_options) kernel_ = kernel.with(options);
   }
 
-  /// The options in force; only a uniform tree's depth may still be open (see Plan::depth). With a tolerance, pair_error
-  /// is that of the last evaluation.
+  /// The options in force; only a uniform tree's depth may still be open (see Plan::depth). With a tolerance, theta and
+  /// pair_error are those of the last evaluation; where there is no pair_error, it went by RadiusCriterion.
   Options const& options() const { return options_; }
   Kernel const& kernel() const { return kernel_; }
 
@@ -256,42 +256,71 @@ class Solver {
     }
   }
 
-  /// Lists of a criterion that uses powers, from the multipoles in the storage; if a tolerance is to be held, with the
-  /// pair_error that holds it.
+  /// Lists of a criterion that uses powers, from the multipoles in the storage; if a tolerance is to be held, with what
+  /// holds it.
   void list_by_powers(ExecutionSpace const& space, Storage& s, Report* report) {
+    if constexpr (holds_tolerance)
+      if (options_.tolerance) return list_for_tolerance(space, s, report);
+    detail::stage(space, report, "lists", [&] {
+      detail::build_dual_lists<Traversal>(space, s, options_, far_field(),
+                                          measures_by_powers(space, s, 0));
+    });
+    if (report) detail::add_list_work(*report, s.lists);
+  }
+
+  void list_for_tolerance(ExecutionSpace const& space, Storage& s, Report* report) {
     const std::int64_t cells = s.tree.cells.extent(0);
-    const auto powers = s.traversal.powers.resize(cells * (Order + 1));
-    const detail::LeafSums<ExecutionSpace, Precision> leaf_sums = [&](auto tiles, auto list,
-                                                                      auto sums) {
+    detail::Likeness bodies{s.size, cells, std::vector<float>(Order + 1)};
+    detail::CellMeasures<ExecutionSpace> measures;
+    bool known = true;
+    detail::stage(space, report, "lists", [&] {
+      if (detail::HeldTolerance::are_enough(s.size)) {
+        const auto powers = s.traversal.powers.resize(cells * (Order + 1));
+        detail::multipole_powers<Expansion>(space, 1, s.multipoles.view(), powers);
+        detail::read_back(space, powers.data(), bodies.powers.data(), Order + 1);
+      }
+      known = held_.knows(bodies);
+      if (!known || held_.now().theta == 0)
+        measures = measures_by_powers(space, s, known ? held_.now().field_scale : 0);
+    });
+    if (!known)
+      detail::stage(space, report, "calibration", [&] {
+        options_.theta = default_theta<Traversal>();
+        held_.find(bodies, detail::calibrate<Expansion, FarFieldScheme, Traversal>(
+                               space, s, options_, far_field(), measures, leaf_sums(space, s),
+                               held_.tolerance(), held_.safe()));
+      });
+    detail::Calibrated const& found = held_.now();
+    detail::stage(space, report, "lists", [&] {
+      if (found.theta > 0) {
+        options_.theta = found.theta;
+        options_.pair_error = std::nullopt;
+        detail::build_lists_by_radii(space, s, options_, far_field(), found.theta);
+      } else {
+        options_.theta = default_theta<Traversal>();
+        options_.pair_error = found.pair_error;
+        detail::build_dual_lists<Traversal>(space, s, options_, far_field(), measures);
+      }
+    });
+    if (report) detail::add_list_work(*report, s.lists);
+  }
+
+  detail::LeafSums<ExecutionSpace, Precision> leaf_sums(ExecutionSpace const& space, Storage& s) {
+    return [this, &space, &s](auto tiles, auto list, auto sums) {
       detail::add_near_field<detail::Wanted<true, true>>(space, s,
                                                          detail::in_units_of(s.cube.edge, kernel_),
                                                          tiles, list, sums, options_.one_part);
     };
-    detail::CellMeasures<ExecutionSpace> measures;
-    detail::Likeness bodies{s.size, cells, std::vector<float>(Order + 1)};
-    bool known = true;
-    detail::stage(space, report, "lists", [&] {
-      detail::multipole_powers<Expansion>(space, cells, s.multipoles.view(), powers);
-      if (held_.is_set()) {
-        if (detail::HeldTolerance::are_enough(s.size))
-          detail::read_back(space, powers.data(), bodies.powers.data(), Order + 1);
-        known = held_.knows(bodies);
-      }
-      measures = detail::measure_for_lists<Traversal>(space, s, far_field(), leaf_sums,
-                                                      known ? held_.now().field_scale : 0);
-    });
-    if constexpr (holds_tolerance)
-      if (!known)
-        detail::stage(space, report, "calibration", [&] {
-          held_.find(bodies, detail::calibrate<Expansion, FarFieldScheme, Traversal>(
-                                 space, s, options_, far_field(), measures, leaf_sums,
-                                 held_.tolerance(), held_.safe()));
-        });
-    if (held_.is_set()) options_.pair_error = held_.now().pair_error;
-    detail::stage(space, report, "lists", [&] {
-      detail::build_dual_lists<Traversal>(space, s, options_, far_field(), measures);
-    });
-    if (report) detail::add_list_work(*report, s.lists);
+  }
+
+  /// What a criterion that uses powers may know; `known_scale` as of field_strength.
+  detail::CellMeasures<ExecutionSpace> measures_by_powers(ExecutionSpace const& space, Storage& s,
+                                                          double known_scale) {
+    const std::int64_t cells = s.tree.cells.extent(0);
+    detail::multipole_powers<Expansion>(space, cells, s.multipoles.view(),
+                                        s.traversal.powers.resize(cells * (Order + 1)));
+    return detail::measure_for_lists<Traversal>(space, s, far_field(), leaf_sums(space, s),
+                                                known_scale);
   }
 
   Options options_;

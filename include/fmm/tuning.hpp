@@ -134,6 +134,9 @@ struct Tuning {
     return 0.85 * size * (host || size <= detail::register_coefficients ? 1 : 1.2);
   }
 
+  /// How many times the work of lists by powers, which take longer to make, those by radii may be: measured there, too.
+  static constexpr double most_work_by_radii = host ? (single ? 1.12 : 1.05) : single ? 1.3 : 1.1;
+
   /// M2L by BatchedGemm.
   static constexpr GemmShape gemm =
       host ? GemmShape{64, 1 << 28, 1 << 21, 1 << 22}

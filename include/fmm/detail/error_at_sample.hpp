@@ -1,11 +1,10 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // What squares of a sample's errors and fields say of the error of all bodies, and the search for the largest
-// pair_error that keeps it.
+// limit of a criterion that keeps it.
 #pragma once
 
 #include <algorithm>
 #include <cmath>
-#include <cstdint>
 #include <functional>
 #include <limits>
 #include <vector>
@@ -49,15 +48,17 @@ FMM_SELDOM inline double likely_error_of_all(std::vector<TileSquares> tiles) {
   return std::isfinite(likely) ? likely : std::numeric_limits<double>::infinity();
 }
 
-/// The largest pair_error, of a few that are tried, whose error(pair_error) is at most `goal`; `safe` if there is
-/// none that is larger. Errors grow about as pair_error does. Cost: 4 calls at most.
-FMM_SELDOM inline double largest_pair_error(double safe, double goal,
-                                            std::function<double(double)> const& error) {
+/// The largest limit, of a few that are tried from `first` on and at most `most`, whose error(limit) is at most `goal`;
+/// `held` if there is none that is larger than this. Errors grow about as limits do; an infinite one ends the search.
+/// Cost: 4 calls at most.
+FMM_SELDOM inline double largest_limit(double held, double first, double most, double goal,
+                                       std::function<double(double)> const& error) {
   constexpr int most_trials = 4;
-  constexpr double aim = 0.85, enough = 0.7;  // of the goal
-  double held = safe, too_large = 1, next = 3 * safe;
-  for (int i = 0; i < most_trials && held < too_large; ++i) {
-    const double now = std::min(next, 1.0), e = error(now);
+  constexpr double aim = 0.92, enough = 0.8;  // of the goal
+  double too_large = std::numeric_limits<double>::infinity(), next = first;
+  for (int i = 0; i < most_trials && held < most; ++i) {
+    const double now = std::min(next, most), e = error(now);
+    if (!std::isfinite(e)) break;
     if (e <= goal) {
       held = std::max(held, now);
       if (e >= enough * goal) break;

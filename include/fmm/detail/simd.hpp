@@ -194,6 +194,13 @@ KOKKOS_INLINE_FUNCTION int lowest_bit(std::uint32_t bits) {
   return std::countr_zero(bits);
 #endif
 }
+KOKKOS_INLINE_FUNCTION int lowest_bit(std::uint64_t bits) {
+#if defined(__CUDA_ARCH__)
+  return __ffsll(static_cast<long long>(bits)) - 1;
+#else
+  return std::countr_zero(bits);
+#endif
+}
 
 /// Bit i says what thread i of the team, of 32 at most, says. All of them must ask.
 template <class Team>

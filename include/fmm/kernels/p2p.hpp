@@ -151,7 +151,7 @@ struct SourceRun {
   BodyIndex begin;
   int count;
   Real ratio, shift[3];
-  bool may_be_close;  ///< whether bodies of it may, to the targets' leaf
+  Real reach;  ///< coordinates of bodies close to the targets' leaf are smaller; 0: none are close
 };
 
 /// A source so close to the targets' leaf that differences are wanted from two parts.
@@ -758,6 +758,10 @@ struct NearField {
   static_assert(shape.team % run_groups == 0);
   static constexpr int runs_at_a_time = shape.team, runs = runs_at_a_time + run_groups;
   static constexpr Real margin = Real(0.0625);
+  /// Whether a thread notes the close bodies of a run after it has staged its share of these.
+  static constexpr bool notes_later = two_part && W == 1 && shape.team > 1;
+  using CloseBits = std::conditional_t<notes_later, std::uint64_t, std::uint32_t>;
+  static_assert(!notes_later || shape.chunk / run_team <= 64);
   static constexpr int close_room =
       two_part ? shape.chunk + (is_host_space_v<Space> ? shape.chunk : 128) : 0;
 
@@ -820,19 +824,25 @@ struct NearField {
       const int first = group == 0 ? at.body : 0, left = r.count - first;
       const int take = left < room - before ? left : room - before;
       const V ratio(r.ratio), shift[3] = {V(r.shift[0]), V(r.shift[1]), V(r.shift[2])};
-      for (int j = team.team_rank() % run_team * W; j < take; j += run_team * W) {
+      // which are close is noted afterwards: side effects would keep the loads of several bodies apart
+      [[maybe_unused]] CloseBits close_bits = 0;
+      const int first_of_thread = team.team_rank() % run_team * W;
+      for (int j = first_of_thread, bit = 0; j < take; j += run_team * W, bit += W) {
         const Sources<V> b = load_bodies<V>(&bodies(r.begin + first + j), take - j);
         Sources<V> s{b.x * ratio + shift[0], b.y * ratio + shift[1], b.z * ratio + shift[2], b.q};
-        if (two_part && r.may_be_close) {
-          std::uint32_t close = take_close(r, s);
-          if (take - j < W) close &= (std::uint32_t(1) << (take - j)) - 1;
-          for (; close != 0; close &= close - 1)
-            memory.close[next_place(memory)] = {
-                r.begin + first + j + lowest_bit(close),
-                list.entries(f.list_begin + at.entry - at.run_count + at.run + group)};
-        }
+        if constexpr (two_part)
+          if (W == 1 || r.reach > 0) {  // groups of a GPU's threads have runs of either kind
+            CloseBits close = take_close(r.reach, s);
+            if (take - j < W) close &= (CloseBits(1) << (take - j)) - 1;
+            if constexpr (notes_later)
+              close_bits |= close << bit;
+            else
+              note(memory, f, at, group, r.begin + first + j, 1, close);
+          }
         chunk.high.store(filled + before + j, s);
       }
+      if constexpr (two_part && notes_later)
+        note(memory, f, at, group, r.begin + first + first_of_thread, run_team, close_bits);
       if (all <= room) {
         filled += all;
         at.run = at.run + run_groups < at.run_count ? at.run + run_groups : at.run_count;
@@ -898,26 +908,42 @@ struct NearField {
     const Cell source = cells(index);
     const Real per_edge = Real(1) / Real(f.leaf.edge());
     SourceRun<Real> r{
-        source.body_begin, source.body_count, Real(source.edge()) * per_edge, {}, true};
+        source.body_begin, source.body_count, Real(source.edge()) * per_edge, {}, Real(0)};
+    Real gap = 0;  // between the source's cube and the middle of the targets' leaf
     for (int d = 0; d < 3; ++d) {
       r.shift[d] = Real(source.centre[d] - f.leaf.centre[d]) * per_edge;
-      const Real gap = std::fabs(r.shift[d]) - Real(0.5) * r.ratio;
-      r.may_be_close = r.may_be_close && gap < reach(r);
+      const Real along = std::fabs(r.shift[d]) - Real(0.5) * r.ratio;
+      gap = along > gap ? along : gap;
+    }
+    if constexpr (two_part) {
+      const Real reach = Real(0.5) + margin * (r.ratio > Real(1) ? r.ratio : Real(1));
+      if (gap < reach) r.reach = reach;
     }
     return r;
   }
-  /// How far from the middle of the targets' leaf the coordinates of close bodies of that run may be.
-  KOKKOS_FORCEINLINE_FUNCTION static Real reach(SourceRun<Real> const& run) {
-    return Real(0.5) + margin * (run.ratio > Real(1) ? run.ratio : Real(1));
+  /// Bit l for body l of those at `s`, whose run has that reach: whether it is close. In `s` it is a gap from then on.
+  KOKKOS_FORCEINLINE_FUNCTION static std::uint32_t take_close(Real reach, Sources<V>& s) {
+    if constexpr (W == 1) {
+      const bool close =
+          std::fmax(std::fmax(std::fabs(s.x), std::fabs(s.y)), std::fabs(s.z)) < reach;
+      if (close) s.x = far_away<Real>;
+      if (close) s.q = 0;
+      return close;
+    } else {
+      const V x2 = s.x * s.x, y2 = s.y * s.y, z2 = s.z * s.z, xy2 = select(x2 > y2, x2, y2);
+      const auto close = select(xy2 > z2, xy2, z2) < V(reach * reach);
+      s.x = select(close, V(far_away<Real>), s.x);
+      s.q = select(close, V(Real(0)), s.q);
+      return bits_of(close);
+    }
   }
-  /// Bit l for body l of those at `s`, of that run: whether it is close. In `s` it is a gap from then on.
-  KOKKOS_FORCEINLINE_FUNCTION static std::uint32_t take_close(SourceRun<Real> const& run,
-                                                              Sources<V>& s) {
-    const V x2 = s.x * s.x, y2 = s.y * s.y, z2 = s.z * s.z, xy2 = select(x2 > y2, x2, y2);
-    const auto close = select(xy2 > z2, xy2, z2) < V(reach(run) * reach(run));
-    s.x = select(close, V(far_away<Real>), s.x);
-    s.q = select(close, V(Real(0)), s.q);
-    return bits_of(close);
+  /// Bodies of the group's run: bit k for `body` + k step.
+  KOKKOS_FORCEINLINE_FUNCTION void note(Memory const& memory, Frame const& f, Cursor const& at,
+                                        int group, BodyIndex body, int step, CloseBits bits) const {
+    for (; bits != 0; bits &= bits - 1)
+      memory.close[next_place(memory)] = {
+          body + step * lowest_bit(bits),
+          list.entries(f.list_begin + at.entry - at.run_count + at.run + group)};
   }
   KOKKOS_FORCEINLINE_FUNCTION static int next_place(Memory const& memory) {
     if constexpr (shape.team == 1)

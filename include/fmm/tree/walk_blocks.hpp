@@ -177,6 +177,7 @@ struct WalkBlocks {
   /// The sources that a target starts with, and whatever is split, on a stack, family by family.
   void in_families(Target const& target, SiblingStarts<Walk> const& starts,
                    Collected* found) const {
+    if (target.starts == 0) return;  // siblings may have some
     constexpr int batch = 64;
     CellIndex stack[depth_first_stack + batch];
     int start = 0;

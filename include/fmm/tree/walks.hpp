@@ -139,8 +139,7 @@ struct DualWalk {
   Families<Space> families;  ///< none on a GPU
   Csr<Space> open;           ///< of the parents' level, by cell - parents_begin
   CellIndex parents_begin;
-  Array<int, Space> wanted =
-      {};  ///< 0 for targets without lists; none: all have (of criteria that use powers)
+  Array<int, Space> wanted = {};  ///< 0 for targets without lists; none: all have
 
   KOKKOS_FUNCTION CellView view(CellIndex index, Cell const& cell) const {
     return view_for<Criterion>(index, cell, measures);
@@ -157,9 +156,8 @@ struct DualWalk {
     if (cell.parent < 0) return {index, view(index, cell), 0, 1};
     const Offset begin = open.offsets(cell.parent - parents_begin),
                  end = open.offsets(cell.parent - parents_begin + 1);
-    bool there = end <= Offset(open.entries.extent(0));  // else the memory was too small
-    if constexpr (uses_powers_v<Criterion>)
-      there = there && (wanted.extent(0) == 0 || wanted(index) != 0);
+    const bool there = end <= Offset(open.entries.extent(0)) &&  // else the memory was too small
+                       (wanted.extent(0) == 0 || wanted(index) != 0);
     return {index, view(index, cell), begin, there ? int(end - begin) : 0};
   }
   KOKKOS_FUNCTION CellIndex start(Target const& target, int i) const {
