@@ -3,7 +3,7 @@
 // theta of RadiusCriterion, which may cost less.
 //
 // A pair_error that holds it for bodies of any distribution allows for the worst: most err by a seventh of the
-// tolerance (docs/math.md). So the fields of a sample of tiles are summed with a pair_error of an eighth of that,
+// tolerance (docs/math.md). So the fields of a sample of tiles are summed with a pair_error of a quarter of that,
 // which stands for the truth, and then with larger ones: what the sums differ by are the latter's errors. All of
 // these are made of the evaluation's own tree and multipoles, with lists for the sample only.
 #pragma once
@@ -285,7 +285,7 @@ FMM_SELDOM Calibrated calibrate(Space const& space, PlanStorage<Space, Precision
     options.pair_error = pair_error;
     build_dual_lists<Traversal>(space, s, options, far, measures, sample.wanted());
   };
-  list_by_powers(safe / 8);
+  list_by_powers(safe / 4);
   sample.keep();
 
   double work_by_powers = 0;

@@ -155,7 +155,7 @@ struct Tuning {
   /// Bodies a leaf of an adaptive tree may hold unless the options say.
   static constexpr int leaf_capacity(int order) {
     if (!host) return order <= 5 ? 64 : order <= 8 ? 96 : 128;
-    return order <= 4 ? 72 : order <= 8 ? 96 : order <= 12 ? 120 : 160;
+    return order <= 5 ? 72 : order <= 8 ? 96 : order <= 12 ? 120 : 160;
   }
   /// The same with a criterion that uses powers, whose lists cost a GPU more.
   static constexpr int leaf_capacity_by_power(int order) {

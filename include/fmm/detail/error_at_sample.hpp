@@ -49,27 +49,30 @@ FMM_SELDOM inline double likely_error_of_all(std::vector<TileSquares> tiles) {
 }
 
 /// The largest limit, of a few that are tried from `first` on and at most `most`, whose error(limit) is at most `goal`;
-/// `held` if there is none that is larger than this. Errors grow about as limits do; an infinite one ends the search.
-/// Cost: 4 calls at most.
+/// `held` if there is none that is larger than this. Errors grow about as limits do, between two that were tried as a
+/// power of them; an infinite one ends the search. Cost: 4 calls at most.
 FMM_SELDOM inline double largest_limit(double held, double first, double most, double goal,
                                        std::function<double(double)> const& error) {
   constexpr int most_trials = 4;
   constexpr double aim = 0.92, enough = 0.8;  // of the goal
-  double too_large = std::numeric_limits<double>::infinity(), next = first;
-  for (int i = 0; i < most_trials && held < most; ++i) {
-    const double now = std::min(next, most), e = error(now);
-    if (!std::isfinite(e)) break;
-    if (e <= goal) {
-      held = std::max(held, now);
-      if (e >= enough * goal) break;
-    } else {
-      too_large = std::min(too_large, now);
-    }
-    next = now * std::clamp(aim * goal / e, 0.1, 10.0);
-    if (!(next > held && next < too_large)) next = std::sqrt(held * too_large);
-    if (next < 1.1 * held) break;
+  struct Trial {
+    double limit, error;
+  };
+  Trial good{held, 0}, bad{std::numeric_limits<double>::infinity(), 0};
+  double next = first;
+  for (int i = 0; i < most_trials && good.limit < most; ++i) {
+    const Trial now{std::min(next, most), error(std::min(next, most))};
+    if (!std::isfinite(now.error)) break;
+    (now.error <= goal ? good : bad) = now;
+    if (now.error <= goal && now.error >= enough * goal) break;
+    double power = 1;
+    if (good.error > 0 && std::isfinite(bad.limit))
+      power = std::log(bad.limit / good.limit) / std::log(bad.error / good.error);
+    next = now.limit * std::clamp(std::pow(aim * goal / now.error, power), 0.1, 10.0);
+    if (!(next > good.limit && next < bad.limit)) next = std::sqrt(good.limit * bad.limit);
+    if (next < 1.05 * good.limit) break;
   }
-  return held;
+  return good.limit;
 }
 
 }  // namespace fmm::detail
