@@ -154,7 +154,6 @@ class HeldTolerance {
   /// `safe` is a pair_error that holds the tolerance for bodies of any distribution.
   HeldTolerance(double tolerance, double safe) : tolerance_(tolerance), safe_(safe) {}
 
-  bool is_set() const { return tolerance_ > 0; }
   double tolerance() const { return tolerance_; }
   double safe() const { return safe_; }
 

@@ -176,7 +176,7 @@ class Solver {
                                   std::conditional_t<dual, Translation, NoTranslation>>::type;
   using FarFieldScheme = std::conditional_t<only_m2l && detail::has_locals_v<FarField>,
                                             detail::OnlyM2L<FarField>, FarField>;
-  /// Whether evaluations may find the pair_error that holds a tolerance.
+  /// Whether evaluations may find what holds a tolerance.
   static constexpr bool holds_tolerance = needs_multipoles && !uses_last_field &&
                                           detail::has_locals_v<FarField> &&
                                           !std::is_same_v<Precision, float>;
