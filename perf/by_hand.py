@@ -61,7 +61,7 @@ class Hand:
 def by_tolerance(runs, options, model, precision, tolerance):
     words = ["--precision", precision, "--tolerance", f"{tolerance:g}", *["--tune"] * options.tune]
     entry, = runs.run(options.program, line_of(options, model, words), "--report")
-    return row_of(entry)
+    return {**row_of(entry), **{key: entry[key] for key in ("criterion", "theta", "pair_error", "leaf")}}
 
 
 def main():

@@ -2,11 +2,11 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """Whether fmm_forces --tolerance holds what it says, and at what distance from it.
 
-    perf/tolerance.py build/fmm_forces --cases 500 --report tolerance.json [--largest 1e5]
+    perf/tolerance.py build/fmm_forces --cases 500 --report tolerance.json [--largest 1e5] [--check 4096]
 
 Random cases: the program's models, two distant clusters and a fractal set, both signs of charge, float
 and double, N from 10^3 on, tolerances over all that the precision reaches; sizes and tolerances evenly
-spread on a logarithmic scale. Errors are against direct sums in double at 4096 bodies (all, if there are
+spread on a logarithmic scale. Errors are against direct sums in double at so many bodies (all, if there are
 fewer). Exits 1 if an error is over its tolerance.
 """
 import argparse
@@ -65,7 +65,7 @@ def write_bodies(file, model, n, mixed, rng):
     file.flush()
 
 
-def run(program, backend, case, rng):
+def run(program, backend, check, case, rng):
     with tempfile.NamedTemporaryFile("w", suffix=".txt") as bodies:
         if case["model"] in ("clusters", "fractal"):
             write_bodies(bodies, case["model"], case["n"], case["mixed"], rng)
@@ -75,9 +75,10 @@ def run(program, backend, case, rng):
             source += ["--charges", "mixed"] if case["mixed"] else []
         line = [program, *source, "--kernel", "laplace" if case["mixed"] else "gravity",
                 "--backend", backend, "--precision", case["precision"],
-                "--tolerance", repr(case["tolerance"]), "--check", "4096", "--repeat", "1"]
+                "--tolerance", repr(case["tolerance"]), "--check", str(check), "--repeat", "1"]
         entry = report_of(line)
-    return {**case, "order": entry["order"], "seconds": entry["seconds"]["total"],
+    return {**case, **{key: entry[key] for key in ("order", "criterion", "theta", "pair_error", "leaf")},
+            "seconds": entry["seconds"]["total"],
             "error": entry["error"], "backend": entry["backend"], "device": entry["device"],
             "threads": entry["threads"], "versions": entry["versions"], "commit": entry["commit"]}
 
@@ -89,6 +90,8 @@ def main():
     parser.add_argument("--largest", type=float, default=1e5, help="N at most")
     parser.add_argument("--seed", type=int, default=1)
     parser.add_argument("--backend", default="auto")
+    parser.add_argument("--check", type=lambda text: int(float(text)), default=4096,
+                        help="targets of the direct sum")
     parser.add_argument("--report", help="JSON file for all cases")
     options = parser.parse_args()
 
@@ -100,7 +103,7 @@ def main():
                 "precision": precision, "seed": rng.randrange(1 << 31),
                 "n": int(1000 * (options.largest / 1000) ** rng.random()),
                 "tolerance": 10 ** rng.uniform(*REACH[precision])}
-        results.append(run(options.program, options.backend, case, rng))
+        results.append(run(options.program, options.backend, options.check, case, rng))
         ratio = results[-1]["error"]["force_l2"] / case["tolerance"]
         print(f"{i + 1:4} {case['model']:8} {'mixed' if case['mixed'] else 'equal'} "
               f"{precision:6} N {case['n']:8} tolerance {case['tolerance']:.1e} "

@@ -181,6 +181,16 @@ std::vector<std::vector<fmm::detail::CellIndex>> to_host(fmm::detail::Csr<Space>
   return rows;
 }
 
+/// Numbers (N), in memory of a space.
+template <class Space, class T>
+Kokkos::View<T*, Space> column_in(std::vector<T> const& numbers) {
+  const Kokkos::View<T*, Space> there("numbers", numbers.size());
+  Kokkos::deep_copy(
+      there, Kokkos::View<T const*, Kokkos::HostSpace, Kokkos::MemoryTraits<Kokkos::Unmanaged>>(
+                 numbers.data(), numbers.size()));
+  return there;
+}
+
 /// A field (3 N), in memory of a space.
 template <class Space>
 Kokkos::View<double* [3], Space> to_space(std::vector<double> const& field) {

@@ -44,6 +44,24 @@ INSTANTIATE_TEST_SUITE_P(All, MixedPrecision,
                                          Model::clusters),
                          [](auto const& info) { return std::string(name_of(info.param)); });
 
+/// So many tiles that a GPU takes the shape of P2P for many, and leaves of several chunks of sources.
+TEST(Mixed, HasFloatsRoundingInManyLargeLeaves) {
+  using Space = Kokkos::DefaultExecutionSpace;
+  const std::size_t n = fmm::detail::is_host_space_v<Space> ? 20000 : 150000;
+  for (const Model model : {Model::cube, Model::shell}) {
+    const DeviceBodies<Space> device(make_bodies(model, n, false, 3));
+    for (const int leaf_capacity : {130, 260, 600}) {
+      SolverIn<Mixed> solver({.theta = 0.5, .leaf_capacity = leaf_capacity});
+      Kokkos::View<double*, Space> potential("potential", n);
+      Kokkos::View<double* [3], Space> field("field", n);
+      solver.evaluate(Space(), solver.build(Space(), device.x), device.q, potential, field);
+      const auto error =
+          fmm::measure_error(Space(), Laplace{}, device.x, device.q, potential, field, 2048);
+      EXPECT_LT(error.force_l2, 6e-7) << name_of(model) << ", " << leaf_capacity;
+    }
+  }
+}
+
 /// What it is there for: bodies on a surface, some of which are very close to each other.
 TEST(Mixed, KeepsWhatFloatLoses) {
   const Bodies bodies = make_bodies(Model::shell, 20000, false, 3);

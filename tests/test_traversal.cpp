@@ -188,16 +188,8 @@ struct HostLists {
   std::vector<std::vector<CellIndex>> m2l, p2l, m2p, p2p;
 };
 
-template <class Traversal>
-HostLists make_lists(PlanStorage<Space, double>& storage, Bodies const& bodies,
-                     fmm::Options options, double far_from = 0) {
-  const Space space;
-  const DeviceBodies<Space> device(bodies);
-  options =
-      fmm::Solver<fmm::Laplace, 2, fmm::Rotation, Traversal, double, Space>(options).options();
-  const Kokkos::View<double const* [3], Space> positions = device.x;
-  build_plan<Traversal>(space, storage, positions, options, {2, far_from, true}, nullptr);
-  space.fence();
+HostLists lists_of(PlanStorage<Space, double> const& storage) {
+  Space().fence();
   const auto rows = [&](Csr<Space> const& list) {
     auto all = to_host(list);
     all.resize(storage.tree.cells.extent(0));
@@ -210,6 +202,18 @@ HostLists make_lists(PlanStorage<Space, double>& storage, Bodies const& bodies,
           rows(lists.p2l),
           rows(lists.m2p),
           rows(lists.p2p)};
+}
+
+template <class Traversal>
+HostLists make_lists(PlanStorage<Space, double>& storage, Bodies const& bodies,
+                     fmm::Options options, double far_from = 0) {
+  const Space space;
+  const DeviceBodies<Space> device(bodies);
+  options =
+      fmm::Solver<fmm::Laplace, 2, fmm::Rotation, Traversal, double, Space>(options).options();
+  const Kokkos::View<double const* [3], Space> positions = device.x;
+  build_plan<Traversal>(space, storage, positions, options, {2, far_from, true}, nullptr);
+  return lists_of(storage);
 }
 
 template <class Traversal>
@@ -287,6 +291,68 @@ TEST(Lists, OfFamiliesAreThoseOfTheirMembers) {
     compare_with_one_by_one<fmm::FieldCriterion>({.pair_error = 1e-3, .leaf_capacity = 10},
                                                  far_from);
   }
+}
+
+/// Of some targets only, and those above them: the rows of all lists, and no others.
+template <class Criterion>
+void compare_of_wanted(fmm::Options options) {
+  const Space space;
+  using Traversal = fmm::DualTree<Criterion>;
+  using Traits = fmm::Solver<fmm::Laplace, 2, fmm::Rotation, Traversal, double, Space>;
+  PlanStorage<Space, double> storage;
+  const Bodies bodies = make_bodies(Model::plummer, 8000);
+  const auto cells =
+      make_lists<fmm::DualTree<>>(storage, bodies, {.leaf_capacity = options.leaf_capacity}).cells;
+  options = Traits(options).options();
+
+  const std::size_t n = cells.size(), row = 3;
+  std::vector<float> charges(n), fields(n, 1), powers(n * row);
+  std::vector<int> wanted(n, 0);
+  for (std::size_t i = 0; i < n; ++i) {
+    charges[i] = float(cells[i].body_count) / 8000;
+    for (std::size_t k = 0; k < row; ++k)
+      powers[row * i + k] = charges[i] * std::pow(0.4f, float(k));
+    if (cells[i].is_leaf() && i % 5 == 0)
+      for (CellIndex c = CellIndex(i); c >= 0; c = cells[c].parent) wanted[std::size_t(c)] = 1;
+  }
+  const auto q = column_in<Space>(charges), f = column_in<Space>(fields),
+             m = column_in<Space>(powers);
+  const auto marks = column_in<Space>(wanted);
+  const CellMeasures<Space> measures{storage.traversal.radii.view(n),
+                                     Array<float, Space>(q.data(), n),
+                                     Array<float, Space>(f.data(), n),
+                                     Array<float, Space>(m.data(), n * row),
+                                     8000,
+                                     int(row)};
+  const FarFieldRule far{2, 0, true};
+  build_dual_lists<Traversal>(space, storage, options, far, measures);
+  HostLists expected = lists_of(storage);
+  build_dual_lists<Traversal>(space, storage, options, far, measures,
+                              Array<int, Space>(marks.data(), n));
+  const HostLists some = lists_of(storage);
+  std::size_t entries = 0, left_out = 0;
+  const auto compare = [&](auto const& rows, auto const& all) {
+    for (std::size_t i = 0; i < n; ++i) {
+      if (wanted[i] != 0) {
+        EXPECT_EQ(rows[i], all[i]) << i;
+        entries += rows[i].size();
+      } else {
+        EXPECT_TRUE(rows[i].empty()) << i;
+        left_out += all[i].size();
+      }
+    }
+  };
+  compare(some.m2l, expected.m2l);
+  compare(some.p2l, expected.p2l);
+  compare(some.m2p, expected.m2p);
+  compare(some.p2p, expected.p2p);
+  EXPECT_GT(entries, 1000u);
+  EXPECT_GT(left_out, 1000u);
+}
+
+TEST(Lists, OfWantedTargetsAreTheirRowsOfAll) {
+  compare_of_wanted<fmm::RadiusCriterion>({.theta = 0.7, .leaf_capacity = 10});
+  compare_of_wanted<fmm::PowerCriterion>({.pair_error = 1e-2, .leaf_capacity = 10});
 }
 
 TEST(ClassicLists, Have27NeighboursAnd189Cells) {

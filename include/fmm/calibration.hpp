@@ -33,18 +33,40 @@ struct MarkWanted {
   }
 };
 
-/// Tiles spread over all of `tiles`, one of each stretch of these, not always at the same place of it: a tree's own
-/// steps are as even.
+/// The tiles of the first `largest` leaves, which are the largest, and behind them all others, in the opposite order.
+template <class Space>
+struct LargestLeavesFirst {
+  Array<CellIndex, Space> leaves;  ///< level by level
+  std::int64_t largest;
+  Array<Tile, Space> tiles, ordered;
+  Array<Offset, Space> count;  ///< of the largest leaves' tiles
+
+  KOKKOS_FUNCTION void operator()(std::int64_t i, Offset& before, bool final) const {
+    const bool is_large = largest > 0 && tiles(i).cell <= leaves(largest - 1);
+    const auto all = std::int64_t(tiles.extent(0));
+    if (final) ordered(is_large ? before : all - 1 - (i - before)) = tiles(i);
+    before += is_large;
+    if (final && i + 1 == all) count(0) = before;
+  }
+};
+
+/// The first `certain` of `tiles`, and some spread over all others, one of each stretch of these, not always at the same
+/// place of it: a tree's own steps are as even.
 template <class Space>
 struct SpreadSample {
+  std::int64_t certain;
   Array<Tile, Space> tiles, sample;
 
   KOKKOS_FUNCTION void operator()(std::int64_t i) const {
-    const double step = double(tiles.extent(0)) / double(sample.extent(0)),
-                 turns = 0.6180339887498949 * double(i), place = turns - std::floor(turns);
-    const auto at = std::int64_t((double(i) + place) * step),
-               last = std::int64_t(tiles.extent(0)) - 1;
-    sample(i) = tiles(at < last ? at : last);
+    const std::int64_t others = std::int64_t(tiles.extent(0)) - certain, k = i - certain;
+    if (k < 0) {
+      sample(i) = tiles(i);
+      return;
+    }
+    const double step = double(others) / double(std::int64_t(sample.extent(0)) - certain),
+                 turns = 0.6180339887498949 * double(k), place = turns - std::floor(turns);
+    const auto at = std::int64_t((double(k) + place) * step);
+    sample(i) = tiles(certain + (at < others ? at : others - 1));
   }
 };
 
@@ -93,27 +115,22 @@ struct WorkOfSample {
   KOKKOS_FUNCTION void operator()(std::int64_t i) const {
     const Tile tile = sample(i);
     CellIndex cell = tile.cell;
-    double of_body = bodies_in(lists.p2p, cell) + per_m2p * double(lists.m2p.length(cell));
+    double of_body =
+        double(bodies_in_row(cells, lists.p2p, cell)) + per_m2p * double(lists.m2p.length(cell));
     for (; cell >= 0; cell = cells(cell).parent)
-      of_body += (per_m2l * double(lists.m2l.length(cell)) + per_p2l * bodies_in(lists.p2l, cell)) /
+      of_body += (per_m2l * double(lists.m2l.length(cell)) +
+                  per_p2l * double(bodies_in_row(cells, lists.p2l, cell))) /
                  double(cells(cell).body_count);
     work(i) = of_body * tile.count;
   }
-
- private:
-  KOKKOS_FUNCTION double bodies_in(Csr<Space> const& list, CellIndex row) const {
-    double bodies = 0;
-    const Offset count = list.length(row);
-    for (Offset k = 0; k < count; ++k)
-      bodies += double(cells(list.entries(list.offsets(row) + k)).body_count);
-    return bodies;
-  }
 };
 
-/// What a pair_error was found for.
+/// What a limit was found for.
 struct Likeness {
+  /// Whose powers are compared, at most: the root and its children.
+  static constexpr std::int64_t most_cells = 9;
   std::int64_t bodies = 0, cells = 0;
-  std::vector<float> powers = {};  ///< of the root's multipole
+  std::vector<float> powers = {};  ///< of these cells' multipoles
 
   /// Whether another one differs by less than a tenth.
   bool resembles(Likeness const& other) const {
@@ -185,18 +202,19 @@ class HeldTolerance {
   int evaluations_ = 0;
 };
 
-/// Lists of the storage's tree by RadiusCriterion; of `wanted` targets, as in DualWalk. The tree has radii.
+/// Lists of the storage's tree by RadiusCriterion and the options' theta; of `wanted` targets, as in DualWalk. The tree
+/// has radii.
 template <class Space, class Precision>
-void build_lists_by_radii(Space const& space, PlanStorage<Space, Precision>& s, Options options,
-                          FarFieldRule far, double theta, Array<int, Space> wanted = {}) {
+void build_lists_by_radii(Space const& space, PlanStorage<Space, Precision>& s,
+                          Options const& options, FarFieldRule far, Array<int, Space> wanted = {}) {
   using ByRadii = DualTree<RadiusCriterion>;
-  options.theta = theta;
   build_dual_lists<ByRadii>(space, s, options, far, measure_for_lists<ByRadii>(space, s, far),
                             wanted);
 }
 
-/// A sample of the storage's tiles, whose fields are summed from the storage's multipoles by the lists that it has. The
-/// storage's sums, unless the multipoles are in their memory, are lost. Takes for as long 32 bytes a body where these are.
+/// A sample of the storage's tiles, whose fields are summed from the storage's multipoles by the lists that it has: those
+/// of the largest leaves, whose expansions err most, and of the others some. The storage's sums, unless the multipoles
+/// are in their memory, are lost. Takes for as long 12 bytes a tile, and 32 bytes a body where the multipoles are there.
 template <class Expansion, class FarFieldScheme, class Space, class Precision>
 class SampledFields {
   using Sum = sum_t<Precision>;
@@ -209,15 +227,16 @@ class SampledFields {
       : space_(space), s_(s), near_field_(near_field) {
     constexpr std::int64_t least_tiles = 128, most_tiles = 512, share = 16;
     const std::int64_t tiles = s.tree.tiles.extent(0),
-                       count = std::min(tiles, std::clamp(tiles / share, least_tiles, most_tiles));
-    const auto sample = sample_.resize(count);
+                       count = std::min(tiles, std::clamp(tiles / share, least_tiles, most_tiles)),
+                       largest = std::min(count, std::int64_t(s.tree.leaves.extent(0))) / 4;
+    take(space, largest, count - largest);
+    const auto sample = sample_.view();
     const auto wanted = wanted_.resize(s.tree.cells.extent(0));
-    kept_.resize(count * Shape::tile);
-    numbers_.resize(3 * count);
+    kept_.resize(sample.extent(0) * Shape::tile);
+    numbers_.resize(3 * sample.extent(0));
     if (s.lies_in_sums(s.multipoles.view())) sums_.resize(s.size);
-    for_range("fmm::calibration::sample", space, count, SpreadSample<Space>{s.tree.tiles, sample});
     Kokkos::deep_copy(space, wanted, 0);
-    for_range("fmm::calibration::wanted", space, count,
+    for_range("fmm::calibration::wanted", space, sample.extent(0),
               MarkWanted<Space>{s.tree.cells, sample, wanted});
   }
 
@@ -231,9 +250,9 @@ class SampledFields {
     static_assert(sizeof(TileSquares) == 3 * sizeof(double));
     sum_to(numbers_.view());
     read_back(space_, numbers_.view().data(), &tiles[0].field, 3 * tiles.size());
-    return likely_error_of_all(tiles);
+    return likely_error_of_all(tiles, certain_, weight_);
   }
-  /// What these lists cost, with expansions of that order: in pairs of P2P.
+  /// What these lists cost for all bodies, with expansions of that order: in pairs of P2P.
   double work(int order) {
     std::vector<double> of_tiles(sample_.view().extent(0));
     for_range("fmm::calibration::work", space_, std::int64_t(of_tiles.size()),
@@ -241,10 +260,31 @@ class SampledFields {
                                   Shape::pairs_per_m2l(order), Shape::pairs_per_m2p(order),
                                   Shape::pairs_per_p2l(order), numbers_.view()});
     read_back(space_, numbers_.view().data(), of_tiles.data(), of_tiles.size());
-    return std::accumulate(of_tiles.begin(), of_tiles.end(), 0.0);
+    const auto others = of_tiles.begin() + certain_;
+    return std::accumulate(of_tiles.begin(), others, 0.0) +
+           weight_ * std::accumulate(others, of_tiles.end(), 0.0);
   }
 
  private:
+  /// All tiles of the `largest` leaves, and about `others` that are not.
+  void take(Space const& space, std::int64_t largest, std::int64_t others) {
+    const auto tiles = s_.tree.tiles;
+    Buffer<Tile, Space> ordered_buffer("calibration's tiles");
+    Buffer<Offset, Space> count_buffer("calibration's counts");
+    const auto ordered = ordered_buffer.resize(tiles.extent(0));
+    const auto certain = count_buffer.resize(1);
+    scan<Offset>("fmm::calibration::tiles", space, tiles.extent(0),
+                 LargestLeavesFirst<Space>{s_.tree.leaves, largest, tiles, ordered, certain});
+    certain_ = read_back(space, certain.data());
+    const std::int64_t left = std::int64_t(tiles.extent(0)) - certain_,
+                       taken = std::min(left, others);
+    weight_ = taken > 0 ? double(left) / double(taken) : 1;
+    const auto sample = sample_.resize(certain_ + taken);
+    for_range("fmm::calibration::sample", space, sample.extent(0),
+              SpreadSample<Space>{certain_, ordered, sample});
+    space.fence();  // the buffers go now
+  }
+
   void sum_to(Array<double, Space> squares) {
     const auto sample = sample_.view();
     const auto sums = s_.lies_in_sums(s_.multipoles.view()) ? sums_.view() : s_.sums.view(s_.size);
@@ -257,6 +297,8 @@ class SampledFields {
   Space const& space_;
   PlanStorage<Space, Precision>& s_;
   LeafSums<Space, Precision> const& near_field_;
+  std::int64_t certain_ = 0;  ///< tiles of the sample, the first ones, which are all of their kind
+  double weight_ = 1;         ///< tiles that each of the others stands for
   Buffer<Tile, Space> sample_{"calibration's sample"};
   Buffer<int, Space> wanted_{"calibration's targets"};
   Buffer<Sums<Sum>, Space> sums_{"calibration's sums"}, kept_{"calibration's fields"};
@@ -266,7 +308,8 @@ class SampledFields {
 /// The largest pair_error at which the storage's bodies keep `tolerance`, at least `safe`; theta, if there is one at
 /// which RadiusCriterion keeps it at less cost; and the fields' scale. There are multipoles, and `measures` for the
 /// traversal, whose criterion is PowerCriterion; `options` are the solver's. Lists of the storage, and what SampledFields
-/// says, are lost. Cost: 3 to 9 evaluations for a sixteenth of the bodies, or 512 tiles if these are fewer.
+/// says, are lost. Cost: 2 to 10 evaluations for a sixteenth of the bodies, or 512 tiles if these are fewer; none if
+/// softening may take the tolerance alone.
 template <class Expansion, class FarFieldScheme, class Traversal, class Space, class Precision>
 FMM_SELDOM Calibrated calibrate(Space const& space, PlanStorage<Space, Precision>& s,
                                 Options options, FarFieldRule far,
@@ -278,31 +321,37 @@ FMM_SELDOM Calibrated calibrate(Space const& space, PlanStorage<Space, Precision
   const double softened = 0.19 * options.softening_error.value_or(0),
                goal2 = std::pow(HeldTolerance::goal * tolerance, 2) - softened * softened;
   if (!(goal2 > 0)) return found;
-  const double goal = std::sqrt(goal2);
+  const double goal = std::sqrt(goal2), of_truth = safe / 4;
   SampledFields<Expansion, FarFieldScheme, Space, Precision> sample(space, s, near_field);
   const auto list_by_powers = [&](double pair_error) {
     options.pair_error = pair_error;
     build_dual_lists<Traversal>(space, s, options, far, measures, sample.wanted());
   };
-  list_by_powers(safe / 4);
+  list_by_powers(of_truth);
   sample.keep();
 
   double work_by_powers = 0;
   found.pair_error = largest_limit(safe, 3 * safe, 1, goal, [&](double pair_error) {
     list_by_powers(pair_error);
-    const double error = sample.likely_error();
-    if (error <= goal || work_by_powers == 0) work_by_powers = sample.work(far.order);
+    // pairs that the truth accepts, too, err in both: by as much of an error as its pair_error is of this one, at most
+    const double error = sample.likely_error() * pair_error / (pair_error - of_truth);
+    if (error <= goal) work_by_powers = sample.work(far.order);
     return error;
   });
+  if (work_by_powers == 0) {
+    list_by_powers(safe);
+    work_by_powers = sample.work(far.order);
+  }
 
-  // errors by radii grow as theta^(p+2), and fall with the order as 2^-p
-  const double degree = far.order + 2, first = 25 * goal * std::ldexp(1.0, far.order),
+  // errors by radii grow as theta^(p+2), and fall with the order as 2^(-4/5 p)
+  const double degree = far.order + 2, first = 25 * goal * std::exp2(0.8 * far.order),
                most = std::pow(largest_theta, degree),
                most_work = work_by_powers * Tuning<Space, real_t<Precision>>::most_work_by_radii;
   constexpr double ends = std::numeric_limits<double>::infinity();
   double work_by_radii = ends;
   const double held = largest_limit(0, first, most, goal, [&](double limit) {
-    build_lists_by_radii(space, s, options, far, std::pow(limit, 1 / degree), sample.wanted());
+    options.theta = std::pow(limit, 1 / degree);
+    build_lists_by_radii(space, s, options, far, sample.wanted());
     const double work = sample.work(far.order);
     if (work > 4 * most_work) return ends;
     const double error = sample.likely_error();

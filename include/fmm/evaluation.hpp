@@ -158,6 +158,17 @@ void set_sums_of(Space const& space, PlanStorage<Space, Precision>& s, Array<Til
   near_field(tiles, s.lists.p2p, sums);
 }
 
+/// Bodies of the cells in a row of a list.
+template <class Space>
+KOKKOS_FUNCTION std::int64_t bodies_in_row(Array<Cell, Space> const& cells, Csr<Space> const& list,
+                                           std::int64_t row) {
+  std::int64_t bodies = 0;
+  const Offset count = list.length(row);
+  for (Offset k = 0; k < count; ++k)
+    bodies += cells(list.entries(list.offsets(row) + k)).body_count;
+  return bodies;
+}
+
 /// Pairs of bodies, of a body with a cell's multipole, and of a body with a cell's local expansion, in the
 /// lists of cell i.
 template <class Space>
@@ -174,9 +185,7 @@ struct CountPairs {
       pairs +=
           bodies * (p2p.entries(k) == CellIndex(i) ? bodies - 1 : cells(p2p.entries(k)).body_count);
     m2p_pairs += bodies * (m2p.length(i) + (m2l_at_bodies ? m2l.length(i) : 0));
-    const Offset leaves = p2l.length(i);
-    for (Offset k = 0; k < leaves; ++k)
-      p2l_pairs += cells(p2l.entries(p2l.offsets(i) + k)).body_count;
+    p2l_pairs += bodies_in_row(cells, p2l, i);
   }
 };
 

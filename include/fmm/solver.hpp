@@ -177,7 +177,7 @@ class Solver {
   using FarFieldScheme = std::conditional_t<only_m2l && detail::has_locals_v<FarField>,
                                             detail::OnlyM2L<FarField>, FarField>;
   /// Whether evaluations may find what holds a tolerance.
-  static constexpr bool holds_tolerance = needs_multipoles && !uses_last_field &&
+  static constexpr bool holds_tolerance = std::is_same_v<Traversal, DualTree<PowerCriterion>> &&
                                           detail::has_locals_v<FarField> &&
                                           !std::is_same_v<Precision, float>;
   static constexpr bool has_p2l =
@@ -269,15 +269,16 @@ class Solver {
   }
 
   void list_for_tolerance(ExecutionSpace const& space, Storage& s, Report* report) {
-    const std::int64_t cells = s.tree.cells.extent(0);
-    detail::Likeness bodies{s.size, cells, std::vector<float>(Order + 1)};
+    const std::int64_t cells = s.tree.cells.extent(0),
+                       compared = std::min(cells, detail::Likeness::most_cells);
+    detail::Likeness bodies{s.size, cells, std::vector<float>(compared * (Order + 1))};
     detail::CellMeasures<ExecutionSpace> measures;
     bool known = true;
     detail::stage(space, report, "lists", [&] {
       if (detail::HeldTolerance::are_enough(s.size)) {
         const auto powers = s.traversal.powers.resize(cells * (Order + 1));
-        detail::multipole_powers<Expansion>(space, 1, s.multipoles.view(), powers);
-        detail::read_back(space, powers.data(), bodies.powers.data(), Order + 1);
+        detail::multipole_powers<Expansion>(space, compared, s.multipoles.view(), powers);
+        detail::read_back(space, powers.data(), bodies.powers.data(), bodies.powers.size());
       }
       known = held_.knows(bodies);
       if (!known || held_.now().theta == 0)
@@ -286,6 +287,7 @@ class Solver {
     if (!known)
       detail::stage(space, report, "calibration", [&] {
         options_.theta = default_theta<Traversal>();
+        options_.pair_error = held_.safe();
         held_.find(bodies, detail::calibrate<Expansion, FarFieldScheme, Traversal>(
                                space, s, options_, far_field(), measures, leaf_sums(space, s),
                                held_.tolerance(), held_.safe()));
@@ -295,7 +297,7 @@ class Solver {
       if (found.theta > 0) {
         options_.theta = found.theta;
         options_.pair_error = std::nullopt;
-        detail::build_lists_by_radii(space, s, options_, far_field(), found.theta);
+        detail::build_lists_by_radii(space, s, options_, far_field());
       } else {
         options_.theta = default_theta<Traversal>();
         options_.pair_error = found.pair_error;

@@ -72,7 +72,7 @@ class ToleranceSolver<Kernel, Orders<Order...>, Precision, ExecutionSpace> {
   int order() const {
     return std::visit([](auto const& solver) { return solver.order; }, solver_);
   }
-  /// The options in force; those of the solver that was chosen.
+  /// The options in force; those of the solver that was chosen, as Solver::options has them with a tolerance.
   Options const& options() const {
     return std::visit([](auto const& solver) -> Options const& { return solver.options(); },
                       solver_);

@@ -19,58 +19,81 @@ struct TileSquares {
   double bodies;
 };
 
-/// The relative L2 error of all bodies, of which the tiles are a fair sample: the mean square of the errors three
-/// standard errors higher than in the sample, over the mean square of the fields in the nine tenths of the tiles where
-/// that is lowest. Where close pairs are most of it the mean of a sample is a matter of luck, and an error that is
-/// measured at another sample may be ten times as large. Infinite if it is not a number.
-FMM_SELDOM inline double likely_error_of_all(std::vector<TileSquares> tiles) {
-  double error = 0, bodies = 0, all = 0;
-  for (auto const& tile : tiles) {
-    error += tile.error;
-    bodies += tile.bodies;
-    all += tile.field;
+/// The variance of the sum of numbers that are each from a stretch of its own of what is sampled: half the squares of
+/// what neighbours differ by, so that what changes slowly along the stretches is no part of it.
+template <class Numbers>
+double variance_of_sum(Numbers const& numbers, std::size_t begin, std::size_t end) {
+  if (end - begin < 2) return 0;
+  double squares = 0;
+  for (std::size_t i = begin + 1; i < end; ++i)
+    squares += (numbers(i) - numbers(i - 1)) * (numbers(i) - numbers(i - 1));
+  return squares / 2 * double(end - begin) / double(end - begin - 1);
+}
+
+/// The relative L2 error of all bodies from a sample of their tiles, of which the first `certain` are all of their kind
+/// and each of the others stands for `weight` tiles of a stretch: the sum of squares of the errors three standard errors
+/// higher than the sample says, over that of the fields, as follows. Where close pairs are most of a sum, that of a
+/// sample is a matter of luck, and an error that is measured at another sample may be ten times as large. So fields
+/// count three standard errors lower than the sample says, or as if all tiles were like the nine tenths of them where
+/// these are weakest, whichever is more. Certain tiles have their share of the standard errors, as if others like them
+/// might have come instead: few of their bodies may have most of the error. Infinite if it is not a number.
+FMM_SELDOM inline double likely_error_of_all(std::vector<TileSquares> tiles,
+                                             std::size_t certain = 0, double weight = 1) {
+  double error = 0, field = 0, bodies = 0;
+  for (std::size_t i = 0; i < tiles.size(); ++i) {
+    const double w = i < certain ? 1 : weight;
+    tiles[i] = {w * tiles[i].field, w * tiles[i].error, w * tiles[i].bodies};
+    error += tiles[i].error;
+    field += tiles[i].field;
+    bodies += tiles[i].bodies;
   }
-  if (!std::isfinite(error + all)) return std::numeric_limits<double>::infinity();
+  if (!std::isfinite(error + field)) return std::numeric_limits<double>::infinity();
   if (error == 0) return 0;
-  const double mean = error / bodies;
-  double variance = 0;  // of the sum of errors, if tiles are independent
-  for (auto const& tile : tiles)
-    variance += (tile.error - mean * tile.bodies) * (tile.error - mean * tile.bodies);
+  const auto standard_error = [&](double TileSquares::*sum, double mean) {
+    const auto rest = [&](std::size_t i) { return tiles[i].*sum - mean * tiles[i].bodies; };
+    return std::sqrt(variance_of_sum(rest, 0, certain) +
+                     variance_of_sum(rest, certain, tiles.size()));
+  };
+  const double most_error = error + 3 * standard_error(&TileSquares::error, error / bodies),
+               least_field = field - 3 * standard_error(&TileSquares::field, field / bodies);
   std::sort(tiles.begin(), tiles.end(), [](TileSquares const& a, TileSquares const& b) {
     return a.field * b.bodies < b.field * a.bodies;
   });
-  double field = 0, of_bodies = 0;
-  for (std::size_t i = 0; i < tiles.size() - tiles.size() / 10; ++i) {
-    field += tiles[i].field;
-    of_bodies += tiles[i].bodies;
+  double weak = 0, of_bodies = 0;
+  for (auto const& tile : tiles) {
+    if (of_bodies > 0 && of_bodies + tile.bodies > 0.9 * bodies) break;
+    weak += tile.field;
+    of_bodies += tile.bodies;
   }
-  const double likely = std::sqrt((mean + 3 * std::sqrt(variance) / bodies) / (field / of_bodies));
+  const double likely = std::sqrt(most_error / std::max(least_field, weak * (bodies / of_bodies)));
   return std::isfinite(likely) ? likely : std::numeric_limits<double>::infinity();
 }
 
 /// The largest limit, of a few that are tried from `first` on and at most `most`, whose error(limit) is at most `goal`;
 /// `held` if there is none that is larger than this. Errors grow about as limits do, between two that were tried as a
-/// power of them; an infinite one ends the search. Cost: 4 calls at most.
+/// power of them; an infinite one ends the search. Cost: 5 calls at most.
 FMM_SELDOM inline double largest_limit(double held, double first, double most, double goal,
                                        std::function<double(double)> const& error) {
-  constexpr int most_trials = 4;
-  constexpr double aim = 0.92, enough = 0.8;  // of the goal
+  constexpr int most_trials = 5;
+  constexpr double aim = 0.95, enough = 0.9;  // of the goal
   struct Trial {
     double limit, error;
   };
   Trial good{held, 0}, bad{std::numeric_limits<double>::infinity(), 0};
   double next = first;
   for (int i = 0; i < most_trials && good.limit < most; ++i) {
-    const Trial now{std::min(next, most), error(std::min(next, most))};
+    const Trial now{std::min(next, most), error(std::min(next, most))}, worse = bad;
     if (!std::isfinite(now.error)) break;
     (now.error <= goal ? good : bad) = now;
     if (now.error <= goal && now.error >= enough * goal) break;
+    const Trial other = now.error <= goal ? bad : good.error > 0 ? good : worse;
     double power = 1;
-    if (good.error > 0 && std::isfinite(bad.limit))
-      power = std::log(bad.limit / good.limit) / std::log(bad.error / good.error);
+    if (other.error > 0)
+      power = std::log(other.limit / now.limit) / std::log(other.error / now.error);
+    if (!(power > 0)) power = 1;
     next = now.limit * std::clamp(std::pow(aim * goal / now.error, power), 0.1, 10.0);
     if (!(next > good.limit && next < bad.limit)) next = std::sqrt(good.limit * bad.limit);
-    if (next < 1.05 * good.limit) break;
+    if (next < 1.03 * good.limit) break;
   }
   return good.limit;
 }

@@ -72,10 +72,9 @@ inline Collected* collected() {
 template <class Walk>
 class SiblingStarts {
  public:
-  /// For the targets that have this one's parent. Keeps what it knows of the family asked for last.
+  /// For the targets that have this one's parent; it has starts. Keeps what it knows of the family asked for last.
   void of(Walk const& walk, typename Walk::Target const& target) {
     if constexpr (Walk::starts_in_families) {
-      if (target.starts == 0) return;  // siblings may have some all the same
       const CellIndex parent = walk.cells(target.index).parent;
       if (parent != parent_) meet(walk, target, parent);
       sibling_ = int(target.index - first_);
@@ -159,8 +158,10 @@ struct WalkBlocks {
     SiblingStarts<Walk> starts;
     for (std::int64_t row = first; row < last; ++row) {
       const auto target = walk.target(CellIndex(begin + row));
-      starts.of(walk, target);
-      in_families(target, starts, found);
+      if (target.starts > 0) {  // else siblings may have some all the same
+        starts.of(walk, target);
+        in_families(target, starts, found);
+      }
       for (int k = 0; k < list_kinds; ++k)  // until the block's place is known
         if (Walk::fills(k)) lists[k].offsets(row + 1) = found[k].count();
     }
@@ -177,7 +178,6 @@ struct WalkBlocks {
   /// The sources that a target starts with, and whatever is split, on a stack, family by family.
   void in_families(Target const& target, SiblingStarts<Walk> const& starts,
                    Collected* found) const {
-    if (target.starts == 0) return;  // siblings may have some
     constexpr int batch = 64;
     CellIndex stack[depth_first_stack + batch];
     int start = 0;
