@@ -308,7 +308,7 @@ class SampledFields {
 /// The largest pair_error at which the storage's bodies keep `tolerance`, at least `safe`; theta, if there is one at
 /// which RadiusCriterion keeps it at less cost; and the fields' scale. There are multipoles, and `measures` for the
 /// traversal, whose criterion is PowerCriterion; `options` are the solver's. Lists of the storage, and what SampledFields
-/// says, are lost. Cost: 2 to 10 evaluations for a sixteenth of the bodies, or 512 tiles if these are fewer; none if
+/// says, are lost. Cost: 2 to 14 evaluations for a sixteenth of the bodies, or 512 tiles if these are fewer; none if
 /// softening may take the tolerance alone.
 template <class Expansion, class FarFieldScheme, class Traversal, class Space, class Precision>
 FMM_SELDOM Calibrated calibrate(Space const& space, PlanStorage<Space, Precision>& s,

@@ -71,10 +71,11 @@ FMM_SELDOM inline double likely_error_of_all(std::vector<TileSquares> tiles,
 
 /// The largest limit, of a few that are tried from `first` on and at most `most`, whose error(limit) is at most `goal`;
 /// `held` if there is none that is larger than this. Errors grow about as limits do, between two that were tried as a
-/// power of them; an infinite one ends the search. Cost: 5 calls at most.
+/// power of them; where that does not do, as at a step, the next ones are in the middle. An infinite error ends the
+/// search. Cost: 6 calls at most.
 FMM_SELDOM inline double largest_limit(double held, double first, double most, double goal,
                                        std::function<double(double)> const& error) {
-  constexpr int most_trials = 5;
+  constexpr int most_trials = 6;
   constexpr double aim = 0.95, enough = 0.9;  // of the goal
   struct Trial {
     double limit, error;
@@ -84,15 +85,17 @@ FMM_SELDOM inline double largest_limit(double held, double first, double most, d
   for (int i = 0; i < most_trials && good.limit < most; ++i) {
     const Trial now{std::min(next, most), error(std::min(next, most))}, worse = bad;
     if (!std::isfinite(now.error)) break;
-    (now.error <= goal ? good : bad) = now;
-    if (now.error <= goal && now.error >= enough * goal) break;
-    const Trial other = now.error <= goal ? bad : good.error > 0 ? good : worse;
+    const bool holds = now.error <= goal, was_between = good.error > 0 && bad.error > 0;
+    (holds ? good : bad) = now;
+    if (holds && now.error >= enough * goal) break;
+    const Trial other = holds ? bad : good.error > 0 ? good : worse;
     double power = 1;
     if (other.error > 0)
       power = std::log(other.limit / now.limit) / std::log(other.error / now.error);
     if (!(power > 0)) power = 1;
     next = now.limit * std::clamp(std::pow(aim * goal / now.error, power), 0.1, 10.0);
-    if (!(next > good.limit && next < bad.limit)) next = std::sqrt(good.limit * bad.limit);
+    if (was_between || !(next > good.limit && next < bad.limit))
+      next = std::sqrt(good.limit * bad.limit);
     if (next < 1.03 * good.limit) break;
   }
   return good.limit;
