@@ -82,7 +82,8 @@ def in_turns(runs, options, settings):
     seconds = [[] for _ in settings]
     for turn in range(TURNS):
         for words, known in zip(settings, seconds):
-            few = [*words[:words.index("--check")], "--check", str(TARGETS)]
+            targets = words.index("--check") + 1
+            few = [*words[:targets], str(TARGETS), *words[targets + 1:]]
             entry, = runs.run(options.program, few, "--report", {"TURN": str(turn + 1)})
             known += entry["seconds"]["all"]
     return [statistics.median(known) for known in seconds]

@@ -1,5 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // The limit of a criterion that holds a tolerance for the bodies at hand, found from a sample of them.
+#include <set>
+
 #include "support.hpp"
 
 namespace fmm_test {
@@ -124,6 +126,67 @@ TEST(LargestLimit, IsWhatIsHeldIfNothingLargerIs) {
   EXPECT_EQ(calls, 0);
   EXPECT_EQ(found(std::numeric_limits<double>::infinity(), 1e-5, 3e-5, 1), 1e-5);
   EXPECT_EQ(calls, 1);
+}
+
+/// The leaves of a tree over 20,000 bodies, and a sample of them.
+struct SampledTree {
+  std::vector<fmm::detail::Tile> tiles, sample;
+  std::vector<fmm::detail::CellIndex> leaves;
+  std::size_t certain;
+  double weight;
+
+  SampledTree(Model model, int leaf_capacity) {
+    using namespace fmm::detail;
+    const DeviceBodies<Space> device(make_bodies(model, 20000, false, 5));
+    const Kokkos::View<double const* [3], Space> positions = device.x;
+    const fmm::Solver<Laplace, 2> solver({.leaf_capacity = leaf_capacity});
+    PlanStorage<Space, double> storage;
+    build_plan<DualTree<>>(Space(), storage, positions, solver.options(), {2, 0, true}, nullptr);
+    Buffer<Tile, Space> memory("sample");
+    const auto found = sample_of_leaves(Space(), storage.tree, memory);
+    tiles = to_host(storage.tree.tiles);
+    leaves = to_host(storage.tree.leaves);
+    sample = to_host(found.tiles);
+    certain = std::size_t(found.certain);
+    weight = found.weight;
+  }
+};
+
+TEST(SampleOfLeaves, StandsForAllTilesOfAnyTree) {
+  for (const Model model : all_models)
+    for (const int leaf_capacity : {8, 64, 300, 2500}) {
+      const std::string what =
+          name_of(model) + std::string(", leaves of ") + std::to_string(leaf_capacity);
+      const SampledTree tree(model, leaf_capacity);
+      auto const& sample = tree.sample;
+      EXPECT_LE(sample.size(), 512u) << what;
+      EXPECT_GE(sample.size(), std::min<std::size_t>(tree.tiles.size(), 128)) << what;
+      EXPECT_NEAR(double(tree.certain) + tree.weight * double(sample.size() - tree.certain),
+                  double(tree.tiles.size()), 1e-9 * double(tree.tiles.size()))
+          << what;
+      std::set<std::int64_t> all, taken;
+      for (auto const& tile : tree.tiles) all.insert(tile.first);
+      for (auto const& tile : sample) {
+        EXPECT_EQ(all.count(tile.first), 1u) << what;
+        EXPECT_TRUE(taken.insert(tile.first).second) << what;
+      }
+      if (tree.certain == 0) continue;
+      const auto last = sample[tree.certain - 1].cell;
+      std::size_t of_largest = 0;  // all tiles of the first leaves, and no others
+      for (auto const& tile : tree.tiles) of_largest += tile.cell <= last;
+      EXPECT_EQ(of_largest, tree.certain) << what;
+      for (std::size_t i = 0; i < tree.certain; ++i) EXPECT_LE(sample[i].cell, last) << what;
+    }
+}
+
+/// Which have most of the error by radii.
+TEST(SampleOfLeaves, HasTheLargest) {
+  const SampledTree tree(Model::plummer, 64);
+  EXPECT_GT(tree.certain, 16u);
+  for (std::size_t i = 0; i < 16; ++i)
+    EXPECT_TRUE(std::any_of(tree.sample.begin(), tree.sample.end(), [&](auto const& tile) {
+      return tile.cell == tree.leaves[i];
+    })) << i;
 }
 
 TEST(HeldTolerance, IsFoundAnewWhenBodiesOrChargesAreOthers) {
@@ -271,7 +334,7 @@ TEST(Calibration, IsOfTheChargesOfTheEvaluation) {
 TEST(Calibration, IsFoundAnewForChargesOfFewBodies) {
   const Bodies bodies = make_bodies(Model::cube, 30000, false, 5);
   Bodies few = bodies;
-  for (std::size_t i = 0; i < few.size(); ++i) few.q[i] *= i % 100 == 0 ? 100 : 0;
+  for (std::size_t i = 0; i < few.size(); ++i) few.q[i] *= i % 1000 == 0 ? 1000 : 0;
   Holding<Laplace, 6, double> solver({.tolerance = 1e-4});
   OnePlan one(solver, bodies);
   fmm::Report report;

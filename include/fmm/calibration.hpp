@@ -50,25 +50,57 @@ struct LargestLeavesFirst {
   }
 };
 
-/// The first `certain` of `tiles`, and some spread over all others, one of each stretch of these, not always at the same
-/// place of it: a tree's own steps are as even.
+/// The first `certain` of `tiles`, and of all others one of each stretch, of about the same length, not always at the
+/// same place of it: a tree's own steps are as even.
 template <class Space>
 struct SpreadSample {
   std::int64_t certain;
   Array<Tile, Space> tiles, sample;
 
   KOKKOS_FUNCTION void operator()(std::int64_t i) const {
-    const std::int64_t others = std::int64_t(tiles.extent(0)) - certain, k = i - certain;
-    if (k < 0) {
+    if (i < certain) {
       sample(i) = tiles(i);
       return;
     }
-    const double step = double(others) / double(std::int64_t(sample.extent(0)) - certain),
-                 turns = 0.6180339887498949 * double(k), place = turns - std::floor(turns);
-    const auto at = std::int64_t((double(k) + place) * step);
-    sample(i) = tiles(certain + (at < others ? at : others - 1));
+    const std::int64_t k = i - certain, others = std::int64_t(tiles.extent(0)) - certain,
+                       stretches = std::int64_t(sample.extent(0)) - certain,
+                       begin = k * others / stretches, end = (k + 1) * others / stretches;
+    const double turns = 0.6180339887498949 * double(k), place = turns - std::floor(turns);
+    sample(i) = tiles(certain + begin + std::int64_t(place * double(end - begin)));
   }
 };
+
+/// Some tiles of a tree's leaves: of the largest ones, whose expansions err most, all, and of the others some.
+template <class Space>
+struct SampleOfLeaves {
+  Array<Tile, Space> tiles;
+  std::int64_t certain;  ///< tiles, the first ones, that are all of their kind
+  double weight;         ///< tiles that each of the others stands for
+};
+
+/// About a sixteenth of the tree's tiles, at least 128 and at most about 512, in `memory`.
+template <class Space>
+SampleOfLeaves<Space> sample_of_leaves(Space const& space, Octree<Space> const& tree,
+                                       Buffer<Tile, Space>& memory) {
+  constexpr std::int64_t least_tiles = 128, most_tiles = 512, share = 16;
+  const std::int64_t tiles = tree.tiles.extent(0), leaves = tree.leaves.extent(0),
+                     count = std::min(tiles, std::clamp(tiles / share, least_tiles, most_tiles)),
+                     largest = std::min(count, leaves) / 4 * leaves / tiles;
+  Buffer<Tile, Space> ordered_buffer("calibration's tiles");
+  Buffer<Offset, Space> count_buffer("calibration's counts");
+  const auto ordered = ordered_buffer.resize(tiles);
+  const auto of_largest = count_buffer.resize(1);
+  scan<Offset>("fmm::calibration::tiles", space, tiles,
+               LargestLeavesFirst<Space>{tree.leaves, largest, tree.tiles, ordered, of_largest});
+  std::int64_t certain = read_back(space, of_largest.data());
+  if (certain > count / 2) certain = 0;  // few large leaves have far more bodies than others
+  const std::int64_t left = tiles - certain, taken = std::min(left, count - certain);
+  const auto sample = memory.resize(certain + taken);
+  for_range("fmm::calibration::sample", space, certain + taken,
+            SpreadSample<Space>{certain, ordered, sample});
+  space.fence();  // the buffers go now
+  return {sample, certain, taken > 0 ? double(left) / double(taken) : 1};
+}
 
 /// Keeps the fields of a sample's bodies, or adds up for each tile the squares of what is kept and of what the
 /// fields differ from it.
@@ -127,7 +159,7 @@ struct WorkOfSample {
 
 /// What a limit was found for.
 struct Likeness {
-  /// Whose powers are compared, at most: the root and its children.
+  /// Whose powers are compared, at most: the first cells, which are the root and its children, as a rule.
   static constexpr std::int64_t most_cells = 9;
   std::int64_t bodies = 0, cells = 0;
   std::vector<float> powers = {};  ///< of these cells' multipoles
@@ -212,9 +244,9 @@ void build_lists_by_radii(Space const& space, PlanStorage<Space, Precision>& s,
                             wanted);
 }
 
-/// A sample of the storage's tiles, whose fields are summed from the storage's multipoles by the lists that it has: those
-/// of the largest leaves, whose expansions err most, and of the others some. The storage's sums, unless the multipoles
-/// are in their memory, are lost. Takes for as long 12 bytes a tile, and 32 bytes a body where the multipoles are there.
+/// A sample of the storage's tiles, whose fields are summed from the storage's multipoles by the lists that it has. The
+/// storage's sums, unless the multipoles are in their memory, are lost. Takes for as long 32 bytes a body where these are,
+/// and at first 12 bytes a tile.
 template <class Expansion, class FarFieldScheme, class Space, class Precision>
 class SampledFields {
   using Sum = sum_t<Precision>;
@@ -224,20 +256,18 @@ class SampledFields {
   /// `near_field` as of set_sums_of.
   SampledFields(Space const& space, PlanStorage<Space, Precision>& s,
                 LeafSums<Space, Precision> const& near_field)
-      : space_(space), s_(s), near_field_(near_field) {
-    constexpr std::int64_t least_tiles = 128, most_tiles = 512, share = 16;
-    const std::int64_t tiles = s.tree.tiles.extent(0),
-                       count = std::min(tiles, std::clamp(tiles / share, least_tiles, most_tiles)),
-                       largest = std::min(count, std::int64_t(s.tree.leaves.extent(0))) / 4;
-    take(space, largest, count - largest);
-    const auto sample = sample_.view();
+      : space_(space),
+        s_(s),
+        near_field_(near_field),
+        sample_(sample_of_leaves(space, s.tree, tiles_)) {
+    const std::int64_t tiles = sample_.tiles.extent(0);
     const auto wanted = wanted_.resize(s.tree.cells.extent(0));
-    kept_.resize(sample.extent(0) * Shape::tile);
-    numbers_.resize(3 * sample.extent(0));
+    kept_.resize(tiles * Shape::tile);
+    numbers_.resize(3 * tiles);
     if (s.lies_in_sums(s.multipoles.view())) sums_.resize(s.size);
     Kokkos::deep_copy(space, wanted, 0);
-    for_range("fmm::calibration::wanted", space, sample.extent(0),
-              MarkWanted<Space>{s.tree.cells, sample, wanted});
+    for_range("fmm::calibration::wanted", space, tiles,
+              MarkWanted<Space>{s.tree.cells, sample_.tiles, wanted});
   }
 
   /// The cells that need lists, as in DualWalk.
@@ -246,60 +276,39 @@ class SampledFields {
   void keep() { sum_to({}); }
   /// The relative L2 error that all bodies are likely to have at most by the lists that there are now.
   double likely_error() {
-    std::vector<TileSquares> tiles(sample_.view().extent(0));
+    std::vector<TileSquares> squares(sample_.tiles.extent(0));
     static_assert(sizeof(TileSquares) == 3 * sizeof(double));
     sum_to(numbers_.view());
-    read_back(space_, numbers_.view().data(), &tiles[0].field, 3 * tiles.size());
-    return likely_error_of_all(tiles, certain_, weight_);
+    read_back(space_, numbers_.view().data(), &squares[0].field, 3 * squares.size());
+    return likely_error_of_all(squares, sample_.certain, sample_.weight);
   }
   /// What these lists cost for all bodies, with expansions of that order: in pairs of P2P.
   double work(int order) {
-    std::vector<double> of_tiles(sample_.view().extent(0));
+    std::vector<double> of_tiles(sample_.tiles.extent(0));
     for_range("fmm::calibration::work", space_, std::int64_t(of_tiles.size()),
-              WorkOfSample<Space>{s_.tree.cells, sample_.view(), s_.lists,
+              WorkOfSample<Space>{s_.tree.cells, sample_.tiles, s_.lists,
                                   Shape::pairs_per_m2l(order), Shape::pairs_per_m2p(order),
                                   Shape::pairs_per_p2l(order), numbers_.view()});
     read_back(space_, numbers_.view().data(), of_tiles.data(), of_tiles.size());
-    const auto others = of_tiles.begin() + certain_;
+    const auto others = of_tiles.begin() + sample_.certain;
     return std::accumulate(of_tiles.begin(), others, 0.0) +
-           weight_ * std::accumulate(others, of_tiles.end(), 0.0);
+           sample_.weight * std::accumulate(others, of_tiles.end(), 0.0);
   }
 
  private:
-  /// All tiles of the `largest` leaves, and about `others` that are not.
-  void take(Space const& space, std::int64_t largest, std::int64_t others) {
-    const auto tiles = s_.tree.tiles;
-    Buffer<Tile, Space> ordered_buffer("calibration's tiles");
-    Buffer<Offset, Space> count_buffer("calibration's counts");
-    const auto ordered = ordered_buffer.resize(tiles.extent(0));
-    const auto certain = count_buffer.resize(1);
-    scan<Offset>("fmm::calibration::tiles", space, tiles.extent(0),
-                 LargestLeavesFirst<Space>{s_.tree.leaves, largest, tiles, ordered, certain});
-    certain_ = read_back(space, certain.data());
-    const std::int64_t left = std::int64_t(tiles.extent(0)) - certain_,
-                       taken = std::min(left, others);
-    weight_ = taken > 0 ? double(left) / double(taken) : 1;
-    const auto sample = sample_.resize(certain_ + taken);
-    for_range("fmm::calibration::sample", space, sample.extent(0),
-              SpreadSample<Space>{certain_, ordered, sample});
-    space.fence();  // the buffers go now
-  }
-
   void sum_to(Array<double, Space> squares) {
-    const auto sample = sample_.view();
     const auto sums = s_.lies_in_sums(s_.multipoles.view()) ? sums_.view() : s_.sums.view(s_.size);
-    set_sums_of<Expansion, FarFieldScheme, Wanted<true, true>>(space_, s_, sample, near_field_,
-                                                               sums);
-    for_range("fmm::calibration::fields", space_, sample.extent(0),
-              FieldsOfSample<Space, Sum>{sample, sums, kept_.view(), squares, Shape::tile});
+    set_sums_of<Expansion, FarFieldScheme, Wanted<true, true>>(space_, s_, sample_.tiles,
+                                                               near_field_, sums);
+    for_range("fmm::calibration::fields", space_, sample_.tiles.extent(0),
+              FieldsOfSample<Space, Sum>{sample_.tiles, sums, kept_.view(), squares, Shape::tile});
   }
 
   Space const& space_;
   PlanStorage<Space, Precision>& s_;
   LeafSums<Space, Precision> const& near_field_;
-  std::int64_t certain_ = 0;  ///< tiles of the sample, the first ones, which are all of their kind
-  double weight_ = 1;         ///< tiles that each of the others stands for
-  Buffer<Tile, Space> sample_{"calibration's sample"};
+  Buffer<Tile, Space> tiles_{"calibration's sample"};
+  SampleOfLeaves<Space> sample_;  ///< in that memory
   Buffer<int, Space> wanted_{"calibration's targets"};
   Buffer<Sums<Sum>, Space> sums_{"calibration's sums"}, kept_{"calibration's fields"};
   Buffer<double, Space> numbers_{"calibration's numbers"};
@@ -330,11 +339,12 @@ FMM_SELDOM Calibrated calibrate(Space const& space, PlanStorage<Space, Precision
   list_by_powers(of_truth);
   sample.keep();
 
-  double work_by_powers = 0;
+  double work_by_powers = 0, error_of_truth = 0;
   found.pair_error = largest_limit(safe, 3 * safe, 1, goal, [&](double pair_error) {
     list_by_powers(pair_error);
-    // pairs that the truth accepts, too, err in both: by as much of an error as its pair_error is of this one, at most
+    // errors grow about as pair_error, and what the truth errs by is in both
     const double error = sample.likely_error() * pair_error / (pair_error - of_truth);
+    if (std::isfinite(error)) error_of_truth = error * of_truth / pair_error;
     if (error <= goal) work_by_powers = sample.work(far.order);
     return error;
   });
@@ -354,7 +364,7 @@ FMM_SELDOM Calibrated calibrate(Space const& space, PlanStorage<Space, Precision
     build_lists_by_radii(space, s, options, far, sample.wanted());
     const double work = sample.work(far.order);
     if (work > 4 * most_work) return ends;
-    const double error = sample.likely_error();
+    const double error = sample.likely_error() + error_of_truth;
     if (error <= goal) work_by_radii = work;
     return error > goal && work > most_work ? ends : error;  // a smaller theta would cost more
   });

@@ -96,7 +96,7 @@ FMM_SELDOM inline double largest_limit(double held, double first, double most, d
     next = now.limit * std::clamp(std::pow(aim * goal / now.error, power), 0.1, 10.0);
     if (was_between || !(next > good.limit && next < bad.limit))
       next = std::sqrt(good.limit * bad.limit);
-    if (next < 1.03 * good.limit) break;
+    if (!(next > 1.03 * good.limit)) break;
   }
   return good.limit;
 }
