@@ -159,7 +159,7 @@ TEST(SampleOfLeaves, StandsForAllTilesOfAnyTree) {
           name_of(model) + std::string(", leaves of ") + std::to_string(leaf_capacity);
       const SampledTree tree(model, leaf_capacity);
       auto const& sample = tree.sample;
-      EXPECT_LE(sample.size(), 512u) << what;
+      EXPECT_LE(sample.size(), std::max<std::size_t>(384, 3 * tree.tiles.size() / 16)) << what;
       EXPECT_GE(sample.size(), std::min<std::size_t>(tree.tiles.size(), 128)) << what;
       EXPECT_NEAR(double(tree.certain) + tree.weight * double(sample.size() - tree.certain),
                   double(tree.tiles.size()), 1e-9 * double(tree.tiles.size()))

@@ -78,14 +78,15 @@ struct SampleOfLeaves {
   double weight;         ///< tiles that each of the others stands for
 };
 
-/// About a sixteenth of the tree's tiles, at least 128 and at most about 512, in `memory`.
+/// About a sixteenth of the tree's tiles, at least 128 and at most 512, of the largest leaves and about as many of the
+/// others, in `memory`.
 template <class Space>
 SampleOfLeaves<Space> sample_of_leaves(Space const& space, Octree<Space> const& tree,
                                        Buffer<Tile, Space>& memory) {
   constexpr std::int64_t least_tiles = 128, most_tiles = 512, share = 16;
   const std::int64_t tiles = tree.tiles.extent(0), leaves = tree.leaves.extent(0),
                      count = std::min(tiles, std::clamp(tiles / share, least_tiles, most_tiles)),
-                     largest = std::min(count, leaves) / 4 * leaves / tiles;
+                     largest = count == tiles ? 0 : count * leaves / tiles;
   Buffer<Tile, Space> ordered_buffer("calibration's tiles");
   Buffer<Offset, Space> count_buffer("calibration's counts");
   const auto ordered = ordered_buffer.resize(tiles);
@@ -93,8 +94,8 @@ SampleOfLeaves<Space> sample_of_leaves(Space const& space, Octree<Space> const& 
   scan<Offset>("fmm::calibration::tiles", space, tiles,
                LargestLeavesFirst<Space>{tree.leaves, largest, tree.tiles, ordered, of_largest});
   std::int64_t certain = read_back(space, of_largest.data());
-  if (certain > count / 2) certain = 0;  // few large leaves have far more bodies than others
-  const std::int64_t left = tiles - certain, taken = std::min(left, count - certain);
+  if (certain > 2 * count) certain = 0;  // few large leaves have far more bodies than others
+  const std::int64_t left = tiles - certain, taken = std::min(left, count);
   const auto sample = memory.resize(certain + taken);
   for_range("fmm::calibration::sample", space, certain + taken,
             SpreadSample<Space>{certain, ordered, sample});
@@ -317,7 +318,7 @@ class SampledFields {
 /// The largest pair_error at which the storage's bodies keep `tolerance`, at least `safe`; theta, if there is one at
 /// which RadiusCriterion keeps it at less cost; and the fields' scale. There are multipoles, and `measures` for the
 /// traversal, whose criterion is PowerCriterion; `options` are the solver's. Lists of the storage, and what SampledFields
-/// says, are lost. Cost: 2 to 14 evaluations for a sixteenth of the bodies, or 512 tiles if these are fewer; none if
+/// says, are lost. Cost: 2 to 14 evaluations for an eighth of the bodies, or 1024 tiles if these are fewer; none if
 /// softening may take the tolerance alone.
 template <class Expansion, class FarFieldScheme, class Traversal, class Space, class Precision>
 FMM_SELDOM Calibrated calibrate(Space const& space, PlanStorage<Space, Precision>& s,
