@@ -16,7 +16,7 @@ import statistics
 
 from experiments import print_table
 from runs import Failed, Runs
-from scans import line_of, parser_of, row_of, words_of
+from scans import FOUND, line_of, parser_of, row_of, words_of
 from search import LEAVES, climb
 
 ORDERS = [2, 3, 4, 5, 6, 7, 8, 10, 12, 16]
@@ -73,8 +73,7 @@ def by_tolerance(runs, options, model, precision, tolerance):
     words = ["--precision", precision, "--tolerance", f"{tolerance:g}", *["--tune"] * options.tune]
     words = line_of(options, model, words)
     entry, = runs.run(options.program, words, "--report")
-    return words, {**row_of(entry),
-                   **{key: entry[key] for key in ("criterion", "theta", "pair_error", "leaf")}}
+    return words, {**row_of(entry), **{key: entry[key] for key in FOUND}}
 
 
 def in_turns(runs, options, settings):

@@ -5,6 +5,8 @@ import argparse
 
 from runs import Failed, Runs
 
+FOUND = ("criterion", "theta", "pair_error", "leaf")  # for a tolerance; keys of a report
+
 
 def parser_of(description, n, models, precisions, repeat):
     parser = argparse.ArgumentParser(description=description)

@@ -19,6 +19,7 @@ import sys
 import tempfile
 
 from runs import report_of
+from scans import FOUND
 
 MODELS = ["cube", "plummer", "shell", "disk", "clusters", "fractal"]
 REACH = {"float": (-2, math.log10(3e-6)), "double": (-2, -12)}
@@ -77,7 +78,7 @@ def run(program, backend, check, case, rng):
                 "--backend", backend, "--precision", case["precision"],
                 "--tolerance", repr(case["tolerance"]), "--check", str(check), "--repeat", "1"]
         entry = report_of(line)
-    return {**case, **{key: entry[key] for key in ("order", "criterion", "theta", "pair_error", "leaf")},
+    return {**case, **{key: entry[key] for key in ("order", *FOUND)},
             "seconds": entry["seconds"]["total"],
             "error": entry["error"], "backend": entry["backend"], "device": entry["device"],
             "threads": entry["threads"], "versions": entry["versions"], "commit": entry["commit"]}

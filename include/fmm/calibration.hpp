@@ -79,20 +79,21 @@ struct SampleOfLeaves {
 };
 
 /// About a sixteenth of the tree's tiles, at least 128 and at most 512, of the largest leaves and about as many of the
-/// others, in `memory`.
+/// others, in `memory`; all tiles of a tree that has no more than 128.
 template <class Space>
 SampleOfLeaves<Space> sample_of_leaves(Space const& space, Octree<Space> const& tree,
                                        Buffer<Tile, Space>& memory) {
   constexpr std::int64_t least_tiles = 128, most_tiles = 512, share = 16;
   const std::int64_t tiles = tree.tiles.extent(0), leaves = tree.leaves.extent(0),
-                     count = std::min(tiles, std::clamp(tiles / share, least_tiles, most_tiles)),
-                     largest = count == tiles ? 0 : count * leaves / tiles;
+                     count = std::clamp(tiles / share, least_tiles, most_tiles);
+  if (tiles <= count) return {tree.tiles, 0, 1};
   Buffer<Tile, Space> ordered_buffer("calibration's tiles");
   Buffer<Offset, Space> count_buffer("calibration's counts");
   const auto ordered = ordered_buffer.resize(tiles);
   const auto of_largest = count_buffer.resize(1);
   scan<Offset>("fmm::calibration::tiles", space, tiles,
-               LargestLeavesFirst<Space>{tree.leaves, largest, tree.tiles, ordered, of_largest});
+               LargestLeavesFirst<Space>{tree.leaves, count * leaves / tiles, tree.tiles, ordered,
+                                         of_largest});
   std::int64_t certain = read_back(space, of_largest.data());
   if (certain > 2 * count) certain = 0;  // few large leaves have far more bodies than others
   const std::int64_t left = tiles - certain, taken = std::min(left, count);
@@ -265,7 +266,7 @@ class SampledFields {
     const auto wanted = wanted_.resize(s.tree.cells.extent(0));
     kept_.resize(tiles * Shape::tile);
     numbers_.resize(3 * tiles);
-    if (s.lies_in_sums(s.multipoles.view())) sums_.resize(s.size);
+    sums_ = s.lies_in_sums(s.multipoles.view()) ? own_sums_.resize(s.size) : s.sums.view(s.size);
     Kokkos::deep_copy(space, wanted, 0);
     for_range("fmm::calibration::wanted", space, tiles,
               MarkWanted<Space>{s.tree.cells, sample_.tiles, wanted});
@@ -298,20 +299,20 @@ class SampledFields {
 
  private:
   void sum_to(Array<double, Space> squares) {
-    const auto sums = s_.lies_in_sums(s_.multipoles.view()) ? sums_.view() : s_.sums.view(s_.size);
     set_sums_of<Expansion, FarFieldScheme, Wanted<true, true>>(space_, s_, sample_.tiles,
-                                                               near_field_, sums);
+                                                               near_field_, sums_);
     for_range("fmm::calibration::fields", space_, sample_.tiles.extent(0),
-              FieldsOfSample<Space, Sum>{sample_.tiles, sums, kept_.view(), squares, Shape::tile});
+              FieldsOfSample<Space, Sum>{sample_.tiles, sums_, kept_.view(), squares, Shape::tile});
   }
 
   Space const& space_;
   PlanStorage<Space, Precision>& s_;
   LeafSums<Space, Precision> const& near_field_;
   Buffer<Tile, Space> tiles_{"calibration's sample"};
-  SampleOfLeaves<Space> sample_;  ///< in that memory
+  SampleOfLeaves<Space> sample_;  ///< in that memory or the tree's
   Buffer<int, Space> wanted_{"calibration's targets"};
-  Buffer<Sums<Sum>, Space> sums_{"calibration's sums"}, kept_{"calibration's fields"};
+  Buffer<Sums<Sum>, Space> own_sums_{"calibration's sums"}, kept_{"calibration's fields"};
+  Array<Sums<Sum>, Space> sums_;  ///< the storage's, or where multipoles are in its memory these
   Buffer<double, Space> numbers_{"calibration's numbers"};
 };
 
