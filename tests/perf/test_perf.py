@@ -21,6 +21,7 @@ import criteria  # noqa: E402
 import curves  # noqa: E402
 import runs  # noqa: E402
 import search  # noqa: E402
+import tolerance  # noqa: E402
 from bounds import Platform, table_of  # noqa: E402
 from cases import FolderCase, backends_in  # noqa: E402
 
@@ -465,6 +466,12 @@ def criteria_results():
             for criterion in ("radius", "field", "power", "relative") for error in (1e-3, 1e-5)]
 
 
+def lists_results():
+    return [{"device": "machine", "model": model, "n": 1000, "precision": "float", "order": order,
+             "seconds": order, "force_l2": 10.0**-order, "force_p99": 3 * 10.0**-order}
+            for model in ("cube", "plummer") for order in (8, 3)]
+
+
 def accuracy_results():
     return [{"device": "machine", "model": model, "n": 1000, "precision": precision, "order": order,
              "theta": theta, "force_l2": theta**order, "seconds": order / theta}
@@ -559,7 +566,7 @@ class Figures(Case):
         os.mkdir(data)
         for name, results in (("time", time_results()), ("breakdown", breakdown_results()),
                               ("flops", flops_results("OpenMP", "machine")),
-                              ("criteria", criteria_results()),
+                              ("criteria", criteria_results()), ("classic lists", lists_results()),
                               ("accuracy", accuracy_results())):
             self.write(f"data/{name}-openmp.json",
                        {"experiment": name, "runs": {}, "results": results})
@@ -580,6 +587,39 @@ class Figures(Case):
         for picture in first.values():
             self.assertIn(b"</svg>", picture)
         self.assertEqual(first, drawn(self.path("two")))  # the same bytes
+
+
+class Tolerances(Case):
+    """perf/tolerance.py: random cases hold their tolerances, and one that does not is told."""
+
+    CASES = 18
+
+    def test_random_cases_hold(self):
+        report = self.path("cases.json")
+        done = self.script("tolerance.py", os.path.join(BUILD, "fmm_forces"), "--backend", host_backend(),
+                           "--cases", self.CASES, "--largest", "6e4", "--check", "6e4", "--seed", 11,
+                           "--report", report)
+        self.assertEqual(done.returncode, 0, done.stdout + done.stderr)
+        cases = runs.load(report)
+        self.assertEqual(len(cases), self.CASES)
+        self.assertEqual({case["model"] for case in cases}, set(tolerance.MODELS))
+        self.assertGreater(sum(case["n"] >= 20000 for case in cases), 3)  # limits are found for these
+        for case in cases:
+            self.assertEqual(case["error"]["samples"], case["n"])
+            self.assertLess(case["error"]["force_l2"], case["tolerance"])
+
+    def test_a_case_over_its_tolerance_is_told(self):
+        program = self.path("program")
+        entry = {"order": 4, "criterion": "radius", "theta": 0.5, "pair_error": None, "leaf": 64,
+                 "seconds": {"total": 1.0}, "error": {"force_l2": 0.5}, "backend": "openmp",
+                 "device": "machine", "threads": 1, "versions": {}, "commit": "none"}
+        with open(program, "w", encoding="utf-8") as file:
+            file.write(f"#!{sys.executable}\nimport json, sys\n"
+                       f"json.dump([{entry!r}], open(sys.argv[sys.argv.index('--report') + 1], 'w'))\n")
+        os.chmod(program, 0o755)
+        done = self.script("tolerance.py", program, "--cases", 2, "--largest", 2000)
+        self.assertEqual(done.returncode, 1, done.stderr)
+        self.assertIn("2 cases, 2 over the tolerance", done.stdout)
 
 
 class Benchmarks(Case):
