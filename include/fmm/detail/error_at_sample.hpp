@@ -34,7 +34,7 @@ double variance_of_sum(Numbers const& numbers, std::size_t begin, std::size_t en
 /// and each of the others stands for `weight` tiles of a stretch: the sum of squares of the errors three standard errors
 /// higher than the sample says, over that of the fields, as follows. Where close pairs are most of a sum, that of a
 /// sample is a matter of luck, and an error that is measured at another sample may be ten times as large. So fields
-/// count three standard errors lower than the sample says, or as if all tiles were like the nine tenths of them where
+/// count three standard errors lower than the sample says, or as if all tiles were like the 95 % of them where
 /// these are weakest, whichever is more. Certain tiles have their share of the standard errors, as if others like them
 /// might have come instead: few of their bodies may have most of the error. Infinite if it is not a number.
 FMM_SELDOM inline double likely_error_of_all(std::vector<TileSquares> tiles,
@@ -61,7 +61,7 @@ FMM_SELDOM inline double likely_error_of_all(std::vector<TileSquares> tiles,
   });
   double weak = 0, of_bodies = 0;
   for (auto const& tile : tiles) {
-    if (of_bodies > 0 && of_bodies + tile.bodies > 0.9 * bodies) break;
+    if (of_bodies > 0 && of_bodies + tile.bodies > 0.95 * bodies) break;
     weak += tile.field;
     of_bodies += tile.bodies;
   }
