@@ -356,12 +356,10 @@ def plot_criteria(results, lists, path):
                              group_of(row) == group and row["criterion"] == criterion]
                     if curve:
                         axes.plot(*zip(*curve), "o-", color=colour, markersize=3.5, label=criterion)
-                of_lists = sorted((row["order"], row["seconds"], row[key]) for row in lists
-                                  if row["device"] == device and group_of(row)[:3] == group[:3])
-                if of_lists:
-                    orders, *curve = zip(*of_lists)
-                    axes.plot(*curve, "s:", color="black", markersize=3,
-                              label=f"classic lists, orders {orders[0]} to {orders[-1]}")
+                curve = [(row["seconds"], row[key]) for row in sorted(lists, key=lambda row: row["order"])
+                         if row["device"] == device and group_of(row)[:3] == group[:3]]
+                if curve:
+                    axes.plot(*zip(*curve), "s:", color="black", markersize=3, label=LISTS)
                 axes.set_xscale("log")
                 axes.set_yscale("log")
                 axes.xaxis.set_major_locator(LogLocator(subs=(1, 2, 5)))

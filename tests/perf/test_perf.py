@@ -386,7 +386,7 @@ class Experiments(Case):
         name = self.path("by-hand.json")
         line = (os.path.join(BUILD, "fmm_forces"), "--report", name, "--models", "cube", "--n", 1500,
                 "--precisions", "float", "--orders", 3, 6, "--thetas", 0.5, 0.7, "--repeat", 1,
-                "--check", 300, "--backend", host_backend())
+                "--check", 300, "--draws", 3, "--backend", host_backend())
         done = self.script("by_hand.py", *line)
         self.assertEqual((done.returncode, done.stderr), (0, ""))
         data = runs.load(name)
@@ -399,6 +399,12 @@ class Experiments(Case):
             self.assertLessEqual(row["library"]["force_l2"], row["tolerance"])
             self.assertIn(row["hand"]["order"], (3, 6))
             self.assertEqual(row["ratio"], row["library"]["seconds"] / row["hand"]["seconds"])
+            setting = f"--order {row['hand']['order']} --criterion radius --theta {row['hand']['theta']:g} "
+            draws = [run[0] for words, run in data["runs"].items() if setting in words and "--seed" in words
+                     and f"--leaf {row['hand']['leaf']} " in words]
+            self.assertGreaterEqual(len(draws), 2)
+            for entry in draws:
+                self.assertLessEqual(entry["error"]["force_l2"], row["tolerance"])
         self.assertIn("largest ratio", done.stdout)
         again = self.script("by_hand.py", *line)
         self.assertNotIn("--method", again.stdout)  # no line is run
