@@ -30,6 +30,12 @@ TURNS = 3
 TARGETS = 64  # of a direct sum in turns: errors are known
 
 
+def with_value(words, option, value):
+    """A run's words with another value of an option that they have."""
+    at = words.index(option) + 1
+    return [*words[:at], str(value), *words[at + 1:]]
+
+
 class Hand:
     """The search for one model and precision."""
 
@@ -53,8 +59,7 @@ class Hand:
 
     def error(self, row, seed):
         """A setting's error for other bodies of the model."""
-        words = self.words(row["order"], row["theta"], row["leaf"])
-        words[words.index("--repeat") + 1] = "1"
+        words = with_value(self.words(row["order"], row["theta"], row["leaf"]), "--repeat", 1)
         entry, = self.runs.run(self.options.program, [*words, "--seed", str(seed)], "--report")
         return entry["error"]["force_l2"]
 
@@ -94,8 +99,7 @@ def in_turns(runs, options, settings):
     seconds = [[] for _ in settings]
     for turn in range(TURNS):
         for words, known in zip(settings, seconds):
-            targets = words.index("--check") + 1
-            few = [*words[:targets], str(TARGETS), *words[targets + 1:]]
+            few = with_value(words, "--check", TARGETS)
             entry, = runs.run(options.program, few, "--report", {"TURN": str(turn + 1)})
             known += entry["seconds"]["all"]
     return [statistics.median(known) for known in seconds]
