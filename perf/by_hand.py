@@ -124,6 +124,7 @@ def main():
     parser.add_argument("--orders", type=int, nargs="+", default=ORDERS)
     parser.add_argument("--thetas", type=float, nargs="+", default=THETAS)
     parser.add_argument("--draws", type=int, default=24, help="of the bodies, for which a setting of the hand holds")
+    parser.add_argument("--tolerances", type=float, nargs="+", help="all of a precision, if none is given")
     parser.add_argument("--tune", action="store_true", help="--tolerance with --tune")
     options = parser.parse_args()
     runs = Runs(options.report, "by hand", options.again)
@@ -131,7 +132,7 @@ def main():
     for model in options.models:
         for precision in options.precisions:
             hand = Hand(runs, options, model, precision)
-            rows = [row for tolerance in TOLERANCES[precision]
+            rows = [row for tolerance in options.tolerances or TOLERANCES[precision]
                     if (row := compare(runs, options, hand, tolerance)) is not None]
             print(f"\n{model}, N = {options.n:,}, {precision}")
             print_table(["tolerance", "order", "seconds", "force L2", "by hand: order", "theta", "leaf",
@@ -144,7 +145,8 @@ def main():
             results += rows
     runs.data["results"] = results
     runs.save()
-    print(f"\nlargest ratio {max(row['ratio'] for row in results):.2f}")
+    if results:
+        print(f"\nlargest ratio {max(row['ratio'] for row in results):.2f}")
 
 
 if __name__ == "__main__":

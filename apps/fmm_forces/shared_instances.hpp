@@ -60,7 +60,8 @@
       fmm::detail::Array<fmm::detail::Tile, Space>, fmm::detail::Csr<Space>,         \
       fmm::detail::Array<fmm::detail::Body<fmm::detail::real_t<Precision>>, Space>,  \
       fmm::detail::Array<fmm::detail::Body<fmm::detail::real_t<Precision>>, Space>,  \
-      fmm::detail::Array<fmm::detail::Sums<fmm::detail::sum_t<Precision>>, Space>);
+      fmm::detail::Array<fmm::detail::Sums<fmm::detail::sum_t<Precision>>, Space>,   \
+      fmm::detail::TileParts<Space, fmm::detail::sum_t<Precision>>);
 
 #define FORCES_SHARED_DATA(prefix, Space, Precision, Data)                                     \
   FORCES_SHARED_BUILD(prefix, Space, Precision, Data, fmm::AllPairs)                           \

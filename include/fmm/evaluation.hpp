@@ -54,6 +54,26 @@ inline constexpr bool has_only_m2l_scheme_v = false;
 template <class FarFieldScheme>
 inline constexpr bool has_only_m2l_scheme_v<OnlyM2L<FarFieldScheme>> = true;
 
+/// Parts of the rows that the leaves of these tiles, all or some of the tree's, have in a list, if there is a very long
+/// one: more than `least` entries, and four times the mean. On a host rows stay whole.
+template <class Space, class Precision>
+TileParts<Space, sum_t<Precision>> parts_of_rows([[maybe_unused]] Space const& space,
+                                                 [[maybe_unused]] PlanStorage<Space, Precision>& s,
+                                                 [[maybe_unused]] Array<Tile, Space> tiles,
+                                                 [[maybe_unused]] Csr<Space> list,
+                                                 [[maybe_unused]] int least) {
+  if constexpr (!is_host_space_v<Space>)
+    if (list.longest > least) {
+      const double tiles_per_leaf =
+          double(s.tree.tiles.extent(0)) / double(s.tree.leaves.extent(0));
+      const double mean = double(list.entries.extent(0)) / double(tiles.extent(0)) * tiles_per_leaf;
+      const Offset most = std::max<Offset>(least, Offset(4 * mean));
+      if (list.longest > most)
+        return cut_rows(space, tiles, list, most, Tuning<Space, real_t<Precision>>::tile, s.parts);
+    }
+  return {};
+}
+
 /// The local expansions of all cells: M2L, P2L and L2L.
 template <class Expansion, class FarFieldScheme, class Space, class Precision, class Real>
 void set_locals(Space const& space, PlanStorage<Space, Precision>& s, Array<Real, Space> multipoles,
@@ -81,6 +101,7 @@ void add_far_field(Space const& space, PlanStorage<Space, Precision>& s,
   constexpr bool has_locals = has_locals_v<FarFieldScheme>,
                  only_m2l = has_only_m2l_scheme_v<FarFieldScheme>;
   using Real = real_t<Precision>;
+  constexpr int m2p_part = Tuning<Space, Real>::m2p_part;
   auto const& tree = s.tree;
   const auto bodies = s.bodies.view(s.size);
   const std::size_t cells = tree.cells.extent(0),
@@ -122,7 +143,8 @@ void add_far_field(Space const& space, PlanStorage<Space, Precision>& s,
       stage(space, report, "m2p", [&] {
         if (!keeps) staged = stage_multipoles<Expansion>(space, multipoles, s.locals);
         m2p<Expansion, Want>(space, tree.cells, tree.tiles, s.lists.m2p,
-                             has_locals ? Csr<Space>{} : s.lists.m2l, bodies, staged, sums);
+                             has_locals ? Csr<Space>{} : s.lists.m2l, bodies, staged, sums,
+                             parts_of_rows(space, s, tree.tiles, s.lists.m2p, m2p_part));
       });
 }
 
@@ -132,12 +154,14 @@ template <class Want, class Space, class Precision, class Kernel>
 void add_near_field(Space const& space, PlanStorage<Space, Precision>& s, Kernel const& kernel,
                     Array<Tile, Space> tiles, Csr<Space> list,
                     Array<Sums<sum_t<Precision>>, Space> sums, bool one_part) {
+  const auto parts =
+      parts_of_rows(space, s, tiles, list, Tuning<Space, real_t<Precision>>::p2p_part);
   if constexpr (two_part_v<Precision>)
     if (one_part)
       return p2p<Want, MixedInOnePart>(space, kernel, s.tree.cells, tiles, list,
-                                       s.bodies.view(s.size), {}, sums);
+                                       s.bodies.view(s.size), {}, sums, parts);
   p2p<Want, Precision>(space, kernel, s.tree.cells, tiles, list, s.bodies.view(s.size),
-                       s.low.view(two_part_v<Precision> ? s.size : 0), sums);
+                       s.low.view(two_part_v<Precision> ? s.size : 0), sums, parts);
 }
 
 /// Far and near field of the bodies in `tiles` alone, set as `sums`, from multipoles that are there; lists need not
@@ -153,8 +177,10 @@ void set_sums_of(Space const& space, PlanStorage<Space, Precision>& s, Array<Til
   set_locals<Expansion, FarFieldScheme>(space, s, multipoles, locals, nullptr);
   l2p<Expansion, Want>(space, s.tree.cells, tiles, bodies, locals, sums);
   if (s.lists.m2p.entries.extent(0) > 0)
-    m2p<Expansion, Want>(space, s.tree.cells, tiles, s.lists.m2p, Csr<Space>{}, bodies,
-                         stage_multipoles<Expansion>(space, multipoles, s.locals), sums);
+    m2p<Expansion, Want>(
+        space, s.tree.cells, tiles, s.lists.m2p, Csr<Space>{}, bodies,
+        stage_multipoles<Expansion>(space, multipoles, s.locals), sums,
+        parts_of_rows(space, s, tiles, s.lists.m2p, Tuning<Space, real_t<Precision>>::m2p_part));
   near_field(tiles, s.lists.p2p, sums);
 }
 

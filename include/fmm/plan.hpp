@@ -55,6 +55,7 @@ struct PlanStorage {
   OffsetBucketBuffers<Space> buckets;                  ///< BatchedGemm only
   KeptBuckets<Space> kept_buckets;  ///< the same, in that memory; not for another list
   DenseBuffers<Space, Real> dense;  ///< the same
+  TilePartBuffers<Space, sum_t<Precision>> parts;  ///< of P2P or M2P
   /// Of an evaluation, after its multipoles; while a tree is built, its keys.
   Buffer<Sums<sum_t<Precision>>, Space> sums{"sums"};
 
@@ -90,7 +91,7 @@ struct PlanStorage {
   std::size_t bytes() const {
     return sort.bytes() + octree.bytes() + traversal.bytes() + last_fields.bytes() +
            bodies.bytes() + low.bytes() + positions.bytes() + multipoles.bytes() + locals.bytes() +
-           buckets.bytes() + dense.bytes() + sums.bytes();
+           buckets.bytes() + dense.bytes() + parts.bytes() + sums.bytes();
   }
 };
 

@@ -70,6 +70,9 @@ struct Tuning {
   static constexpr int near_field_shape(std::int64_t tiles, int concurrency) {
     return tiles * near_field[0].team < concurrency / 4 ? int(near_field.size()) - 1 : 0;
   }
+  /// Entries of a list's row that a team of P2P, or of M2P, takes at least before rows are cut into parts, on a GPU: a
+  /// host's few threads finish together anyway.
+  static constexpr int p2p_part = 128, m2p_part = 16;
   /// P2P between all bodies, by falling size of the tiles: a large tile stages a source less often, a
   /// small one gives more teams.
   static constexpr auto all_pairs = [] {
@@ -156,7 +159,7 @@ struct Tuning {
   /// Bodies a leaf of an adaptive tree may hold unless the options say.
   static constexpr int leaf_capacity(int order) {
     if (!host) return order <= 5 ? 64 : order <= 8 ? 96 : 128;
-    return order <= 5 ? 72 : order <= 10 ? 96 : order <= 12 ? 120 : 160;
+    return order <= 7 ? 72 : order <= 10 ? 96 : order <= 12 ? 120 : 160;
   }
   /// The same with a criterion that uses powers, whose lists cost a GPU more.
   static constexpr int leaf_capacity_by_power(int order) {

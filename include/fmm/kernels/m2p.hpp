@@ -11,7 +11,7 @@
 
 #include "../detail/memory.hpp"
 #include "expansion.hpp"
-#include "tile.hpp"
+#include "tile_parts.hpp"
 
 namespace fmm::detail {
 
@@ -97,14 +97,16 @@ struct MultipoleWalk {
   Offset entry, end;
   bool in_far = false;
 
+  /// Through a part of the leaf's row, and with `first_part` through the rows of `far` too.
   KOKKOS_INLINE_FUNCTION MultipoleWalk(Csr<Space> const& near_list, Csr<Space> const& far_list,
-                                       Array<Cell, Space> const& all_cells, CellIndex leaf)
-      : near(near_list), far(far_list), cells(all_cells), cell(leaf), entry(0), end(0) {
-    if (near.offsets.extent(0) > 0) {
-      entry = near.offsets(leaf);
-      end = near.offsets(leaf + 1);
-    }
-  }
+                                       Array<Cell, Space> const& all_cells, TilePart const& part,
+                                       bool first_part)
+      : near(near_list),
+        far(far_list),
+        cells(all_cells),
+        cell(first_part ? part.tile.cell : -1),
+        entry(part.begin),
+        end(part.end) {}
 
   /// Whether there are more; then some are in the present row.
   KOKKOS_INLINE_FUNCTION bool more() {
@@ -157,9 +159,11 @@ struct M2P {
   Array<Body<Real>, Space> bodies;
   StagedMultipoles<Space, Real> staged;
   Array<Sums<Sum>, Space> sums;
+  TileParts<Space, Sum> parts = {};
 
   KOKKOS_FUNCTION void operator()(TeamMember<Space> const& team) const {
-    const Tile tile = tiles(team.league_rank());
+    const TilePart part = parts.of_team(team.league_rank(), tiles, near);
+    const Tile tile = part.tile;
     const Cell leaf = cells(tile.cell);
     Quad<Real>* const rows = scratch_array<Quad<Real>>(team, scratch_level, scratch_quads);
     CellIndex* const sources = scratch_array<CellIndex>(team, scratch_level, chunk);
@@ -181,7 +185,7 @@ struct M2P {
       sum[t] = {V(Real(0)), V(Real(0)), V(Real(0)), V(Real(0))};
     }
     const int needed = (tile.count + columns * W - 1) / (columns * W);
-    MultipoleWalk<Space> walk(near, far, cells, tile.cell);
+    MultipoleWalk<Space> walk(near, far, cells, part, !parts.is_other(team.league_rank()));
     for (int count; (count = fill(team, leaf, walk, sources, rows)) > 0;) {
       FMM_UNROLL
       for (int b = 0; b < blocks; ++b)
@@ -189,7 +193,7 @@ struct M2P {
           add<1>(team, rows, count, needed - b * targets, x + b * targets, sum + b * targets);
       team.team_barrier();
     }
-    store(team, tile, rows, sum);
+    store(team, tile.count, parts.sums_of_team(team.league_rank(), part, sums), rows, sum);
   }
 
  private:
@@ -253,14 +257,14 @@ struct M2P {
     }
   }
 
-  /// Adds the sums of all bodies to memory; threads that share bodies meet in scratch memory.
-  KOKKOS_FORCEINLINE_FUNCTION void store(TeamMember<Space> const& team, Tile const& tile,
+  /// Adds the sums of `count` bodies to those in memory; threads that share bodies meet in scratch memory.
+  KOKKOS_FORCEINLINE_FUNCTION void store(TeamMember<Space> const& team, int count, Sums<Sum>* to,
                                          Quad<Real>* scratch,
                                          PotentialGradient<V> const* sum) const {
     if constexpr (split == 1) {
       for (int t = 0; t < blocks * targets; ++t) {
-        const int first = target_of(team, t), left = tile.count - first;
-        if (left > 0) add_lanes<Want>(&sums(tile.first + first), left < W ? left : W, sum[t]);
+        const int first = target_of(team, t), left = count - first;
+        if (left > 0) add_lanes<Want>(to + first, left < W ? left : W, sum[t]);
       }
     } else {
       static_assert(split == 1 || W == 1);
@@ -270,7 +274,7 @@ struct M2P {
         scratch[share * Shape::tile + target_of(team, t)] = {sum[t].potential, sum[t].x, sum[t].y,
                                                              sum[t].z};
       team.team_barrier();
-      for (int i = team.team_rank(); i < tile.count; i += team.team_size()) {
+      for (int i = team.team_rank(); i < count; i += team.team_size()) {
         PotentialGradient<Real> total{Real(0), Real(0), Real(0), Real(0)};
         for (int s = 0; s < split; ++s) {
           const Quad<Real> part = scratch[s * Shape::tile + i];
@@ -279,22 +283,24 @@ struct M2P {
           total.y += part.value[2];
           total.z += part.value[3];
         }
-        add_lanes<Want>(&sums(tile.first + i), 1, total);
+        add_lanes<Want>(to + i, 1, total);
       }
     }
   }
 };
 
 /// Adds to `sums` the multipoles of each leaf's row of `near`, and those of the rows of `far` of the leaf
-/// and of its ancestors. A list with no offsets is left out.
+/// and of its ancestors. A list with no offsets is left out. `parts` are of the rows of `near`, if there are any.
 template <class Expansion, class Want, class Space, class Real, class Sum>
 void m2p(Space const& space, Array<Cell, Space> cells, Array<Tile, Space> tiles, Csr<Space> near,
          Csr<Space> far, Array<Body<Real>, Space> bodies, StagedMultipoles<Space, Real> staged,
-         Array<Sums<Sum>, Space> sums) {
+         Array<Sums<Sum>, Space> sums, TileParts<Space, Sum> parts = {}) {
   using Functor = M2P<Space, basis_t<Expansion>, Real, Want, Sum>;
-  TeamPolicy<Space> policy(space, int(tiles.extent(0)), Functor::shape.team);
+  TeamPolicy<Space> policy(space, int(std::int64_t(tiles.extent(0)) + parts.count()),
+                           Functor::shape.team);
   policy.set_scratch_size(Functor::scratch_level, Kokkos::PerTeam(Functor::scratch_bytes));
-  for_teams("fmm::m2p", policy, Functor{cells, tiles, near, far, bodies, staged, sums});
+  for_teams("fmm::m2p", policy, Functor{cells, tiles, near, far, bodies, staged, sums, parts});
+  add_other_parts(space, parts, sums);
 }
 
 }  // namespace fmm::detail

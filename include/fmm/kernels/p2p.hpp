@@ -24,6 +24,7 @@
 #include "../precision.hpp"
 #include "pair_kernel.hpp"
 #include "tile.hpp"
+#include "tile_parts.hpp"
 
 namespace fmm::detail {
 
@@ -742,9 +743,11 @@ struct NearField {
     CellIndex cell;
     Cell leaf;
     int first, count;  ///< targets of the tile, counted from the leaf's first body
+    int own;           ///< sources in the leaf, which go with the row's first part
     Offset list_begin, list_end;
     Kernel pair;
     Real potential_unit, field_unit;
+    Sums<Sum>* sums;  ///< of the tile's first target
   };
   struct Cursor {
     int entry;  ///< of the leaf's row, the first one that is not among the runs yet
@@ -771,21 +774,24 @@ struct NearField {
   Array<Body<Real>, Space> bodies, low;  ///< low parts in mixed precision
   Array<Sums<Sum>, Space> sums;
   Kernel kernel_of_cube;
+  TileParts<Space, Sum> parts = {};
   LeafUnits<Real> units = LeafUnits<Real>::make(kernel_of_cube);
 
   KOKKOS_FUNCTION Frame frame(int index) const {
-    const Tile tile = tiles(index);
-    const Cell leaf = cells(tile.cell);
+    const TilePart part = parts.of_team(index, tiles, list);
+    const Cell leaf = cells(part.tile.cell);
     const auto unit = units.of[leaf.level];
-    return {tile.cell,
+    return {part.tile.cell,
             leaf,
-            tile.first - leaf.body_begin,
-            tile.count,
-            list.offsets(tile.cell),
-            list.offsets(tile.cell + 1),
+            part.tile.first - leaf.body_begin,
+            part.tile.count,
+            parts.is_other(index) ? 0 : leaf.body_count,
+            part.begin,
+            part.end,
             kernel_of_cube.rescaled(unit.edge),
             unit.potential,
-            unit.field};
+            unit.field,
+            parts.sums_of_team(index, part, sums)};
   }
   template <bool TwoPart>
   KOKKOS_FUNCTION void target(Frame const& f, int i, Place<Real, TwoPart>& place) const {
@@ -855,13 +861,16 @@ struct NearField {
     }
     return filled;
   }
-  KOKKOS_FUNCTION int own_count(Frame const& f) const { return f.leaf.body_count; }
-  KOKKOS_FUNCTION int own_index(Frame const& f, int i) const { return f.first + i; }
+  KOKKOS_FUNCTION int own_count(Frame const& f) const { return f.own; }
+  /// Where the leaf's bodies are not among the sources, no source has this number.
+  KOKKOS_FUNCTION int own_index(Frame const& f, int i) const {
+    return f.own > 0 ? f.first + i : -1;
+  }
   template <class OwnChunk>
   KOKKOS_FUNCTION int stage_own(TeamMember<Space> const& team, Frame const& f, Memory const& memory,
                                 int noted, int begin, OwnChunk chunk) const {
     constexpr int capacity = OwnChunk::capacity;
-    const int own = f.leaf.body_count - begin, all = own + noted;
+    const int own = f.own - begin, all = own + noted;
     const int take_own = own < capacity ? own : capacity, take = all < capacity ? all : capacity;
     for (int j = team.team_rank() * W; j < take_own; j += team.team_size() * W) {
       const BodyIndex index = f.leaf.body_begin + begin + j;
@@ -894,7 +903,7 @@ struct NearField {
     team.team_barrier();
   }
   KOKKOS_FUNCTION void store(Frame const& f, int i, Sums<Sum> const& value) const {
-    Sums<Sum>& s = sums(f.leaf.body_begin + f.first + i);
+    Sums<Sum>& s = f.sums[i];
     Sums<Sum> old = s;
     old.potential += value.potential;
     old.x += value.x;
@@ -992,21 +1001,24 @@ constexpr P2PShape near_field_shape(P2PShape shape) {
 }
 
 /// Adds to `sums` the pairs of every leaf with the cells of its row of `list`; its own cell is implied and
-/// skipped in the list. `low` are the low parts of the bodies' coordinates, in mixed precision.
+/// skipped in the list. `low` are the low parts of the bodies' coordinates, in mixed precision. `parts` are of the rows of
+/// these tiles, if there are any.
 template <class Want, class Precision, class Space, class Kernel>
 void p2p(Space const& space, Kernel const& kernel_of_cube, Array<Cell, Space> cells,
          Array<Tile, Space> tiles, Csr<Space> list, Array<Body<real_t<Precision>>, Space> bodies,
-         Array<Body<real_t<Precision>>, Space> low, Array<Sums<sum_t<Precision>>, Space> sums) {
+         Array<Body<real_t<Precision>>, Space> low, Array<Sums<sum_t<Precision>>, Space> sums,
+         TileParts<Space, sum_t<Precision>> parts = {}) {
   using Shapes = Tuning<Space, real_t<Precision>>;
   const auto count = std::int64_t(tiles.extent(0));
   with_index<int(Shapes::near_field.size())>(
       Shapes::near_field_shape(count, space.concurrency()), [&](auto index) {
         constexpr P2PShape shape =
             near_field_shape<Precision>(Shapes::near_field[decltype(index)::value]);
-        launch_p2p<Want>(space, count,
+        launch_p2p<Want>(space, count + parts.count(),
                          NearField<Space, Kernel, Precision, shape>{cells, tiles, list, bodies, low,
-                                                                    sums, kernel_of_cube});
+                                                                    sums, kernel_of_cube, parts});
       });
+  add_other_parts(space, parts, sums);
 }
 
 /// All pairs of bodies, or of chosen targets with all bodies, from double coordinates. In float a tile's

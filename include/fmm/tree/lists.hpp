@@ -35,12 +35,14 @@ template <class Space>
 struct ListBuffers {
   Buffer<Offset, Space> offsets;
   Buffer<CellIndex, Space> entries;
-  Offset total = 0;
+  Offset total = 0, longest = 0;  ///< as in Csr
 
   ListBuffers(char const* offsets_label, char const* entries_label)
       : offsets(offsets_label), entries(entries_label) {}
 
-  Csr<Space> csr(std::int64_t rows) const { return {offsets.view(rows + 1), entries.view(total)}; }
+  Csr<Space> csr(std::int64_t rows) const {
+    return {offsets.view(rows + 1), entries.view(total), longest};
+  }
   Offset capacity() const { return Offset(entries.view().extent(0)); }
   bool fits() const { return total <= capacity(); }
   /// For `total` entries, and some more if there was room before: then lengths change from build to build.
@@ -165,25 +167,38 @@ void traverse_level(Space const& space, TraversalBuffers<Space>& buffers, Walk c
                     int team_size, bool wait) {
   using Count = TraverseRows<Space, Walk, false>;
   using Write = TraverseRows<Space, Walk, true>;
+  constexpr std::int64_t few_rows = 2048;  // that leave room for more teams than one each
   const std::int64_t rows = end - begin;
-  const auto counts = buffers.counts.resize(list_kinds * rows);
-  const auto sums = buffers.sums.resize(list_kinds * rows + 1);
-  TeamPolicy<Space> teams(space, int(rows), team_size);
+  const bool has_room =
+      8 * rows <= std::int64_t(cells.extent(0));  // in the memory for one team a row
+  const int parts = rows <= few_rows && has_room ? 8 : 1;
+  const auto counts = buffers.counts.resize(list_kinds * rows * parts);
+  const auto sums = buffers.sums.resize(list_kinds * rows * parts + 1);
+  TeamPolicy<Space> teams(space, int(rows * parts), team_size);
   teams.set_scratch_size(0, Kokkos::PerTeam(Count::scratch_bytes));
-  for_teams("fmm::lists::count", teams, Count{walk, cells, begin, rows, counts, {}, {}, {}, {}});
+  for_teams("fmm::lists::count", teams,
+            Count{walk, cells, begin, rows, parts, counts, {}, {}, {}, {}, {}});
   exclusive_scan(space, counts, sums);
   if (wait && Walk::fills(list_open)) {
     static_assert(list_open == list_kinds - 1);
-    const Offset others = read_back(space, sums.data() + list_open * rows);
-    buffers.next_open.total = read_back(space, sums.data() + list_kinds * rows) - others;
+    const Offset others = read_back(space, sums.data() + list_open * rows * parts);
+    buffers.next_open.total = read_back(space, sums.data() + list_kinds * rows * parts) - others;
     buffers.next_open.make_room();
   }
-  const auto ends = [&](int row) {
+  const auto ends = [&](int row) {  // the first one has the longest rows
     return part<Offset, Space>(buffers.ends.view(), row * list_kinds, list_kinds);
   };
-  Write write{walk,       cells, begin, rows,
-              counts,     sums,  {},    level > 0 ? ends(level - 1) : ends(0),
-              ends(level)};
+  Write write{walk,
+              cells,
+              begin,
+              rows,
+              parts,
+              counts,
+              sums,
+              {},
+              level > 0 ? ends(level) : ends(1),
+              ends(level + 1),
+              ends(0)};
   const auto list = buffers.lists();
   for (int k = 0; k < list_kinds; ++k)
     if (Walk::fills(k)) write.lists[k] = level_rows(*list[k], k, begin, rows);
@@ -195,15 +210,19 @@ struct Fit {
   bool open, entries;
 };
 
-/// Takes the lists' lengths after a GPU's passes of so many levels. Those are right if the open sources found room.
+/// Takes the lists' lengths, and their longest rows, after a GPU's passes of so many levels. Those are right if the open
+/// sources found room.
 template <class Space>
 Fit take_lengths(Space const& space, TraversalBuffers<Space>& buffers, int levels) {
-  Offset end[max_tree_depth + 1][list_kinds];
-  read_back(space, buffers.ends.view().data(), &end[0][0], levels * list_kinds);
+  Offset read[max_tree_depth + 2][list_kinds];
+  read_back(space, buffers.ends.view().data(), &read[0][0], (levels + 1) * list_kinds);
+  auto const* const longest = read[0];
+  auto const* const end = read + 1;
   Fit fit{true, true};
   const auto lists = buffers.lists();
   for (int k = 0; k < list_open; ++k) {
     lists[k]->total = end[levels - 1][k];
+    lists[k]->longest = longest[k];
     fit.entries = fit.entries && lists[k]->fits();
   }
   for (int level = 0; level < levels; ++level) {
@@ -229,7 +248,8 @@ InteractionLists<Space> fill_lists(Space const& space, TraversalBuffers<Space>& 
     fit = {true, true};
     for (int k = 0; k < list_open; ++k) fit.entries = fit.entries && lists[k]->fits();
   } else {
-    buffers.ends.resize((max_tree_depth + 1) * list_kinds);
+    const auto ends = buffers.ends.resize((max_tree_depth + 2) * list_kinds);
+    Kokkos::deep_copy(space, part<Offset, Space>(ends, 0, list_kinds), Offset(0));
     if (buffers.p2p.capacity() > 0) {
       pass(false);
       fit = take_lengths(space, buffers, levels);
