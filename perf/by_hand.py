@@ -10,9 +10,10 @@ these are faster and hold it, too. What holds it does so for 24 draws of the bod
 sure to be lucky with one draw. The fastest was lucky in time, too, and a machine may be slower an hour later: the
 three fastest of all and the library are run again, in turns, and the seconds that are told are the medians of
 these turns' repeats. Errors are against direct sums in double at 4096 bodies. With --tune the library searches, too.
-In float the hand computes in float, --tolerance in mixed precision. Runs are kept in the file, and those that are
-there are not measured again.
+In float the hand computes in float, --tolerance in mixed precision. Runs are kept in the file, those that are there
+are not measured again, and results of rows that this call has not asked for stay.
 """
+import math
 import statistics
 from itertools import islice
 
@@ -58,9 +59,12 @@ class Hand:
         return words + (["--leaf", str(leaf)] if leaf else [])
 
     def error(self, row, seed):
-        """A setting's error for other bodies of the model."""
+        """A setting's error for other bodies of the model; infinite if the run failed."""
         words = with_value(self.words(row["order"], row["theta"], row["leaf"]), "--repeat", 1)
-        entry, = self.runs.run(self.options.program, [*words, "--seed", str(seed)], "--report")
+        try:
+            entry, = self.runs.run(self.options.program, [*words, "--seed", str(seed)], "--report")
+        except Failed:
+            return math.inf  # said when it was run, and kept in the file
         return entry["error"]["force_l2"]
 
     def holds(self, row, tolerance):
@@ -143,7 +147,11 @@ def main():
                           f"{r['hand']['seconds']:.3g}", f"{r['hand']['force_l2']:.1e}",
                           f"{r['ratio']:.2f}"] for r in rows])
             results += rows
-    runs.data["results"] = results
+    def key_of(row):
+        return row["model"], row["precision"], row["tolerance"]
+    found = {key_of(row) for row in results}
+    others = [row for row in runs.data.get("results", []) if key_of(row) not in found]
+    runs.data["results"] = others + results
     runs.save()
     if results:
         print(f"\nlargest ratio {max(row['ratio'] for row in results):.2f}")
