@@ -90,6 +90,10 @@ class Hand:
         return sorted(different.values(), key=lambda row: row["seconds"])[:BEST]
 
 
+def key_of(row):
+    return row["model"], row["precision"], row["tolerance"]
+
+
 def by_tolerance(runs, options, model, precision, tolerance):
     """The words of the library's run, and what it took."""
     words = ["--precision", precision, "--tolerance", f"{tolerance:g}", *["--tune"] * options.tune]
@@ -147,8 +151,6 @@ def main():
                           f"{r['hand']['seconds']:.3g}", f"{r['hand']['force_l2']:.1e}",
                           f"{r['ratio']:.2f}"] for r in rows])
             results += rows
-    def key_of(row):
-        return row["model"], row["precision"], row["tolerance"]
     found = {key_of(row) for row in results}
     others = [row for row in runs.data.get("results", []) if key_of(row) not in found]
     runs.data["results"] = others + results

@@ -169,6 +169,16 @@ auto to_host(View const& array) {
   return values;
 }
 
+/// The numbers of an array of Sums, one after the other.
+template <class View>
+std::vector<double> numbers_of(View const& sums) {
+  std::vector<double> numbers;
+  for (auto const& sum : to_host(sums))
+    numbers.insert(numbers.end(),
+                   {double(sum.potential), double(sum.x), double(sum.y), double(sum.z)});
+  return numbers;
+}
+
 /// The rows of a list, on the host.
 template <class Space>
 std::vector<std::vector<fmm::detail::CellIndex>> to_host(fmm::detail::Csr<Space> const& list) {

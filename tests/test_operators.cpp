@@ -315,10 +315,7 @@ TYPED_TEST(Operators, NearFieldAgreesInEveryShape) {
                                                                        sums,
                                                                        Laplace()});
     this->space.fence();
-    std::vector<double> values;
-    for (auto const& sum : to_host(sums))
-      values.insert(values.end(),
-                    {double(sum.potential), double(sum.x), double(sum.y), double(sum.z)});
+    const auto values = numbers_of(sums);
     if (expected.empty()) expected = values;
     EXPECT_LE(relative_l2(values, expected), F::rounding) << shape.team;
   };

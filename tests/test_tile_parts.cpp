@@ -54,11 +54,7 @@ class TilePartsOf : public testing::Test {
     Kokkos::deep_copy(space, sums, Sums<Sum>{});
     add(sums);
     space.fence();
-    std::vector<double> values;
-    for (auto const& sum : to_host(sums))
-      values.insert(values.end(),
-                    {double(sum.potential), double(sum.x), double(sum.y), double(sum.z)});
-    return values;
+    return numbers_of(sums);
   }
   std::vector<double> pairs(TileParts<Space, Sum> const& parts) {
     return sums_of([&](auto sums) {

@@ -68,8 +68,8 @@ template <class Space>
 struct Csr {
   Array<Offset, Space> offsets;
   Array<CellIndex, Space> entries;
-  Offset longest =
-      0;  ///< entries of the longest row, where that is known: in lists of leaves on a GPU
+  /// Entries of the longest row, where that is known: in lists of leaves on a GPU.
+  Offset longest = 0;
 
   KOKKOS_FORCEINLINE_FUNCTION Offset length(std::int64_t row) const {
     return offsets.extent(0) > 0 ? offsets(row + 1) - offsets(row) : 0;
