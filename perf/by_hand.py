@@ -15,11 +15,12 @@ are not measured again, and results of rows that this call has not asked for sta
 """
 import math
 import statistics
+from concurrent.futures import ThreadPoolExecutor
 from itertools import islice
 
 from experiments import print_table
 from runs import Failed, Runs
-from scans import FOUND, line_of, parser_of, row_of, words_of
+from scans import FOUND, line_of, parser_of, row_of, words_of, words_of_charges
 from search import LEAVES, climb
 
 ORDERS = [2, 3, 4, 5, 6, 7, 8, 10, 12, 16]
@@ -56,7 +57,7 @@ class Hand:
 
     def words(self, order, theta, leaf):
         words = words_of(self.options, self.model, self.precision, order, "radius", "theta", theta)
-        return words + (["--leaf", str(leaf)] if leaf else [])
+        return words + words_of_charges(self.options.charges) + (["--leaf", str(leaf)] if leaf else [])
 
     def error(self, row, seed):
         """A setting's error for other bodies of the model; infinite if the run failed."""
@@ -68,8 +69,16 @@ class Hand:
         return entry["error"]["force_l2"]
 
     def holds(self, row, tolerance):
-        return row["force_l2"] <= tolerance and all(self.error(row, seed) <= tolerance
-                                                    for seed in range(2, self.options.draws + 1))
+        """Whether a setting's error is the tolerance at most for every draw of the bodies."""
+        if row["force_l2"] > tolerance:
+            return False
+        jobs, last = self.options.jobs, self.options.draws
+        with ThreadPoolExecutor(jobs) as pool:
+            for first in range(2, last + 1, jobs):
+                seeds = range(first, min(first + jobs, last + 1))
+                if any(error > tolerance for error in pool.map(lambda seed: self.error(row, seed), seeds)):
+                    return False
+        return True
 
     def fastest(self, tolerance):
         """The settings that hold the tolerance, the fastest ones, in a list that may be empty."""
@@ -91,12 +100,13 @@ class Hand:
 
 
 def key_of(row):
-    return row["model"], row["precision"], row["tolerance"]
+    return row["model"], row.get("charges", "equal"), row["precision"], row["tolerance"]
 
 
 def by_tolerance(runs, options, model, precision, tolerance):
     """The words of the library's run, and what it took."""
-    words = ["--precision", precision, "--tolerance", f"{tolerance:g}", *["--tune"] * options.tune]
+    words = ["--precision", precision, "--tolerance", f"{tolerance:g}", *["--tune"] * options.tune,
+             *words_of_charges(options.charges)]
     words = line_of(options, model, words)
     entry, = runs.run(options.program, words, "--report")
     return words, {**row_of(entry), **{key: entry[key] for key in FOUND}}
@@ -122,16 +132,18 @@ def compare(runs, options, hand, tolerance):
     *of_hand, library["seconds"] = in_turns(
         runs, options, [hand.words(row["order"], row["theta"], row["leaf"]) for row in settings] + [words])
     best, seconds = min(zip(settings, of_hand), key=lambda pair: pair[1])
-    return {"model": hand.model, "precision": hand.precision, "tolerance": tolerance,
+    return {"model": hand.model, "charges": options.charges, "precision": hand.precision, "tolerance": tolerance,
             "hand": {**best, "seconds": seconds}, "library": library,
             "ratio": library["seconds"] / seconds}
 
 
 def main():
     parser = parser_of(__doc__.splitlines()[0], 10**5, ["cube", "plummer"], list(TOLERANCES), 3)
+    parser.add_argument("--charges", choices=["equal", "mixed"], default="equal")
     parser.add_argument("--orders", type=int, nargs="+", default=ORDERS)
     parser.add_argument("--thetas", type=float, nargs="+", default=THETAS)
     parser.add_argument("--draws", type=int, default=24, help="of the bodies, for which a setting of the hand holds")
+    parser.add_argument("--jobs", type=int, default=1, help="draws that run at once: only their errors count")
     parser.add_argument("--tolerances", type=float, nargs="+", help="all of a precision, if none is given")
     parser.add_argument("--tune", action="store_true", help="--tolerance with --tune")
     options = parser.parse_args()
@@ -142,7 +154,7 @@ def main():
             hand = Hand(runs, options, model, precision)
             rows = [row for tolerance in options.tolerances or TOLERANCES[precision]
                     if (row := compare(runs, options, hand, tolerance)) is not None]
-            print(f"\n{model}, N = {options.n:,}, {precision}")
+            print(f"\n{model}, {options.charges} charges, N = {options.n:,}, {precision}")
             print_table(["tolerance", "order", "seconds", "force L2", "by hand: order", "theta", "leaf",
                          "seconds", "force L2", "ratio"],
                         [[f"{r['tolerance']:.0e}", str(r["library"]["order"]),

@@ -7,6 +7,7 @@ import shlex
 import subprocess
 import sys
 import tempfile
+import threading
 import time
 
 
@@ -23,13 +24,14 @@ class Runs:
 
     `again`: lines that are in the file are run once more. `seconds`: when the whole shall end, or
     None. `limit`: seconds that a run may take. `pretend(words)`: makes a result in the place of a
-    run, which is only printed.
+    run, which is only printed. Threads may call `run` at once.
     """
 
     def __init__(self, path, experiment, again=False, seconds=None, limit=None, pretend=None):
         self.path, self.again, self.limit, self.pretend = path, again, limit, pretend
         self.end = time.monotonic() + seconds if seconds else None
         self.fresh = set()
+        self.changing = threading.Lock()  # data and file
         self.data = {"experiment": experiment, "runs": {}}
         if not pretend and os.path.exists(path):
             self.data = load(path)
@@ -53,10 +55,11 @@ class Runs:
         known = self.data["runs"]
         if line not in known or (self.again and line not in self.fresh):
             print(f"  {line}", flush=True)
-            known[line] = (self.pretend(words) if self.pretend else
-                           self.start([program, *words], flag, environment))
-            self.fresh.add(line)
-            self.save()
+            result = self.pretend(words) if self.pretend else self.start([program, *words], flag, environment)
+            with self.changing:
+                known[line] = result
+                self.fresh.add(line)
+                self.save()
         result = known[line]
         if isinstance(result, dict) and "failed" in result:
             raise Failed(result["failed"])

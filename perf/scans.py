@@ -28,6 +28,10 @@ def line_of(options, model, words):
             "--repeat", str(options.repeat), "--check", str(options.check)]
 
 
+def words_of_charges(charges):
+    return {"equal": [], "mixed": ["--charges", "mixed", "--kernel", "laplace"]}[charges]
+
+
 def words_of(options, model, precision, order, criterion, parameter, value):
     return line_of(options, model, ["--traversal", "dual", "--precision", precision, "--order", str(order),
                                     "--criterion", criterion, f"--{parameter}", f"{value:g}"])

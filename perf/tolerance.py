@@ -4,10 +4,9 @@
 
     perf/tolerance.py build/fmm_forces --cases 500 --report tolerance.json [--largest 1e5] [--check 4096]
 
-Random cases: the program's models, two distant clusters and a fractal set, both signs of charge, float
-and double, N from 10^3 on, tolerances over all that the precision reaches; sizes and tolerances evenly
-spread on a logarithmic scale. Errors are against direct sums in double at so many bodies (all, if there are
-fewer). Exits 1 if an error is over its tolerance.
+Random cases: the program's models, one sign of charge and both, float and double, N from 10^3 on, tolerances over
+all that the precision reaches; sizes and tolerances evenly spread on a logarithmic scale. Errors are against direct
+sums in double at so many bodies (all, if there are fewer). Exits 1 if an error is over its tolerance.
 """
 import argparse
 import json
@@ -16,68 +15,20 @@ import os
 import random
 import statistics
 import sys
-import tempfile
 
 from runs import report_of
-from scans import FOUND
+from scans import FOUND, words_of_charges
 
 MODELS = ["cube", "plummer", "shell", "disk", "clusters", "fractal"]
 REACH = {"float": (-2, math.log10(3e-6)), "double": (-2, -12)}
 
 
-def direction(rng):
-    z, phi = rng.uniform(-1, 1), rng.uniform(0, 2 * math.pi)
-    s = math.sqrt(1 - z * z)
-    return s * math.cos(phi), s * math.sin(phi), z
-
-
-def clusters(rng, n):
-    """Two Plummer spheres of different size, three hundred of their radii apart."""
-    for i in range(n):
-        scale = 0.3 if i % 3 == 0 else 1
-        r = math.inf
-        while r > 20 * scale:
-            r = scale / math.sqrt(rng.random() ** (-2 / 3) - 1)
-        x, y, z = direction(rng)
-        yield r * x + (0 if i % 3 == 0 else 300), r * y, r * z
-
-
-def fractal(rng, n):
-    """Bodies in the cells that are left when half of the eighths of every cell are taken away again and
-    again."""
-    cells = [(0.5, 0.5, 0.5, 1.0)]
-    while 16 * len(cells) < n:
-        kept = []
-        for x, y, z, edge in cells:
-            eighths = [(x + edge / 4 * i, y + edge / 4 * j, z + edge / 4 * k, edge / 2)
-                       for i in (-1, 1) for j in (-1, 1) for k in (-1, 1)]
-            kept += rng.sample(eighths, 4)
-        cells = kept
-    for _ in range(n):
-        x, y, z, edge = rng.choice(cells)
-        yield tuple(c + edge * rng.uniform(-0.5, 0.5) for c in (x, y, z))
-
-
-def write_bodies(file, model, n, mixed, rng):
-    points = {"clusters": clusters, "fractal": fractal}[model](rng, n)
-    for x, y, z in points:
-        q = (-1 if mixed and rng.random() < 0.5 else 1) / n
-        file.write(f"{x!r} {y!r} {z!r} {q!r}\n")
-    file.flush()
-
-
-def run(program, backend, check, case, rng):
-    with tempfile.NamedTemporaryFile("w", suffix=".txt") as bodies:
-        if case["model"] in ("clusters", "fractal"):
-            write_bodies(bodies, case["model"], case["n"], case["mixed"], rng)
-            source = ["--input", bodies.name]
-        else:
-            source = ["--model", case["model"], "--n", str(case["n"]), "--seed", str(case["seed"])]
-            source += ["--charges", "mixed"] if case["mixed"] else []
-        line = [program, *source, "--kernel", "laplace" if case["mixed"] else "gravity",
-                "--backend", backend, "--precision", case["precision"],
-                "--tolerance", repr(case["tolerance"]), "--check", str(check), "--repeat", "1"]
-        entry = report_of(line)
+def run(program, backend, check, case):
+    line = [program, "--model", case["model"], "--n", str(case["n"]), "--seed", str(case["seed"]),
+            *words_of_charges("mixed" if case["mixed"] else "equal"),
+            "--backend", backend, "--precision", case["precision"],
+            "--tolerance", repr(case["tolerance"]), "--check", str(check), "--repeat", "1"]
+    entry = report_of(line)
     return {**case, **{key: entry[key] for key in ("order", *FOUND)},
             "seconds": entry["seconds"]["total"],
             "error": entry["error"], "backend": entry["backend"], "device": entry["device"],
@@ -104,7 +55,7 @@ def main():
                 "precision": precision, "seed": rng.randrange(1 << 31),
                 "n": int(1000 * (options.largest / 1000) ** rng.random()),
                 "tolerance": 10 ** rng.uniform(*REACH[precision])}
-        results.append(run(options.program, options.backend, options.check, case, rng))
+        results.append(run(options.program, options.backend, options.check, case))
         ratio = results[-1]["error"]["force_l2"] / case["tolerance"]
         print(f"{i + 1:4} {case['model']:8} {'mixed' if case['mixed'] else 'equal'} "
               f"{precision:6} N {case['n']:8} tolerance {case['tolerance']:.1e} "

@@ -37,6 +37,9 @@ inline bool takes_both_signs(KernelKind kernel) { return kernel == KernelKind::l
 ///   plummer  Plummer's sphere, a = 1, cut at r = 20
 ///   shell    uniform on the unit sphere's surface
 ///   disk     exponential in radius (scale length 1) and in height (scale height 0.1)
+///   clusters Plummer's spheres of a = 0.3 around the origin (a third of the bodies) and of a = 1 around (300, 0, 0)
+///   fractal  uniform in cells of the unit cube: of every cell four random eighths are kept, down to those with
+///            sixteen bodies in the mean at most
 /// Throws fmm::OutOfMemory.
 Bodies make_model(Model model, std::size_t n, std::uint64_t seed, ChargeKind charges);
 

@@ -2,8 +2,10 @@
 // The models. Random numbers are SplitMix64 (Steele, Lea & Flood 2014), one stream a body; only
 // + - * / and square roots follow, which IEEE arithmetic rounds in one way (this file is compiled
 // without contraction to fused multiply-add).
+#include <array>
 #include <bit>
 #include <cmath>
+#include <utility>
 
 #include "bodies.hpp"
 
@@ -95,7 +97,42 @@ Point cube(RandomStream& random) {
   return {x, y, z};
 }
 
-Point point_of(Model model, RandomStream& random) {
+/// Two Plummer spheres, three hundred of the larger one's radii apart: the smaller has 0.3 times the size and every
+/// third body.
+Point clusters(RandomStream& random, std::size_t body) {
+  const Point p = plummer(random);
+  return body % 3 == 0 ? Point{0.3 * p.x, 0.3 * p.y, 0.3 * p.z} : Point{p.x + 300, p.y, p.z};
+}
+
+/// The eighths of a cell that are kept, by a stream of the cell's own.
+std::array<unsigned, 4> half_of_eighths(std::uint64_t seed, std::uint64_t cell) {
+  RandomStream random(~seed, cell);
+  std::array<unsigned, 8> eighths{0, 1, 2, 3, 4, 5, 6, 7};
+  for (unsigned i = 0; i < 4; ++i) std::swap(eighths[i], eighths[i + random.next() % (8 - i)]);
+  return {eighths[0], eighths[1], eighths[2], eighths[3]};
+}
+
+/// A set of dimension two: half of the eighths of every cell are taken away, down to cells that have sixteen bodies in
+/// the mean at most; uniform in these.
+Point fractal(RandomStream& random, std::uint64_t seed, std::size_t n) {
+  Point corner{0, 0, 0};
+  double edge = 1;
+  std::uint64_t cell = 1;
+  for (std::uint64_t room = 16; room < n; room *= 4) {
+    const unsigned eighth = half_of_eighths(seed, cell)[random.next() >> 62];
+    cell = 8 * cell + eighth;
+    edge /= 2;
+    corner.x += edge * (eighth & 1);
+    corner.y += edge * (eighth >> 1 & 1);
+    corner.z += edge * (eighth >> 2);
+  }
+  const Point p = cube(random);
+  return {corner.x + edge * p.x, corner.y + edge * p.y, corner.z + edge * p.z};
+}
+
+/// Body `body` of `n`.
+Point point_of(Model model, RandomStream& random, std::uint64_t seed, std::size_t body,
+               std::size_t n) {
   switch (model) {
     case Model::cube:
       return cube(random);
@@ -105,6 +142,10 @@ Point point_of(Model model, RandomStream& random) {
       return on_sphere(random);
     case Model::disk:
       return disk(random);
+    case Model::clusters:
+      return clusters(random, body);
+    case Model::fractal:
+      return fractal(random, seed, n);
   }
   return {};
 }
@@ -119,7 +160,7 @@ Bodies make_model(Model model, std::size_t n, std::uint64_t seed, ChargeKind cha
   for (std::size_t i = 0; i < n; ++i) {
     RandomStream random(seed, i);
     const bool negative = charges == ChargeKind::mixed && random.next() >> 63;
-    const Point p = point_of(model, random);
+    const Point p = point_of(model, random, seed, i, n);
     bodies.positions[3 * i] = p.x;
     bodies.positions[3 * i + 1] = p.y;
     bodies.positions[3 * i + 2] = p.z;

@@ -14,7 +14,7 @@
 
 namespace forces {
 
-enum class Model { cube, plummer, shell, disk };
+enum class Model { cube, plummer, shell, disk, clusters, fractal };
 enum class ChargeKind { equal, mixed };
 enum class KernelKind { laplace, gravity };
 enum class SofteningKind { plummer, spline };
@@ -34,10 +34,12 @@ template <class Choice>
 struct Names;
 template <>
 struct Names<Model> {
-  static constexpr NameTable<Model, 4> table{{{"cube", Model::cube},
+  static constexpr NameTable<Model, 6> table{{{"cube", Model::cube},
                                               {"plummer", Model::plummer},
                                               {"shell", Model::shell},
-                                              {"disk", Model::disk}}};
+                                              {"disk", Model::disk},
+                                              {"clusters", Model::clusters},
+                                              {"fractal", Model::fractal}}};
 };
 template <>
 struct Names<ChargeKind> {

@@ -193,7 +193,8 @@ void CommandLine::add_input() {
            "GADGET/SWIFT snapshot (HDF5), or text with columns x y z q");
   add_choice("--model", settings_.model,
              "unit cube; Plummer sphere with a = 1, cut at r = 20; surface of the unit sphere; "
-             "exponential disk with scale length 1 and height 0.1; total mass 1");
+             "exponential disk with scale length 1 and height 0.1; two Plummer spheres 300 apart; "
+             "fractal set of dimension 2 in the unit cube; total mass 1");
   add_integer("--n", "N", settings_.n, 0, max_bodies,
               "Bodies of the model, 0 to " + std::to_string(max_bodies) + " [" +
                   std::to_string(defaults::n) + "]");

@@ -3,9 +3,11 @@
 #include <gtest/gtest.h>
 
 #include <algorithm>
+#include <array>
 #include <cmath>
 #include <cstdint>
 #include <cstring>
+#include <map>
 #include <set>
 #include <vector>
 
@@ -105,6 +107,64 @@ TEST(Models, DiskIsExponentialInRadiusAndHeight) {
             critical);
 }
 
+TEST(Models, ClustersAreTwoPlummerSpheresFarApart) {
+  const Bodies clusters = make_model(Model::clusters, n, 1, ChargeKind::equal);
+  const Bodies sphere = make_model(Model::plummer, n, 1, ChargeKind::equal);
+  for (std::size_t i = 0; i < n; ++i) {
+    const bool small = i % 3 == 0;
+    for (std::size_t axis = 0; axis < 3; ++axis)
+      ASSERT_NEAR(
+          clusters.positions[3 * i + axis],
+          sphere.positions[3 * i + axis] * (small ? 0.3 : 1) + (small || axis > 0 ? 0 : 300),
+          1e-12);
+  }
+}
+
+/// The cell of a body in a grid of 2^level cells an axis over the unit cube.
+std::array<int, 3> cell_of(Bodies const& bodies, std::size_t i, int level) {
+  std::array<int, 3> cell;
+  for (std::size_t axis = 0; axis < 3; ++axis)
+    cell[axis] = static_cast<int>(std::ldexp(bodies.positions[3 * i + axis], level));
+  return cell;
+}
+
+TEST(Models, FractalKeepsHalfOfTheEighthsOfEveryCell) {
+  const Bodies bodies = make_model(Model::fractal, n, 1, ChargeKind::equal);
+  const int levels = 7;  // 16 * 4^7 is the first that is n at least
+  for (int level = 1; level <= levels; ++level) {
+    std::map<std::array<int, 3>, std::size_t> counts;
+    for (std::size_t i = 0; i < n; ++i) ++counts[cell_of(bodies, i, level)];
+    const double cells = std::pow(4, level), mean = n / cells;
+    ASSERT_EQ(static_cast<double>(counts.size()), cells) << "no cell of these is empty by chance";
+    double square = 0;
+    for (auto const& [cell, count] : counts)
+      square += std::pow(static_cast<double>(count) - mean, 2) / mean;
+    EXPECT_LT(std::abs(square - cells), 5 * std::sqrt(2 * cells)) << "level " << level;
+    EXPECT_TRUE(level < levels || mean <= 16);
+  }
+  for (std::size_t axis = 0; axis < 3; ++axis)
+    EXPECT_LT(kolmogorov_smirnov(collect(bodies,
+                                         [&](std::size_t i) {
+                                           double whole;
+                                           return std::modf(
+                                               std::ldexp(bodies.positions[3 * i + axis], levels),
+                                               &whole);
+                                         }),
+                                 uniform),
+              critical);
+}
+
+TEST(Models, FractalsOfOtherSeedsKeepOtherCells) {
+  std::set<std::set<std::array<int, 3>>> all;
+  for (std::uint64_t seed = 0; seed < 10; ++seed) {
+    const Bodies bodies = make_model(Model::fractal, 20000, seed, ChargeKind::equal);
+    std::set<std::array<int, 3>> cells;
+    for (std::size_t i = 0; i < bodies.size(); ++i) cells.insert(cell_of(bodies, i, 2));
+    all.insert(cells);
+  }
+  EXPECT_EQ(all.size(), 10u);
+}
+
 TEST(Models, ChargesSumToOneInSize) {
   for (const auto kind : {ChargeKind::equal, ChargeKind::mixed}) {
     const Bodies bodies = make_model(Model::disk, n, 3, kind);
@@ -145,6 +205,8 @@ TEST(Models, EveryMachineMakesTheSameBits) {
   EXPECT_EQ(of(Model::plummer), 12249504372771709242u);
   EXPECT_EQ(of(Model::shell), 3311792715295466317u);
   EXPECT_EQ(of(Model::disk), 2992249548918643758u);
+  EXPECT_EQ(of(Model::clusters), 1342064924513668755u);
+  EXPECT_EQ(of(Model::fractal), 5363765529731600516u);
 }
 
 TEST(Models, NoBodies) {

@@ -171,7 +171,7 @@ class CommandLine(Case):
 
     def test_choices_are_named(self):
         for flag, names in (
-                ("--model", "cube, plummer, shell, disk"), ("--kernel", "laplace, gravity"),
+                ("--model", "cube, plummer, shell, disk, clusters, fractal"), ("--kernel", "laplace, gravity"),
                 ("--method", "direct, treecode, fmm"), ("--tree", "uniform, adaptive"),
                 ("--traversal", "lists, barnes-hut, dual"), ("--charges", "equal, mixed"),
                 ("--translation", "direct, rotation"), ("--precision", "float, mixed, double"),
