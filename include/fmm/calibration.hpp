@@ -358,7 +358,8 @@ FMM_SELDOM Calibrated calibrate(Space const& space, PlanStorage<Space, Precision
   // errors by radii grow as theta^(p+2), and fall with the order as 2^(-4/5 p)
   const double degree = far.order + 2, first = 25 * goal * std::exp2(0.8 * far.order),
                most = std::pow(largest_theta, degree),
-               most_work = work_by_powers * Tuning<Space, real_t<Precision>>::most_work_by_radii;
+               most_work =
+                   work_by_powers * Tuning<Space, real_t<Precision>>::most_work_by_radii(far.order);
   constexpr double ends = std::numeric_limits<double>::infinity();
   double work_by_radii = ends;
   const double held = largest_limit(0, first, most, goal, [&](double limit) {

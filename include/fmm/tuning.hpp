@@ -137,9 +137,12 @@ struct Tuning {
     return 0.85 * size * (host || size <= detail::register_coefficients ? 1 : 1.2);
   }
 
-  /// How many times the work of lists by powers that of lists by radii, which take less time to make, may be: measured
-  /// on an H200 and on two cores of a Xeon.
-  static constexpr double most_work_by_radii = host ? (single ? 1.25 : 1.15) : single ? 1.6 : 1.1;
+  /// How many times the work of lists by powers that of lists by radii, which take less time to make and have no M2P,
+  /// may be: measured on an H200 and on two cores of a Xeon.
+  static constexpr double most_work_by_radii(int order) {
+    if (host) return single ? 1.25 : 1.15;
+    return single ? 1.6 : order <= 5 ? 1.3 : 1.15;
+  }
 
   /// M2L by BatchedGemm.
   static constexpr GemmShape gemm =

@@ -163,6 +163,8 @@ struct M2P {
 
   KOKKOS_FUNCTION void operator()(TeamMember<Space> const& team) const {
     const TilePart part = parts.of_team(team.league_rank(), tiles, near);
+    MultipoleWalk<Space> walk(near, far, cells, part, !parts.is_other(team.league_rank()));
+    if (!walk.more()) return;
     const Tile tile = part.tile;
     const Cell leaf = cells(tile.cell);
     Quad<Real>* const rows = scratch_array<Quad<Real>>(team, scratch_level, scratch_quads);
@@ -185,7 +187,6 @@ struct M2P {
       sum[t] = {V(Real(0)), V(Real(0)), V(Real(0)), V(Real(0))};
     }
     const int needed = (tile.count + columns * W - 1) / (columns * W);
-    MultipoleWalk<Space> walk(near, far, cells, part, !parts.is_other(team.league_rank()));
     for (int count; (count = fill(team, leaf, walk, sources, rows)) > 0;) {
       FMM_UNROLL
       for (int b = 0; b < blocks; ++b)
