@@ -485,8 +485,8 @@ Settings with_tolerance(Settings settings, Method method, std::vector<int> const
   settings.traversal = Traversal::dual;
   settings.criterion = Criterion::power;
   if (!settings.order)
-    settings.order =
-        orders[fmm::detail::nearest_order(tolerance, settings.backend != Backend::cuda, orders)];
+    settings.order = orders[fmm::detail::nearest_order(
+        tolerance, {settings.backend != Backend::cuda, single}, orders)];
   if (has_softening_error(settings) && !settings.softening_error)
     settings.softening_error = fmm::detail::softening_error_for(tolerance);
   return settings;

@@ -208,7 +208,8 @@ class ToleranceSolver<Kernel, Orders<Order...>, Precision, ExecutionSpace> {
 
   /// The index of the order that holds the tolerance at the least cost, as a rule.
   int first_order() const {
-    return int(detail::nearest_order(tolerance_, detail::is_host_space_v<ExecutionSpace>, orders));
+    return int(detail::nearest_order(tolerance_, {detail::is_host_space_v<ExecutionSpace>, single},
+                                     orders));
   }
   AnySolver with(detail::Setting const& setting) const {
     Options options = detail::with_setting(options_, setting);

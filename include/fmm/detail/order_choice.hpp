@@ -27,16 +27,24 @@ inline double pair_error_for(double tolerance, int order) {
 /// Options::softening_error of such sums: it adds 0.19 of that to their error at most.
 inline double softening_error_for(double tolerance) { return tolerance; }
 
-/// The order for which sums of that tolerance cost least, on a CPU (where an M2L costs fewer pairs) or a GPU.
-inline double order_for(double tolerance, bool host) {
-  const double digits = -std::log10(tolerance);
-  return host ? 2 * digits - 0.8 : 1.52 * digits + 0.4;
+/// What sums of a tolerance are made with.
+struct Arithmetic {
+  bool host;    ///< on a CPU, where an M2L costs fewer pairs than on a GPU
+  bool single;  ///< in float
+};
+
+/// The order for which sums of that tolerance cost least. A GPU's registers hold all of an M2L up to order 6 in float,
+/// which costs little more there than order 5.
+inline double order_for(double tolerance, Arithmetic arithmetic) {
+  const double digits = -std::log10(tolerance), order = 1.52 * digits + 0.4;
+  if (arithmetic.host) return 2 * digits - 0.8;
+  return arithmetic.single && digits > 2.5 ? std::max(order, 6.0) : order;
 }
 
 /// The index of the nearest of some orders, the higher of two.
 template <class Orders>
-std::size_t nearest_order(double tolerance, bool host, Orders const& orders) {
-  const double best = order_for(tolerance, host);
+std::size_t nearest_order(double tolerance, Arithmetic arithmetic, Orders const& orders) {
+  const double best = order_for(tolerance, arithmetic);
   const auto distance = [&](std::size_t i) { return std::fabs(orders[i] - best); };
   std::size_t nearest = 0;
   for (std::size_t i = 1; i < std::size(orders); ++i)
