@@ -16,7 +16,7 @@
 #include "uniform_cube.hpp"
 
 #ifndef FMM_M2L_ORDERS
-#define FMM_M2L_ORDERS 2, 3, 4, 5, 6, 7, 8, 10, 12, 14, 16
+#define FMM_M2L_ORDERS 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14, 15, 16
 #endif
 
 namespace m2l_schemes {
