@@ -127,6 +127,62 @@ TEST(Mixed, LargeOffsetsLoseNothing) {
   EXPECT_LT(error_far_away<double>(1e6), 2 * error_far_away<double>(0));
 }
 
+/// Sources beyond the margin of a tolerance are taken in one part, which errs by a small part of it.
+TEST(Mixed, HasAMarginForATolerance) {
+  using namespace fmm::detail;
+  using Space = Kokkos::DefaultExecutionSpace;
+  const Space space;
+  for (const Model model : {Model::shell, Model::plummer}) {
+    const DeviceBodies<Space> device(make_bodies(model, 20000, false, 3));
+    const Kokkos::View<double const* [3], Space> positions = device.x;
+    const Kokkos::View<double const*, Space> charges = device.q;
+    PlanStorage<Space, Mixed> s;
+    build_plan<DualTree<>>(space, s, positions, SolverIn<Mixed>({.theta = 0.5}).options(),
+                           {2, 0, true}, nullptr);
+    take_charges(space, false, charges, s.order, s.bodies.view(s.size), s.sums.resize(s.size));
+    const auto pairs = [&](double margin) {
+      const auto sums = s.sums.view(s.size);
+      Kokkos::deep_copy(space, sums, Sums<sum_t<Mixed>>{});
+      p2p<Wanted<true, true>, Mixed>(space, Laplace(), s.tree.cells, s.tree.tiles, s.lists.p2p,
+                                     s.bodies.view(s.size), s.low.view(s.size), sums, {}, margin);
+      space.fence();
+      return numbers_of(sums);
+    };
+    const auto known = pairs(margin_for(std::nullopt));
+    EXPECT_EQ(pairs(margin_for(1e-5)), known);
+    for (const double tolerance : {1e-2, 1e-3, 1e-4}) {
+      const double error = relative_l2(pairs(margin_for(tolerance)), known);
+      EXPECT_GT(error, 0) << tolerance;
+      EXPECT_LT(error, tolerance / 64) << tolerance;
+    }
+  }
+}
+
+/// Pairs of bodies, each across the face of two leaves, whose distance is just the margin: what one has of the other is
+/// nearly all of its field.
+TEST(Mixed, ErrsLittleAtTheMarginOfATolerance) {
+  for (const double tolerance : {1e-2, 1e-3, 1e-4}) {
+    const double edge = 0.5, distance = 1.001 * edge * fmm::detail::margin_for(tolerance);
+    Bodies bodies = make_bodies(Model::cube, 20000, false, 3);
+    for (std::size_t i = 0; i + 1 < bodies.size(); i += 2)
+      for (int d = 0; d < 3; ++d) {
+        bodies.x[3 * i + d] = d == 0 ? 0.5 - 1e-3 * distance : 0.02 + 0.96 * bodies.x[3 * i + d];
+        bodies.x[3 * (i + 1) + d] = d == 0 ? 0.5 + distance : bodies.x[3 * i + d];
+      }
+    for (int d = 0; d < 3; ++d) {  // the root is the unit cube
+      bodies.x[d] = 0;
+      bodies.x[3 + d] = 1;
+    }
+    using Solver = SolverIn<Mixed, DualTree<fmm::PowerCriterion>>;
+    const double error =
+        mixed_errors(Solver({.tolerance = tolerance, .depth = 1, .tree = fmm::TreeKind::uniform}),
+                     bodies, direct_sum<Laplace>(bodies))
+            .field;
+    EXPECT_GT(error, 1e-7);
+    EXPECT_LT(error, tolerance / 32);
+  }
+}
+
 TEST(Mixed, HasTheSameBitsAgain) {
   const Bodies bodies = make_bodies(Model::plummer, 5000);
   SolverIn<Mixed> solver;

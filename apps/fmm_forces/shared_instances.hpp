@@ -61,7 +61,7 @@
       fmm::detail::Array<fmm::detail::Body<fmm::detail::real_t<Precision>>, Space>,  \
       fmm::detail::Array<fmm::detail::Body<fmm::detail::real_t<Precision>>, Space>,  \
       fmm::detail::Array<fmm::detail::Sums<fmm::detail::sum_t<Precision>>, Space>,   \
-      fmm::detail::TileParts<Space, fmm::detail::sum_t<Precision>>);
+      fmm::detail::TileParts<Space, fmm::detail::sum_t<Precision>>, double);
 
 #define FORCES_SHARED_DATA(prefix, Space, Precision, Data)                                     \
   FORCES_SHARED_BUILD(prefix, Space, Precision, Data, fmm::AllPairs)                           \

@@ -149,19 +149,20 @@ void add_far_field(Space const& space, PlanStorage<Space, Precision>& s,
 }
 
 /// The near field's part, of the bodies in `tiles`, added to `sums`; a leaf itself is implied in its row of `list`.
-/// `one_part` as in Options.
+/// The options say how sources are taken in mixed precision.
 template <class Want, class Space, class Precision, class Kernel>
 void add_near_field(Space const& space, PlanStorage<Space, Precision>& s, Kernel const& kernel,
                     Array<Tile, Space> tiles, Csr<Space> list,
-                    Array<Sums<sum_t<Precision>>, Space> sums, bool one_part) {
+                    Array<Sums<sum_t<Precision>>, Space> sums, Options const& options) {
   const auto parts =
       parts_of_rows(space, s, tiles, list, Tuning<Space, real_t<Precision>>::p2p_part);
   if constexpr (two_part_v<Precision>)
-    if (one_part)
+    if (options.one_part)
       return p2p<Want, MixedInOnePart>(space, kernel, s.tree.cells, tiles, list,
                                        s.bodies.view(s.size), {}, sums, parts);
   p2p<Want, Precision>(space, kernel, s.tree.cells, tiles, list, s.bodies.view(s.size),
-                       s.low.view(two_part_v<Precision> ? s.size : 0), sums, parts);
+                       s.low.view(two_part_v<Precision> ? s.size : 0), sums, parts,
+                       margin_for(options.tolerance));
 }
 
 /// Far and near field of the bodies in `tiles` alone, set as `sums`, from multipoles that are there; lists need not

@@ -237,7 +237,7 @@ class Solver {
       const auto near_field = [&](double length) {
         detail::stage(space, report, "p2p", [&] {
           detail::add_near_field<Want>(space, s, detail::in_units_of(length, kernel_), s.tree.tiles,
-                                       s.lists.p2p, s.sums.view(s.size), options_.one_part);
+                                       s.lists.p2p, s.sums.view(s.size), options_);
         });
       };
       std::function<void()> relist;
@@ -309,9 +309,8 @@ class Solver {
 
   detail::LeafSums<ExecutionSpace, Precision> leaf_sums(ExecutionSpace const& space, Storage& s) {
     return [this, &space, &s](auto tiles, auto list, auto sums) {
-      detail::add_near_field<detail::Wanted<true, true>>(space, s,
-                                                         detail::in_units_of(s.cube.edge, kernel_),
-                                                         tiles, list, sums, options_.one_part);
+      detail::add_near_field<detail::Wanted<true, true>>(
+          space, s, detail::in_units_of(s.cube.edge, kernel_), tiles, list, sums, options_);
     };
   }
 

@@ -33,8 +33,8 @@ struct Arithmetic {
   bool single;  ///< in float
 };
 
-/// The order for which sums of that tolerance cost least. A GPU's registers hold all of an M2L up to order 6 in float,
-/// which costs little more there than order 5.
+/// The order for which sums of that tolerance cost least. On a GPU an M2L of order 6 costs float little more than one of
+/// order 5, beside P2P, and a third less than one of order 7 (docs/accuracy.md).
 inline double order_for(double tolerance, Arithmetic arithmetic) {
   const double digits = -std::log10(tolerance), order = 1.52 * digits + 0.4;
   if (arithmetic.host) return 2 * digits - 0.8;

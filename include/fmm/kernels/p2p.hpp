@@ -12,14 +12,17 @@
 // are good to 2^-24 of that unit. In mixed precision they have a low part besides, which makes differences
 // good to 2^-47. On a tree that matters to close sources only, those in the targets' leaf and in a margin around
 // it: a sixteenth of the edge, of the source's leaf if that is larger. Beyond it differences of high parts are good to
-// 2^-20 of themselves. Whether a source is close is seen once, as it is staged: the main loop is float's, without
+// 2^-20 of themselves; sums of a tolerance t have a margin of 2^-18 / t at most, beyond which they are good to t / 64.
+// Whether a source is close is seen once, as it is staged: the main loop is float's, without
 // the close ones. These are noted, and added at the end together with the targets' leaf, from two parts: a few
 // hundredths of all pairs.
 //
 // Cost: 20 flops a pair for potential and force, 19 for the force, as the chapter counts.
 #pragma once
 
+#include <algorithm>
 #include <new>
+#include <optional>
 
 #include "../precision.hpp"
 #include "pair_kernel.hpp"
@@ -725,6 +728,14 @@ struct LeafUnits {
   }
 };
 
+/// Edges of a leaf within which sources are close in mixed precision.
+inline constexpr double largest_margin = 1.0 / 16;
+
+/// The margin for sums of a tolerance, if there is one.
+inline double margin_for(std::optional<double> tolerance) {
+  return tolerance ? std::min(0x1p-18 / *tolerance, largest_margin) : largest_margin;
+}
+
 /// Near field of a tree: targets of a leaf, sources in the cells of its list. The unit is the leaf's edge. In mixed
 /// precision sources are close within `margin` edges of the leaf, of theirs or the targets'.
 template <class Space, class Kernel, class Precision, P2PShape Shape>
@@ -760,7 +771,6 @@ struct NearField {
   static constexpr int run_groups = shape.team == 1 ? 1 : 8, run_team = shape.team / run_groups;
   static_assert(shape.team % run_groups == 0);
   static constexpr int runs_at_a_time = shape.team, runs = runs_at_a_time + run_groups;
-  static constexpr Real margin = Real(0.0625);
   /// Whether a thread notes the close bodies of a run after it has staged its share of these.
   static constexpr bool notes_later = two_part && W == 1 && shape.team > 1;
   using CloseBits = std::conditional_t<notes_later, std::uint64_t, std::uint32_t>;
@@ -775,6 +785,7 @@ struct NearField {
   Array<Sums<Sum>, Space> sums;
   Kernel kernel_of_cube;
   TileParts<Space, Sum> parts = {};
+  Real margin = Real(largest_margin);
   LeafUnits<Real> units = LeafUnits<Real>::make(kernel_of_cube);
 
   KOKKOS_FUNCTION Frame frame(int index) const {
@@ -1001,22 +1012,24 @@ constexpr P2PShape near_field_shape(P2PShape shape) {
 }
 
 /// Adds to `sums` the pairs of every leaf with the cells of its row of `list`; its own cell is implied and
-/// skipped in the list. `low` are the low parts of the bodies' coordinates, in mixed precision. `parts` are of the rows of
-/// these tiles, if there are any.
+/// skipped in the list. `low` are the low parts of the bodies' coordinates, in mixed precision, which are used for sources
+/// within `margin`. `parts` are of the rows of these tiles, if there are any.
 template <class Want, class Precision, class Space, class Kernel>
 void p2p(Space const& space, Kernel const& kernel_of_cube, Array<Cell, Space> cells,
          Array<Tile, Space> tiles, Csr<Space> list, Array<Body<real_t<Precision>>, Space> bodies,
          Array<Body<real_t<Precision>>, Space> low, Array<Sums<sum_t<Precision>>, Space> sums,
-         TileParts<Space, sum_t<Precision>> parts = {}) {
-  using Shapes = Tuning<Space, real_t<Precision>>;
+         TileParts<Space, sum_t<Precision>> parts = {}, double margin = largest_margin) {
+  using Real = real_t<Precision>;
+  using Shapes = Tuning<Space, Real>;
   const auto count = std::int64_t(tiles.extent(0));
   with_index<int(Shapes::near_field.size())>(
       Shapes::near_field_shape(count, space.concurrency()), [&](auto index) {
         constexpr P2PShape shape =
             near_field_shape<Precision>(Shapes::near_field[decltype(index)::value]);
-        launch_p2p<Want>(space, count + parts.count(),
-                         NearField<Space, Kernel, Precision, shape>{cells, tiles, list, bodies, low,
-                                                                    sums, kernel_of_cube, parts});
+        launch_p2p<Want>(
+            space, count + parts.count(),
+            NearField<Space, Kernel, Precision, shape>{cells, tiles, list, bodies, low, sums,
+                                                       kernel_of_cube, parts, Real(margin)});
       });
   add_other_parts(space, parts, sums);
 }
