@@ -133,7 +133,7 @@ def compare(runs, options, hand, tolerance):
         runs, options, [hand.words(row["order"], row["theta"], row["leaf"]) for row in settings] + [words])
     best, seconds = min(zip(settings, of_hand), key=lambda pair: pair[1])
     return {"model": hand.model, "charges": options.charges, "precision": hand.precision, "tolerance": tolerance,
-            "hand": {**best, "seconds": seconds}, "library": library,
+            "draws": options.draws, "hand": {**best, "seconds": seconds}, "library": library,
             "ratio": library["seconds"] / seconds}
 
 

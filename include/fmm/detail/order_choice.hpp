@@ -34,7 +34,7 @@ struct Arithmetic {
 };
 
 /// The order for which sums of that tolerance cost least. On a GPU an M2L of order 6 costs float little more than one of
-/// order 5, beside P2P, and a third less than one of order 7 (docs/accuracy.md).
+/// order 5, beside P2P, and little more than half of one of order 7 (docs/accuracy.md).
 inline double order_for(double tolerance, Arithmetic arithmetic) {
   const double digits = -std::log10(tolerance), order = 1.52 * digits + 0.4;
   if (arithmetic.host) return 2 * digits - 0.8;
