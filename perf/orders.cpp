@@ -111,17 +111,18 @@ void scan(Space const& space, Problem const& problem, std::initializer_list<doub
 }
 
 void measure_all(Space const& space, Problem const& problem) {
-  scan<float, 5>(space, problem, {0.6, 0.65, 0.7, 0.75, 0.8}, {1e-4, 2e-4, 4e-4, 8e-4});
-  scan<float, 6>(space, problem, {0.6, 0.65, 0.7, 0.75, 0.8}, {5e-5, 1e-4, 2e-4, 4e-4});
-  scan<float, 8>(space, problem, {0.65, 0.7, 0.75, 0.8}, {5e-5, 1e-4, 2e-4, 4e-4});
-  scan<float, 6, 3, 4>(space, problem, {0.55, 0.6, 0.65, 0.7, 0.75}, {2.5e-5, 5e-5, 1e-4, 2e-4});
-  scan<float, 8, 4, 6>(space, problem, {0.55, 0.6, 0.65, 0.7, 0.75}, {1e-5, 2.5e-5, 5e-5, 1e-4});
-  const auto small = {3e-8, 1e-7, 3e-7, 1e-6, 3e-6};
-  scan<double, 8>(space, problem, {0.55, 0.6, 0.65, 0.7}, {1e-6, 3e-6, 1e-5, 3e-5});
-  scan<double, 10>(space, problem, {0.55, 0.6, 0.65, 0.7}, small);
-  scan<double, 12>(space, problem, {0.55, 0.6, 0.65, 0.7}, small);
-  scan<double, 10, 5, 7>(space, problem, {0.5, 0.55, 0.6, 0.65}, small);
-  scan<double, 12, 6, 9>(space, problem, {0.5, 0.55, 0.6, 0.65, 0.7}, small);
+  scan<float, 5>(space, problem, {0.65, 0.7, 0.75, 0.8, 0.85}, {1e-4, 2e-4, 4e-4, 8e-4});
+  scan<float, 6>(space, problem, {0.65, 0.7, 0.75, 0.8, 0.85}, {5e-5, 1e-4, 2e-4, 4e-4});
+  scan<float, 8>(space, problem, {0.65, 0.7, 0.75, 0.8, 0.85}, {5e-5, 1e-4, 2e-4, 4e-4});
+  scan<float, 6, 3, 4>(space, problem, {0.6, 0.65, 0.7, 0.75, 0.8, 0.85}, {5e-5, 1e-4, 2e-4, 4e-4});
+  scan<float, 8, 4, 6>(space, problem, {0.55, 0.6, 0.65, 0.7, 0.75, 0.8},
+                       {1e-5, 2.5e-5, 5e-5, 1e-4});
+  const auto large = {1e-6, 3e-6, 1e-5, 3e-5}, small = {3e-8, 1e-7, 3e-7, 1e-6, 3e-6};
+  scan<double, 8>(space, problem, {0.6, 0.65, 0.7, 0.75, 0.8}, large);
+  scan<double, 10>(space, problem, {0.6, 0.65, 0.7, 0.75, 0.8}, small);
+  scan<double, 12>(space, problem, {0.6, 0.65, 0.7, 0.75, 0.8}, small);
+  scan<double, 10, 5, 7>(space, problem, {0.5, 0.55, 0.6, 0.65, 0.7, 0.75}, small);
+  scan<double, 12, 6, 9>(space, problem, {0.5, 0.55, 0.6, 0.65, 0.7, 0.75, 0.8}, small);
 }
 
 }  // namespace orders

@@ -36,16 +36,22 @@ std::vector<double> random_cases(int count, double digits, unsigned seed) {
   return ratios;
 }
 
+double median(std::vector<double> values) {
+  const auto middle = values.begin() + std::ptrdiff_t(values.size() / 2);
+  std::nth_element(values.begin(), middle, values.end());
+  return *middle;
+}
+
 TEST(Tolerance, IsHeldInFloat) {
   using Solver = fmm::ToleranceSolver<fmm::Laplace, FewOrders, float>;
   const auto ratios = random_cases<Solver>(20, 5.5, 1);
-  EXPECT_GT(*std::max_element(ratios.begin(), ratios.end()), 0.1);  // not by summing everything
+  EXPECT_GT(median(ratios), 0.02);  // not by summing everything
 }
 
 TEST(Tolerance, IsHeldInDouble) {
   using Solver = fmm::ToleranceSolver<fmm::Laplace, ManyDigits, double>;
   const auto ratios = random_cases<Solver>(20, 12, 2);
-  EXPECT_GT(*std::max_element(ratios.begin(), ratios.end()), 0.1);
+  EXPECT_GT(median(ratios), 0.02);
 }
 
 /// The far field has no Plummer softening: by default it errs by more than these tolerances.
@@ -61,12 +67,107 @@ TEST(Tolerance, IsHeldWithPlummerSoftening) {
   }
 }
 
+/// From softening that no pair of cells feels to as much as the mean spacing, with which most pairs do.
+template <class Kernel>
+void holds_softened(Model model, double tolerance) {
+  using Solver = fmm::ToleranceSolver<Kernel, FewOrders, double>;
+  const Bodies bodies = make_bodies(model, 5000);
+  for (const double softening : {1e-3, 1e-2, 1 / std::cbrt(5000.0)})
+    EXPECT_LT((error_at<Solver, Kernel>({.tolerance = tolerance, .softening = softening}, bodies)),
+              tolerance)
+        << name_of(model) << ", " << softening;
+}
+
+TEST(Tolerance, IsHeldWithAnySoftening) {
+  for (const double tolerance : {1e-2, 1e-4}) {
+    holds_softened<fmm::SoftenedGravity>(Model::plummer, tolerance);
+    holds_softened<fmm::SoftenedGravity>(Model::disk, tolerance);
+    holds_softened<fmm::SplineGravity>(Model::plummer, tolerance);
+    holds_softened<fmm::SplineGravity>(Model::cube, tolerance);
+  }
+}
+
 TEST(Tolerance, ChoosesTheOrder) {
   using Solver = fmm::ToleranceSolver<fmm::Laplace, ManyDigits, double>;
   EXPECT_EQ(Solver({.tolerance = 1e-3}).order(), 4);
   EXPECT_EQ(Solver({.tolerance = 1e-5}).order(), 8);
   EXPECT_EQ(Solver({.tolerance = 1e-9}).order(), 12);
   EXPECT_EQ(Solver({.tolerance = 1e-12}).order(), 12);
+}
+
+constexpr bool on_host = fmm::detail::is_host_space_v<Space>;
+
+TEST(OrderChoice, IsHigherWhereChargesCancel) {
+  const std::vector<int> orders{2, 3, 4, 5, 6, 8, 10, 12, 16};
+  const auto order = [&](double tolerance, fmm::detail::Arithmetic arithmetic, double net_share) {
+    return orders[fmm::detail::nearest_order(tolerance, arithmetic, net_share, orders)];
+  };
+  constexpr fmm::detail::Arithmetic cpu{.host = true, .single = false},
+      gpu{.host = false, .single = false}, gpu_in_float{.host = false, .single = true};
+  for (const auto& arithmetic : {cpu, gpu})
+    for (const double tolerance : {1e-2, 1e-3, 1e-4, 1e-5, 1e-6, 1e-8})
+      EXPECT_GE(order(tolerance, arithmetic, 0.01), order(tolerance, arithmetic, 1));
+  EXPECT_EQ(order(1e-5, cpu, 1), 10);
+  EXPECT_EQ(order(1e-5, cpu, 0.01), 12);
+  EXPECT_EQ(order(1e-4, gpu, 1), 6);
+  EXPECT_EQ(order(1e-4, gpu, 0.5), 6);
+  EXPECT_EQ(order(1e-4, gpu, 0.01), 8);
+  EXPECT_EQ(order(1e-3, gpu_in_float, 1), 6);
+  EXPECT_EQ(order(1e-5, gpu_in_float, 0.01), 8);  // beyond 8 an M2L costs three times as much
+}
+
+TEST(OrderChoice, KnowsWhetherChargesCancel) {
+  const auto share = [](std::vector<double> const& charges) {
+    return fmm::detail::net_share(Space(), column_in<Space>(charges));
+  };
+  EXPECT_EQ(share({1, 2, 5}), 1);
+  EXPECT_EQ(share({-1, -2, -5}), 1);
+  EXPECT_EQ(share({3, -3}), 0);
+  EXPECT_EQ(share({1, -2, 5}), 0.5);
+  EXPECT_NEAR(share({1e-300, -1e-300, 2e-300}), 0.5, 1e-5);
+  EXPECT_NEAR(share({0.3, -0.1}), 0.5, 1e-5);
+  EXPECT_EQ(share({1e300, -1e300}), 0);
+  EXPECT_EQ(share({}), 1);
+  EXPECT_EQ(share({0, 0}), 1);
+  EXPECT_THROW(share({1, std::nan("")}), fmm::InvalidArgument);
+}
+
+constexpr double of_some_digits = 1e-4;
+using SomeDigits = fmm::ToleranceSolver<fmm::Laplace, fmm::Orders<6, 7, 9>, double>;
+int order_for(double net_share) {
+  const std::vector<int> orders{6, 7, 9};
+  return orders[fmm::detail::nearest_order(of_some_digits, {on_host, false}, net_share, orders)];
+}
+
+/// And for no later one: the first plan is still to be evaluated.
+TEST(Tolerance, ChoosesTheOrderForTheFirstBuild) {
+  const Bodies cancel = make_bodies(Model::cube, 3000, true),
+               of_one_sign = make_bodies(Model::cube, 3000);
+  SomeDigits solver({.tolerance = of_some_digits});
+  EXPECT_GT(order_for(0), order_for(1));
+  EXPECT_EQ(solver.order(), order_for(1));
+  const DeviceBodies<Space> first(cancel);
+  const auto plan = solver.build(Space(), first.x, first.q);
+  EXPECT_EQ(solver.order(), order_for(0));
+  EXPECT_LT(
+      relative_l2(run(solver, of_one_sign).field, direct_sum<fmm::Laplace>(of_one_sign).field),
+      of_some_digits);
+  EXPECT_EQ(solver.order(), order_for(0));
+  const Kokkos::View<double*, Space> potential("potential", cancel.size());
+  const Kokkos::View<double* [3], Space> field("field", cancel.size());
+  solver.evaluate(Space(), plan, first.q, potential, field);
+  EXPECT_LT(relative_l2(to_host(potential, field).field, direct_sum<fmm::Laplace>(cancel).field),
+            of_some_digits);
+}
+
+TEST(Tolerance, ChoosesNoOrderForBodiesThatAreRefused) {
+  SomeDigits solver({.tolerance = of_some_digits});
+  Bodies bodies = make_bodies(Model::cube, 500, true);
+  bodies.x[7] = std::nan("");
+  const DeviceBodies<Space> bad(bodies), good(make_bodies(Model::cube, 500));
+  EXPECT_THROW(solver.build(Space(), bad.x, bad.q), fmm::InvalidArgument);
+  solver.build(Space(), good.x, good.q);
+  EXPECT_EQ(solver.order(), order_for(1));
 }
 
 /// The message names the argument, its value and what is allowed.
@@ -203,7 +304,7 @@ TEST(Tune, HoldsTheToleranceWithLessToSpare) {
   using InFloat = fmm::ToleranceSolver<fmm::Laplace, FewOrders, float>;
   using InDouble = fmm::ToleranceSolver<fmm::Laplace, ManyDigits, double>;
   // so many that all pairs, which hold it, too, take longer
-  const std::size_t n = fmm::detail::is_host_space_v<Space> ? 40000 : 400000;
+  const std::size_t n = on_host ? 40000 : 400000;
   EXPECT_GT(tunes<InFloat>(Model::cube, n, false, 1e-4), 1000);
   tunes<InFloat>(Model::clusters, 8000, true, 1e-3);
   tunes<InDouble>(Model::plummer, 8000, false, 1e-7);

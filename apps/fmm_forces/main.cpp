@@ -49,9 +49,11 @@ void run(Settings const& settings, Build const& build) {
                            .check = settings.check,
                            .check_seed = settings.check_seed,
                            .wants_results = settings.output.has_value()};
+  const double net_share = settings.tolerance ? session->net_share() : 1;
   std::vector<Measurement> measurements;
   for (const Method method : settings.methods)
-    measurements.push_back(session->run(resolve(settings, method, build), request, progress));
+    measurements.push_back(
+        session->run(resolve(settings, method, build, net_share), request, progress));
 
   progress.phase("writing");
   if (settings.output) write_output(*settings.output, bodies, measurements.front().results);

@@ -88,6 +88,10 @@ class SessionOn final : public Session {
     return std::nullopt;
   }
 
+  double net_share() const override {
+    return fmm::detail::net_share(bodies_.space, bodies_.charges);
+  }
+
   Measurement run(MethodSettings const& settings, RunRequest const& request,
                   Progress& progress) override {
     if constexpr (std::is_same_v<Data, double>)

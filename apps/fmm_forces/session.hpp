@@ -72,6 +72,8 @@ class Session {
   virtual std::string device() const = 0;
   /// Threads of the host that compute; nothing for a GPU.
   virtual std::optional<int> threads() const = 0;
+  /// |sum q| / sum |q| of the bodies.
+  virtual double net_share() const = 0;
   virtual Measurement run(MethodSettings const& settings, RunRequest const& request,
                           Progress& progress) = 0;
 };

@@ -463,13 +463,15 @@ std::optional<Settings> parse_command_line(int argc, char const* const* argv, Bu
   check_physics(settings);
   check_machine(settings);
   check_files(settings);
-  for (const Method method : settings.methods) resolve(settings, method, build);
+  constexpr double of_one_sign = 1;  // what is wrong does not depend on it
+  for (const Method method : settings.methods) resolve(settings, method, build, of_one_sign);
   return settings;
 }
 
 /// The settings with order and criterion for their tolerance, and in the place of float mixed
 /// precision, which holds it for close pairs, too. Throws fmm::InvalidArgument.
-Settings with_tolerance(Settings settings, Method method, std::vector<int> const& orders) {
+Settings with_tolerance(Settings settings, Method method, std::vector<int> const& orders,
+                        double net_share) {
   const double tolerance = *settings.tolerance;
   const bool single = settings.precision != Precision::double_precision;
   if (method == Method::treecode)
@@ -486,14 +488,15 @@ Settings with_tolerance(Settings settings, Method method, std::vector<int> const
   settings.criterion = Criterion::power;
   if (!settings.order)
     settings.order = orders[fmm::detail::nearest_order(
-        tolerance, {settings.backend != Backend::cuda, single}, orders)];
+        tolerance, {settings.backend != Backend::cuda, single}, net_share, orders)];
   if (has_softening_error(settings) && !settings.softening_error)
     settings.softening_error = fmm::detail::softening_error_for(tolerance);
   return settings;
 }
 
-MethodSettings resolve(Settings const& given, Method method, Build const& build) {
-  const Settings settings = given.tolerance ? with_tolerance(given, method, build.orders) : given;
+MethodSettings resolve(Settings const& given, Method method, Build const& build, double net_share) {
+  const Settings settings =
+      given.tolerance ? with_tolerance(given, method, build.orders, net_share) : given;
   const bool mixed = settings.precision == Precision::mixed_precision;
   if (mixed && settings.translation != Translation::rotation)
     throw fmm::InvalidArgument("--translation", name_of(settings.translation),

@@ -47,6 +47,31 @@ double charge_scale(Space const& space, bool positive, Charges const& charges) {
   return std::ldexp(1.0, std::ilogb(largest));
 }
 
+/// Adds up q and |q|, in whole numbers, so that sums are the same for every number of threads.
+template <class Charges>
+struct SumCharges {
+  Charges charges;
+  double per_unit;
+
+  KOKKOS_FUNCTION void operator()(std::int64_t i, std::int64_t& net, std::int64_t& sizes) const {
+    const auto q = std::int64_t(double(charges(i)) * per_unit);
+    net += q;
+    sizes += q < 0 ? -q : q;
+  }
+};
+
+/// |sum q| / sum |q|: 1 for charges of one sign or none at all, near 0 for those that cancel. What is less than a
+/// millionth of the largest |q| counts as 0. Throws as charge_scale.
+template <class Space, class Charges>
+double net_share(Space const& space, Charges const& charges) {
+  constexpr double steps = 1 << 20;  // of 2^31 charges the sum is 2^52 at most
+  const double unit = charge_scale(space, false, charges);
+  std::int64_t net = 0, sizes = 0;
+  Kokkos::parallel_reduce("fmm::charges::net", range(space, std::int64_t(charges.extent(0))),
+                          SumCharges<Charges>{charges, steps / unit}, net, sizes);
+  return sizes > 0 ? std::fabs(double(net)) / double(sizes) : 1;
+}
+
 /// The smallest index of a row that is not finite.
 template <class Field>
 struct InspectField {

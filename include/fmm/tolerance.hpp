@@ -34,8 +34,8 @@ struct Tuned {
 };
 
 /// Potential and field by FMM with a relative L2 error of the field, sqrt(sum |a - a_exact|^2 / sum
-/// |a_exact|^2), of at most Options::tolerance. Chooses one of the `OrderList` for it and, unless that is set,
-/// Options::softening_error; the first evaluation finds the PowerCriterion's pair_error for its bodies and charges, or
+/// |a_exact|^2), of at most Options::tolerance. Chooses one of the `OrderList` for it, a higher one if the charges of the
+/// first build cancel, and, unless that is set, Options::softening_error; the first evaluation finds the PowerCriterion's pair_error for its bodies and charges, or
 /// the RadiusCriterion's theta where that costs less, and evaluations of others like them keep it (docs/math.md). The
 /// fewer orders there are, the more it costs, not the more it errs. `tune` finds by measurement what costs least for
 /// bodies like those at hand.
@@ -66,9 +66,9 @@ class ToleranceSolver<Kernel, Orders<Order...>, Precision, ExecutionSpace> {
       : tolerance_(checked(options)),
         options_(options),
         kernel_(kernel),
-        solver_(make(orders[first_order()], true, options_)) {}
+        solver_(make(orders[first_order(1)], true, options_)) {}
 
-  /// The order that was chosen.
+  /// The order that was chosen; before the first build the one for charges of one sign.
   int order() const {
     return std::visit([](auto const& solver) { return solver.order; }, solver_);
   }
@@ -81,13 +81,25 @@ class ToleranceSolver<Kernel, Orders<Order...>, Precision, ExecutionSpace> {
     return std::visit([](auto const& solver) -> Kernel const& { return solver.kernel(); }, solver_);
   }
 
-  /// As of Solver, with a criterion that uses charges; `more` is a Report, or an ErrorSample and perhaps a
-  /// Report*.
+  /// A plan for (N,3) `positions` with (N) `charges`; `report` is a Report, or none. The first build chooses the order, for
+  /// such charges, and later ones keep it. Throws InvalidArgument for positions or charges that are not finite, and
+  /// OutOfMemory. Cost: as of Solver; the first time two reductions over the charges more.
   template <class Positions, class Charges, class... Report>
   plan_type build(ExecutionSpace const& space, Positions const& positions, Charges const& charges,
                   Report&... report) {
-    return build_by(solver_, space, positions, charges, report...);
+    detail::check_view<ExecutionSpace, Charges, 1>();
+    if (!is_for_charges_) {
+      const int best = orders[first_order(detail::net_share(space, charges))];
+      if (best != order()) solver_ = make(best, true, options_);
+    }
+    auto plan = build_by(solver_, space, positions, charges, report...);
+    is_for_charges_ = true;  // plans of another order could no longer be evaluated
+    return plan;
   }
+  /// Potential (N) and field (N,3) of all bodies from (N) `charges`, in the caller's order, as of Solver; `more` is a
+  /// Report, or an ErrorSample, whose ErrorMeasure is returned then, and perhaps a Report*. Throws InvalidArgument before
+  /// any result is touched. Cost: O(N); of 20,000 bodies or more the first time, every 32nd time, and where bodies
+  /// are no longer like those before, also 2 to 14 evaluations for an eighth of them (1024 tiles if these are fewer).
   template <class Charges, class Potential, class Field, class... More>
   auto evaluate(ExecutionSpace const& space, plan_type const& plan, Charges const& charges,
                 Potential const& potential, Field const& field, More&&... more) {
@@ -129,9 +141,12 @@ class ToleranceSolver<Kernel, Orders<Order...>, Precision, ExecutionSpace> {
     };
     detail::SettingSearch search(detail::tuned_error * tolerance_, {Order...},
                                  detail::leaves_to_try(options_), single, &default_leaf, measure);
-    const detail::Trial found = search.fastest(first_order());
+    const detail::Trial found = search.fastest(first_order(detail::net_share(space, charges)));
     const bool held = found.error <= tolerance_;
-    if (held) solver_ = with(found.setting);
+    if (held) {
+      solver_ = with(found.setting);
+      is_for_charges_ = true;
+    }
     return {held, found.error, found.seconds, search.trials()};
   }
 
@@ -207,9 +222,9 @@ class ToleranceSolver<Kernel, Orders<Order...>, Precision, ExecutionSpace> {
   }
 
   /// The index of the order that holds the tolerance at the least cost, as a rule.
-  int first_order() const {
+  int first_order(double net_share) const {
     return int(detail::nearest_order(tolerance_, {detail::is_host_space_v<ExecutionSpace>, single},
-                                     orders));
+                                     net_share, orders));
   }
   AnySolver with(detail::Setting const& setting) const {
     Options options = detail::with_setting(options_, setting);
@@ -232,6 +247,7 @@ class ToleranceSolver<Kernel, Orders<Order...>, Precision, ExecutionSpace> {
   Options options_;
   Kernel kernel_;
   AnySolver solver_;
+  bool is_for_charges_ = false;  ///< whether its order was chosen for charges that were there
 };
 
 }  // namespace fmm

@@ -33,18 +33,23 @@ struct Arithmetic {
   bool single;  ///< in float
 };
 
-/// The order for which sums of that tolerance cost least. On a GPU an M2L of order 6 costs float little more than one of
-/// order 5, beside P2P, and little more than half of one of order 7 (docs/accuracy.md).
-inline double order_for(double tolerance, Arithmetic arithmetic) {
-  const double digits = -std::log10(tolerance), order = 1.52 * digits + 0.4;
-  if (arithmetic.host) return 2 * digits - 0.8;
-  return arithmetic.single && digits > 2.5 ? std::max(order, 6.0) : order;
+/// The order for which sums of that tolerance cost least. `net_share` is |sum q| / sum |q|: where charges cancel their
+/// field is weaker, and a criterion has to be the stricter for it, so that a higher order gains more. On a GPU beside P2P
+/// an M2L of order 6 costs float little more than one of order 5, and one of order 9 three times one of order 8
+/// (docs/accuracy.md).
+inline double order_for(double tolerance, Arithmetic arithmetic, double net_share) {
+  const double digits = -std::log10(tolerance);
+  const bool cancel = net_share < 0.1;
+  if (arithmetic.host) return cancel ? 2.5 * digits - 1.45 : 2 * digits - 0.8;
+  const double order = cancel ? 2 * digits - 0.8 : 1.52 * digits + 0.4;
+  return arithmetic.single && digits > 2.5 ? std::clamp(order, 6.0, 8.0) : order;
 }
 
 /// The index of the nearest of some orders, the higher of two.
 template <class Orders>
-std::size_t nearest_order(double tolerance, Arithmetic arithmetic, Orders const& orders) {
-  const double best = order_for(tolerance, arithmetic);
+std::size_t nearest_order(double tolerance, Arithmetic arithmetic, double net_share,
+                          Orders const& orders) {
+  const double best = order_for(tolerance, arithmetic, net_share);
   const auto distance = [&](std::size_t i) { return std::fabs(orders[i] - best); };
   std::size_t nearest = 0;
   for (std::size_t i = 1; i < std::size(orders); ++i)
