@@ -24,7 +24,7 @@ from scans import FOUND, line_of, parser_of, row_of, words_of, words_of_charges
 from search import LEAVES, climb
 
 ORDERS = [2, 3, 4, 5, 6, 7, 8, 10, 12, 16]
-THETAS = [0.4, 0.45, 0.5, 0.55, 0.6, 0.65, 0.7, 0.75, 0.8, 0.85]
+THETAS = [0.4, 0.45, 0.5, 0.55, 0.6, 0.65, 0.7, 0.75, 0.8, 0.85, 0.9]
 TOLERANCES = {"float": [1e-2, 1e-3, 1e-4, 1e-5],
               "double": [1e-3, 1e-4, 1e-5, 1e-6, 1e-7, 1e-8, 1e-9, 1e-10]}
 BEST = 3  # settings whose leaves are tried, and that are run again
@@ -89,7 +89,10 @@ class Hand:
 
             def seconds(leaf):
                 row = tried[leaf] = self.row(start["order"], start["theta"], leaf)
-                return row["seconds"] if row and row["force_l2"] <= tolerance else None
+                if row is None or row["force_l2"] > tolerance:
+                    return None
+                # a slower one is no place to stay at, whatever its other draws
+                return row["seconds"] if row["seconds"] > start["seconds"] or self.holds(row, tolerance) else None
 
             first = min(LEAVES, key=lambda leaf: abs(leaf - start["leaf"]))
             leaf, _ = climb(first, LEAVES, seconds)
@@ -148,12 +151,13 @@ def main():
     parser.add_argument("--tune", action="store_true", help="--tolerance with --tune")
     options = parser.parse_args()
     runs = Runs(options.report, "by hand", options.again)
-    results = []
+    results, asked = [], set()
     for model in options.models:
         for precision in options.precisions:
             hand = Hand(runs, options, model, precision)
-            rows = [row for tolerance in options.tolerances or TOLERANCES[precision]
-                    if (row := compare(runs, options, hand, tolerance)) is not None]
+            tolerances = options.tolerances or TOLERANCES[precision]
+            rows = [row for tolerance in tolerances if (row := compare(runs, options, hand, tolerance)) is not None]
+            asked |= {(model, options.charges, precision, tolerance) for tolerance in tolerances}
             print(f"\n{model}, {options.charges} charges, N = {options.n:,}, {precision}")
             print_table(["tolerance", "order", "seconds", "force L2", "by hand: order", "theta", "leaf",
                          "seconds", "force L2", "ratio"],
@@ -163,8 +167,7 @@ def main():
                           f"{r['hand']['seconds']:.3g}", f"{r['hand']['force_l2']:.1e}",
                           f"{r['ratio']:.2f}"] for r in rows])
             results += rows
-    found = {key_of(row) for row in results}
-    others = [row for row in runs.data.get("results", []) if key_of(row) not in found]
+    others = [row for row in runs.data.get("results", []) if key_of(row) not in asked]
     runs.data["results"] = others + results
     runs.save()
     if results:

@@ -34,11 +34,11 @@ struct Tuned {
 };
 
 /// Potential and field by FMM with a relative L2 error of the field, sqrt(sum |a - a_exact|^2 / sum
-/// |a_exact|^2), of at most Options::tolerance. Chooses one of the `OrderList` for it, a higher one if the charges of the
-/// first build cancel, and, unless that is set, Options::softening_error; the first evaluation finds the PowerCriterion's pair_error for its bodies and charges, or
-/// the RadiusCriterion's theta where that costs less, and evaluations of others like them keep it (docs/math.md). The
-/// fewer orders there are, the more it costs, not the more it errs. `tune` finds by measurement what costs least for
-/// bodies like those at hand.
+/// |a_exact|^2), of at most Options::tolerance. Chooses one of the `OrderList` for it, a higher one if the charges of
+/// the first build cancel, and, unless that is set, Options::softening_error. The first evaluation finds the
+/// PowerCriterion's pair_error for its bodies and charges, or the RadiusCriterion's theta where that costs less, and
+/// evaluations of others like them keep it (docs/math.md). The fewer orders there are, the more it costs, not the more
+/// it errs. `tune` finds by measurement what costs least for bodies like those at hand.
 ///
 /// Kernel, ExecutionSpace   as in Solver
 /// Precision                the same; float means Mixed, without which close pairs may err by more (but see tune)

@@ -419,6 +419,23 @@ class Experiments(Case):
         self.assertNotIn("--method", again.stdout)  # no line is run
         self.assertEqual(runs.load(name), data)
 
+    def test_precisions(self):
+        name = self.path("precisions.json")
+        line = (os.path.join(BUILD, "fmm_forces"), "--report", name, "--models", "cube", "--n", 3000, "--repeat", 1,
+                "--check", 500, "--backend", host_backend())
+        done = self.script("precisions.py", *line)
+        self.assertEqual((done.returncode, done.stderr), (0, ""))
+        data = runs.load(name)
+        errors = {row["precision"]: row["force_l2"] for row in data["results"]}
+        self.assertEqual(list(errors), ["float", "mixed", "mixed in one part", "double"])
+        self.assertNotEqual(errors["mixed"], errors["mixed in one part"])
+        for row in data["results"]:
+            self.assertLess(0, row["p2p_seconds"])
+            self.assertLess(row["force_l2"], 1e-3)
+        again = self.script("precisions.py", *line)
+        self.assertNotIn("--method", again.stdout)  # no line is run
+        self.assertEqual(runs.load(name), data)
+
     def test_criteria(self):
         name = self.path("criteria.json")
         line = (os.path.join(BUILD, "fmm_forces"), "--report", name, "--models", "plummer", "--n", 2000,
