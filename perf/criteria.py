@@ -7,9 +7,11 @@
 Scans every criterion's parameter for the FMM in the unit cube and the Plummer sphere, in float and in double
 at one order each. A line of fmm_forces a value: seconds are the median of the repeats, the relative criterion's
 without the step before; errors are against direct sums in double; pairs are those of a body. At the end, for
-each error, the fastest value of each criterion. Runs are kept in the file, and those that are there are not
+each error, what each criterion takes for it, between two of its values by their errors' logarithms. Runs are kept in the file, and those that are there are not
 measured again. perf/plot.py --all draws it.
 """
+import math
+
 from experiments import print_table
 from scans import parser_of, scan
 
@@ -48,20 +50,32 @@ def print_rows(rows):
                   f"{r['p2p_per_body']:.4g}"] for r in rows])
 
 
-def print_fastest(results):
-    """Milliseconds of each criterion's fastest value that keeps an error, a column for each model and criterion."""
+def seconds_at(error, known):
+    """Seconds for an error, from pairs of an error and seconds: between the two next to it, both as logarithms. Of all of
+    them the least, if all hold it; None if none does."""
+    known = sorted((math.log(e), math.log(s)) for e, s in known if e > 0)
+    level = math.log(error)
+    between = [low[1] + (high[1] - low[1]) * (level - low[0]) / (high[0] - low[0])
+               for low, high in zip(known, known[1:]) if low[0] <= level < high[0]]
+    if not between and known and known[-1][0] <= level:
+        between = [seconds for _, seconds in known]
+    return math.exp(min(between)) if between else None
+
+
+def print_times(results):
+    """Milliseconds of each criterion for an error, a column for each model and criterion."""
     models = list(dict.fromkeys(row["model"] for row in results))
     for precision in dict.fromkeys(row["precision"] for row in results):
         rows = [row for row in results if row["precision"] == precision]
         print(f"\n{rows[0]['device']}: N = {rows[0]['n']:,}, {precision}, order {rows[0]['order']}; milliseconds")
 
-        def fastest(model, criterion, key, error):
-            seconds = [row["seconds"] for row in rows if row["model"] == model and
-                       row["criterion"] == criterion and row[key] <= error]
-            return f"{1e3 * min(seconds):.3g}" if seconds else "-"
+        def time(model, criterion, key, error):
+            seconds = seconds_at(error, [(row[key], row["seconds"]) for row in rows
+                                         if row["model"] == model and row["criterion"] == criterion])
+            return "-" if seconds is None else f"{1e3 * seconds:.3g}"
 
-        print_table(["force error at most", *(f"{model}: {criterion}" for model in models for criterion in SCANS)],
-                    [[f"{name} {error:.0e}", *(fastest(model, criterion, key, error) for model in models
+        print_table(["force error", *(f"{model}: {criterion}" for model in models for criterion in SCANS)],
+                    [[f"{name} {error:.0e}", *(time(model, criterion, key, error) for model in models
                                                for criterion in SCANS)]
                      for name, key, factor in (("L2", "force_l2", 1), ("p99", "force_p99", 5))
                      for error in (factor * level for level in ERRORS[precision])])
@@ -78,7 +92,7 @@ def main():
         return [(orders[precision], criterion, parameter, value)
                 for criterion, (parameter, values) in SCANS.items() for value in values[precision]]
 
-    print_fastest(scan(options, "criteria", settings_of, row_of_setting, print_rows))
+    print_times(scan(options, "criteria", settings_of, row_of_setting, print_rows))
 
 
 if __name__ == "__main__":

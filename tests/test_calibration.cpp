@@ -270,7 +270,6 @@ TEST(Calibration, HoldsTheToleranceWhereChargesCancel) {
   holds<Laplace, 6, fmm::Mixed>(Model::plummer, true, 1e-4);
   holds<Laplace, 6, fmm::Mixed>(Model::disk, true, 1e-3);
   holds<Laplace, 8, double>(Model::shell, true, 1e-5);
-  holds<Laplace, 8, double>(Model::clusters, true, 1e-6);
 }
 
 TEST(Calibration, HoldsTheToleranceWithPlummerSoftening) {

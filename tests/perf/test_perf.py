@@ -436,6 +436,31 @@ class Experiments(Case):
         self.assertNotIn("--method", again.stdout)  # no line is run
         self.assertEqual(runs.load(name), data)
 
+    def test_softening(self):
+        name = self.path("softening.json")
+        line = (os.path.join(BUILD, "fmm_forces"), "--report", name, "--n", 2000, "--check", 300,
+                "--backend", host_backend())
+        done = self.script("softening.py", *line)
+        self.assertEqual((done.returncode, done.stderr), (0, ""))
+        data = runs.load(name)
+        rows = {(row["model"], row["kind"], row["spacings"]): row for row in data["results"]}
+        self.assertEqual(len(rows), 36)
+        for model in ("cube", "plummer"):
+            self.assertLess(rows[model, "Plummer", 10]["force_l2"], 1e-6)
+            self.assertGreater(rows[model, "Plummer, no distance kept", 10]["force_l2"], 3e-3)
+            self.assertLess(rows[model, "spline", 1]["pairs_per_body"], rows[model, "Plummer", 1]["pairs_per_body"])
+        again = self.script("softening.py", *line)
+        self.assertNotIn("--method", again.stdout)  # no line is run
+        self.assertEqual(runs.load(name), data)
+
+    def test_time_at_an_error(self):
+        known = [(1e-6, 4.0), (1e-4, 1.0), (1e-5, 2.0)]
+        self.assertAlmostEqual(criteria.seconds_at(1e-5, known), 2)
+        self.assertAlmostEqual(criteria.seconds_at(10**-4.5, known), 2**0.5)
+        self.assertAlmostEqual(criteria.seconds_at(1e-3, known), 1)
+        self.assertIsNone(criteria.seconds_at(1e-7, known))
+        self.assertIsNone(criteria.seconds_at(1e-7, []))
+
     def test_criteria(self):
         name = self.path("criteria.json")
         line = (os.path.join(BUILD, "fmm_forces"), "--report", name, "--models", "plummer", "--n", 2000,
