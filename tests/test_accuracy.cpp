@@ -39,6 +39,27 @@ TYPED_TEST(Accuracy, DirectSumsAreTheDefinitionAtChosenTargets) {
     }
 }
 
+TYPED_TEST(Accuracy, TargetsThatAreNoBodiesAreRefused) {
+  using Space = TypeParam;
+  const Space space;
+  for (const std::size_t n : {0, 10})
+    for (const int bad : {-1, 10, 1 << 30}) {
+      const DeviceBodies<Space> device(make_bodies(Model::cube, n));
+      const auto targets = column_in<Space>(n == 0 ? std::vector{bad} : std::vector{0, 9, bad, 1});
+      const Kokkos::View<double*, Space> potential("p", targets.extent(0));
+      Kokkos::deep_copy(potential, 7);
+      try {
+        fmm::direct_sum(space, Laplace{}, device.x, device.q, targets, potential, fmm::none);
+        FAIL() << bad;
+      } catch (fmm::InvalidArgument const& e) {
+        const std::string says = e.what();
+        EXPECT_NE(says.find(n == 0 ? "targets(0)" : "targets(2)"), std::string::npos) << says;
+        EXPECT_NE(says.find("target < " + std::to_string(n)), std::string::npos) << says;
+      }
+      EXPECT_EQ(to_host(potential), std::vector<double>(targets.extent(0), 7));
+    }
+}
+
 TYPED_TEST(Accuracy, ErrorsAreWhatTheyAreDefinedAs) {
   using Space = TypeParam;
   const Space space;

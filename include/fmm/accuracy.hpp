@@ -17,10 +17,10 @@ namespace fmm {
 
 /// Errors of a result against the direct sum in double.
 struct ErrorMeasure {
-  double force_l2 = 0;   ///< sqrt(sum |a - a_ref|^2 / sum |a_ref|^2)
-  double force_p99 = 0;  ///< 99th percentile of |a - a_ref| / |a_ref|
-  double force_max = 0;
-  double potential_l2 = 0;
+  double force_l2 = 0;        ///< sqrt(sum |a - a_ref|^2 / sum |a_ref|^2)
+  double force_p99 = 0;       ///< 99th percentile of |a - a_ref| / |a_ref|
+  double force_max = 0;       ///< largest |a - a_ref| / |a_ref|
+  double potential_l2 = 0;    ///< sqrt(sum (phi - phi_ref)^2 / sum phi_ref^2)
   std::size_t samples = 0;    ///< targets compared
   double direct_seconds = 0;  ///< time of the direct sum for them
   std::vector<double> force;  ///< |a - a_ref| / |a_ref| of each target, ascending
@@ -90,6 +90,34 @@ struct GatherResults {
   }
 };
 
+/// The smallest index of a target that is no body's number.
+template <class Space>
+struct InspectTargets {
+  Array<BodyIndex, Space> targets;
+  std::int64_t bodies;
+
+  KOKKOS_FUNCTION void operator()(std::int64_t i, std::int64_t& bad) const {
+    const auto target = std::int64_t(targets(i));
+    if ((target < 0 || target >= bodies) && i < bad) bad = i;
+  }
+};
+
+[[noreturn]] inline void refuse_target(std::int64_t i, double target, std::int64_t bodies) {
+  throw InvalidArgument("targets(" + std::to_string(i) + ")", target,
+                        "0 <= target < " + std::to_string(bodies));
+}
+
+/// Throws InvalidArgument for a target that is no body's number.
+template <class Space>
+void check_targets(Space const& space, Array<BodyIndex, Space> targets, std::int64_t bodies) {
+  std::int64_t bad;
+  const auto count = std::int64_t(targets.extent(0));
+  Kokkos::parallel_reduce("fmm::targets::inspect", range(space, count),
+                          InspectTargets<Space>{targets, bodies}, Kokkos::Min<std::int64_t>(bad));
+  space.fence();
+  if (bad < count) refuse_target(bad, double(read_back(space, targets.data() + bad)), bodies);
+}
+
 /// Direct sums in double over all bodies at those numbered in `targets`, and the units that they are in.
 template <class Space>
 struct DirectSums {
@@ -120,7 +148,8 @@ struct DirectSums {
 }  // namespace detail
 
 /// Direct sums in double, in the caller's units, over all N bodies at those numbered in `targets` (M):
-/// potential (M) and field (M,3), each a View or fmm::none. Returns when they are there. Cost: M N pairs.
+/// potential (M) and field (M,3), each a View or fmm::none. Returns when they are there. Throws InvalidArgument for a
+/// target that is no body and for extents that do not match, before any result is touched. Cost: M N pairs.
 template <class ExecutionSpace, class Kernel, class Positions, class Charges, class Targets,
           class Potential, class Field>
 void direct_sum(ExecutionSpace const& space, Kernel const& kernel, Positions const& positions,
@@ -136,12 +165,13 @@ void direct_sum(ExecutionSpace const& space, Kernel const& kernel, Positions con
   const std::int64_t m = std::int64_t(targets.extent(0));
   detail::check_extents("potential", potential, m);
   detail::check_extents("field", field, m);
-  if (n == 0 || m == 0) return;
+  if (m == 0) return;
   detail::Region region("direct_sum");
   using Want = detail::Wanted<!std::is_same_v<Potential, None>, !std::is_same_v<Field, None>>;
   detail::Buffer<detail::BodyIndex, ExecutionSpace> target_buffer("direct sum's targets");
   const auto chosen = target_buffer.resize(m);
   Kokkos::deep_copy(space, chosen, targets);
+  detail::check_targets(space, chosen, n);
   detail::DirectSums<ExecutionSpace> direct;
   direct.template add<Want>(space, kernel, typename Positions::const_type(positions),
                             typename Charges::const_type(charges), chosen);
@@ -255,7 +285,8 @@ ErrorMeasure compare_at(Space const& space, Kernel const& kernel, Positions cons
 }  // namespace detail
 
 /// Compares `potential` (N) and `field` (N,3), or fmm::none, with the direct sum in double at `samples`
-/// random bodies (all, if samples >= N). Cost: samples x N pairs.
+/// random bodies (all, if samples >= N). Throws InvalidArgument for extents that do not match. Cost: samples x N
+/// pairs.
 template <class ExecutionSpace, class Kernel, class Positions, class Charges, class Potential,
           class Field>
 ErrorMeasure measure_error(ExecutionSpace const& space, Kernel const& kernel,
@@ -279,8 +310,7 @@ ErrorMeasure measure_error(ExecutionSpace const& space, Kernel const& kernel,
   std::vector<detail::BodyIndex> host_targets;
   for (const std::int64_t i : detail::choose(std::min(samples, count), count, seed)) {
     if (numbers(i) < 0 || std::size_t(numbers(i)) >= positions.extent(0))
-      throw InvalidArgument("targets(" + std::to_string(i) + ")", double(numbers(i)),
-                            "0 <= target < " + std::to_string(positions.extent(0)));
+      detail::refuse_target(i, double(numbers(i)), std::int64_t(positions.extent(0)));
     host_targets.push_back(detail::BodyIndex(numbers(i)));
   }
   return detail::compare_at(space, kernel, positions, charges, potential, field, host_targets);
