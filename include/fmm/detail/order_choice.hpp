@@ -40,7 +40,7 @@ struct Arithmetic {
 inline double order_for(double tolerance, Arithmetic arithmetic, double net_share) {
   const double digits = -std::log10(tolerance);
   const bool cancel = net_share < 0.1;
-  if (arithmetic.host) return cancel ? 2.5 * digits - 1.45 : 2 * digits - 0.8;
+  if (arithmetic.host) return cancel ? 2.75 * digits - 2.45 : 2 * digits - 0.8;
   const double order = cancel ? 2 * digits - 0.8 : 1.52 * digits + 0.4;
   return arithmetic.single && digits > 2.5 ? std::clamp(order, 6.0, 8.0) : order;
 }
