@@ -7,11 +7,10 @@
 Scans every criterion's parameter for the FMM in the unit cube and the Plummer sphere, in float and in double
 at one order each. A line of fmm_forces a value: seconds are the median of the repeats, the relative criterion's
 without the step before; errors are against direct sums in double; pairs are those of a body. At the end, for
-each error, what each criterion takes for it, between two of its values by their errors' logarithms. Runs are kept in the file, and those that are there are not
-measured again. perf/plot.py --all draws it.
+each error, what each criterion takes for it, between two of its values by their errors' logarithms. Runs are kept in
+the file, and those that are there are not measured again. perf/plot.py --all draws it.
 """
-import math
-
+from curves import interpolate
 from experiments import print_table
 from scans import parser_of, scan
 
@@ -51,15 +50,12 @@ def print_rows(rows):
 
 
 def seconds_at(error, known):
-    """Seconds for an error, from pairs of an error and seconds: between the two next to it, both as logarithms. Of all of
-    them the least, if all hold it; None if none does."""
-    known = sorted((math.log(e), math.log(s)) for e, s in known if e > 0)
-    level = math.log(error)
-    between = [low[1] + (high[1] - low[1]) * (level - low[0]) / (high[0] - low[0])
-               for low, high in zip(known, known[1:]) if low[0] <= level < high[0]]
-    if not between and known and known[-1][0] <= level:
-        between = [seconds for _, seconds in known]
-    return math.exp(min(between)) if between else None
+    """Seconds for an error, from pairs of an error and seconds: between the two next to it. Of all of them the least,
+    if all hold it; None if none does."""
+    curve = sorted(pair for pair in known if pair[0] > 0)
+    if curve and error > curve[-1][0]:
+        return min(seconds for _, seconds in curve)
+    return interpolate(curve, error)
 
 
 def print_times(results):

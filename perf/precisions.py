@@ -12,27 +12,24 @@ from experiments import print_table
 from runs import Runs
 from scans import line_of, parser_of, row_of
 
-PRECISIONS = ["float", "mixed", "mixed in one part", "double"]
+PRECISIONS = {"float": ["--precision", "float"], "mixed": ["--precision", "mixed"],
+              "mixed in one part": ["--precision", "mixed", "--one-part"], "double": ["--precision", "double"]}
 SETTING = ["--traversal", "dual", "--order", "6", "--criterion", "radius", "--theta", "0.7", "--leaf", "96"]
 
 
-def words_of_precision(name):
-    precision, *one_part = name.split(" in ")
-    return ["--precision", precision, *["--one-part"] * len(one_part)]
-
-
 def main():
-    parser = parser_of(__doc__.splitlines()[0], 10**6, ["cube", "plummer", "shell"], PRECISIONS, 5)
+    parser = parser_of(__doc__.splitlines()[0], 10**6, ["cube", "plummer", "shell"], list(PRECISIONS), 5)
     options = parser.parse_args()
     runs = Runs(options.report, "precisions", options.again)
     results = []
     for model in options.models:
         rows = []
         for name in options.precisions:
-            entry, = runs.run(options.program, line_of(options, model, words_of_precision(name) + SETTING), "--report")
+            entry, = runs.run(options.program, line_of(options, model, PRECISIONS[name] + SETTING), "--report")
             rows.append({**row_of(entry), "precision": name, "p2p_seconds": entry["seconds"]["stages"]["p2p"]})
         first = rows[0]
-        print(f"\n{first['device']}: {model}, N = {first['n']:,}, order {first['order']}; in units of {PRECISIONS[0]}")
+        print(f"\n{first['device']}: {model}, N = {first['n']:,}, order {first['order']}; "
+              f"in units of {first['precision']}")
         print_table(["precision", "seconds", "all", "P2P", "force L2"],
                     [[row["precision"], f"{row['seconds']:.3g}", f"{row['seconds'] / first['seconds']:.2f}",
                       f"{row['p2p_seconds'] / first['p2p_seconds']:.2f}", f"{row['force_l2']:.1e}"] for row in rows])

@@ -9,18 +9,21 @@ the Plummer sphere. For each the spline, whose far field is exact, Plummer softe
 kept for it. Errors are against softened direct sums in double, at 1000 bodies; pairs are those of a body. Runs are
 kept in the file, and those that are there are not measured again.
 """
+import math
+
 from experiments import print_table
 from runs import Runs
 from scans import line_of, parser_of, row_of
 
 SPACINGS = [0, 0.1, 0.3, 1, 3, 10]
-KINDS = {"spline": ["--softening-kind", "spline"], "Plummer": [], "Plummer, no distance kept": ["--softening-error", "1e9"]}
+KINDS = {"spline": ["--softening-kind", "spline"], "Plummer": [],
+         "Plummer, no distance kept": ["--softening-error", "1e9"]}
 SETTING = ["--precision", "double", "--order", "4", "--theta", "0.3"]
 
 
 def spacing_of(model, n):
     """The inner half of a Plummer sphere of scale length 1 lies within 1.305 (Plummer 1911)."""
-    volume = {"cube": 1, "plummer": 2 * 4 / 3 * 3.14159265 * 1.3048**3}[model]
+    volume = {"cube": 1, "plummer": 2 * 4 / 3 * math.pi * 1.3048**3}[model]
     return (volume / n) ** (1 / 3)
 
 

@@ -45,12 +45,14 @@ double median(std::vector<double> values) {
 TEST(Tolerance, IsHeldInFloat) {
   using Solver = fmm::ToleranceSolver<fmm::Laplace, FewOrders, float>;
   const auto ratios = random_cases<Solver>(20, 5.5, 1);
-  EXPECT_GT(median(ratios), 0.02);  // not by summing everything
+  EXPECT_GT(*std::max_element(ratios.begin(), ratios.end()), 0.1);  // not by summing everything
+  EXPECT_GT(median(ratios), 0.02);
 }
 
 TEST(Tolerance, IsHeldInDouble) {
   using Solver = fmm::ToleranceSolver<fmm::Laplace, ManyDigits, double>;
   const auto ratios = random_cases<Solver>(20, 12, 2);
+  EXPECT_GT(*std::max_element(ratios.begin(), ratios.end()), 0.1);
   EXPECT_GT(median(ratios), 0.02);
 }
 

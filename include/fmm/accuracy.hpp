@@ -110,11 +110,9 @@ struct InspectTargets {
 /// Throws InvalidArgument for a target that is no body's number.
 template <class Space>
 void check_targets(Space const& space, Array<BodyIndex, Space> targets, std::int64_t bodies) {
-  std::int64_t bad;
   const auto count = std::int64_t(targets.extent(0));
-  Kokkos::parallel_reduce("fmm::targets::inspect", range(space, count),
-                          InspectTargets<Space>{targets, bodies}, Kokkos::Min<std::int64_t>(bad));
-  space.fence();
+  const std::int64_t bad =
+      first_bad(space, "fmm::targets::inspect", count, InspectTargets<Space>{targets, bodies});
   if (bad < count) refuse_target(bad, double(read_back(space, targets.data() + bad)), bodies);
 }
 

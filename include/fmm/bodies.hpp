@@ -72,6 +72,16 @@ double net_share(Space const& space, Charges const& charges) {
   return sizes > 0 ? std::fabs(double(net)) / double(sizes) : 1;
 }
 
+/// The smallest index for which `inspect(i, bad)` lowers `bad` to it; the largest number if there is none.
+template <class Space, class Inspect>
+std::int64_t first_bad(Space const& space, std::string const& name, std::int64_t count,
+                       Inspect const& inspect) {
+  std::int64_t bad;
+  Kokkos::parallel_reduce(name, range(space, count), inspect, Kokkos::Min<std::int64_t>(bad));
+  space.fence();
+  return bad;
+}
+
 /// The smallest index of a row that is not finite.
 template <class Field>
 struct InspectField {
@@ -86,11 +96,9 @@ struct InspectField {
 /// Throws InvalidArgument for a row of the (N,3) `field` that is not finite.
 template <class Space, class Field>
 void check_finite(Space const& space, std::string const& name, Field const& field) {
-  std::int64_t bad;
   const auto rows = std::int64_t(field.extent(0));
-  Kokkos::parallel_reduce("fmm::" + name + "::inspect", range(space, rows),
-                          InspectField<Field>{field}, Kokkos::Min<std::int64_t>(bad));
-  space.fence();
+  const std::int64_t bad =
+      first_bad(space, "fmm::" + name + "::inspect", rows, InspectField<Field>{field});
   if (bad < rows) refuse_row(space, name, field, bad);
 }
 

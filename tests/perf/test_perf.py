@@ -47,6 +47,18 @@ class Case(FolderCase):
         return subprocess.run([python, os.path.join(PERF, name), *map(str, arguments)],
                               capture_output=True, text=True)
 
+    def measured_once(self, script, *arguments):
+        """The data that the script writes, and what it prints; called again it runs no line and keeps the data."""
+        report = self.path("report.json")
+        line = (os.path.join(BUILD, "fmm_forces"), "--report", report, *arguments, "--backend", host_backend())
+        done = self.script(script, *line)
+        self.assertEqual((done.returncode, done.stderr), (0, ""))
+        data = runs.load(report)
+        again = self.script(script, *line)
+        self.assertNotIn("--method", again.stdout)
+        self.assertEqual(runs.load(report), data)
+        return data, done.stdout
+
 
 def power(factor, exponent, sizes):
     return [(n, factor * n**exponent) for n in sizes]
@@ -366,13 +378,8 @@ class Experiments(Case):
             self.assertEqual([entry["method"] for entry in json.load(file)], ["direct", "fmm"] * 3)
 
     def test_accuracy(self):
-        name = self.path("accuracy.json")
-        line = (os.path.join(BUILD, "fmm_forces"), "--report", name, "--models", "cube", "--n", 3000,
-                "--precisions", "float", "double", "--orders", 2, 4, 8, "--thetas", 0.5, 0.7, "--repeat", 1,
-                "--check", 500, "--backend", host_backend())
-        done = self.script("accuracy.py", *line)
-        self.assertEqual((done.returncode, done.stderr), (0, ""))
-        data = runs.load(name)
+        data, _ = self.measured_once("accuracy.py", "--models", "cube", "--n", 3000, "--precisions", "float",
+                                     "double", "--orders", 2, 4, 8, "--thetas", 0.5, 0.7, "--repeat", 1, "--check", 500)
         errors = {(row["precision"], row["order"], row["theta"]): row["force_l2"]
                   for row in data["results"]}
         self.assertEqual(len(errors), 12)
@@ -387,18 +394,11 @@ class Experiments(Case):
         self.assertEqual(best["seconds"],
                          min(row["seconds"] for row in rows if row["force_l2"] <= 1e-3))
         self.assertIsNone(accuracy.fastest(rows, 0))
-        again = self.script("accuracy.py", *line)
-        self.assertNotIn("--method", again.stdout)  # no line is run
-        self.assertEqual(runs.load(name), data)
 
     def test_by_hand(self):
-        name = self.path("by-hand.json")
-        line = (os.path.join(BUILD, "fmm_forces"), "--report", name, "--models", "cube", "--n", 1500,
-                "--precisions", "float", "--orders", 3, 6, "--thetas", 0.5, 0.7, "--repeat", 1,
-                "--check", 300, "--draws", 4, "--jobs", 2, "--backend", host_backend())
-        done = self.script("by_hand.py", *line)
-        self.assertEqual((done.returncode, done.stderr), (0, ""))
-        data = runs.load(name)
+        data, printed = self.measured_once("by_hand.py", "--models", "cube", "--n", 1500, "--precisions", "float",
+                                           "--orders", 3, 6, "--thetas", 0.5, 0.7, "--repeat", 1, "--check", 300,
+                                           "--draws", 4, "--jobs", 2)
         rows = data["results"]
         self.assertEqual([row["tolerance"] for row in rows], sorted((row["tolerance"] for row in rows),
                                                                     reverse=True))
@@ -414,44 +414,25 @@ class Experiments(Case):
             self.assertGreaterEqual(len(draws), 3)
             for entry in draws:
                 self.assertLessEqual(entry["error"]["force_l2"], row["tolerance"])
-        self.assertIn("largest ratio", done.stdout)
-        again = self.script("by_hand.py", *line)
-        self.assertNotIn("--method", again.stdout)  # no line is run
-        self.assertEqual(runs.load(name), data)
+        self.assertIn("largest ratio", printed)
 
     def test_precisions(self):
-        name = self.path("precisions.json")
-        line = (os.path.join(BUILD, "fmm_forces"), "--report", name, "--models", "cube", "--n", 3000, "--repeat", 1,
-                "--check", 500, "--backend", host_backend())
-        done = self.script("precisions.py", *line)
-        self.assertEqual((done.returncode, done.stderr), (0, ""))
-        data = runs.load(name)
+        data, _ = self.measured_once("precisions.py", "--models", "cube", "--n", 3000, "--repeat", 1, "--check", 500)
         errors = {row["precision"]: row["force_l2"] for row in data["results"]}
         self.assertEqual(list(errors), ["float", "mixed", "mixed in one part", "double"])
         self.assertNotEqual(errors["mixed"], errors["mixed in one part"])
         for row in data["results"]:
             self.assertLess(0, row["p2p_seconds"])
             self.assertLess(row["force_l2"], 1e-3)
-        again = self.script("precisions.py", *line)
-        self.assertNotIn("--method", again.stdout)  # no line is run
-        self.assertEqual(runs.load(name), data)
 
     def test_softening(self):
-        name = self.path("softening.json")
-        line = (os.path.join(BUILD, "fmm_forces"), "--report", name, "--n", 2000, "--check", 300,
-                "--backend", host_backend())
-        done = self.script("softening.py", *line)
-        self.assertEqual((done.returncode, done.stderr), (0, ""))
-        data = runs.load(name)
+        data, _ = self.measured_once("softening.py", "--n", 2000, "--check", 300)
         rows = {(row["model"], row["kind"], row["spacings"]): row for row in data["results"]}
         self.assertEqual(len(rows), 36)
         for model in ("cube", "plummer"):
             self.assertLess(rows[model, "Plummer", 10]["force_l2"], 1e-6)
             self.assertGreater(rows[model, "Plummer, no distance kept", 10]["force_l2"], 3e-3)
             self.assertLess(rows[model, "spline", 1]["pairs_per_body"], rows[model, "Plummer", 1]["pairs_per_body"])
-        again = self.script("softening.py", *line)
-        self.assertNotIn("--method", again.stdout)  # no line is run
-        self.assertEqual(runs.load(name), data)
 
     def test_time_at_an_error(self):
         known = [(1e-6, 4.0), (1e-4, 1.0), (1e-5, 2.0)]
@@ -462,23 +443,15 @@ class Experiments(Case):
         self.assertIsNone(criteria.seconds_at(1e-7, []))
 
     def test_criteria(self):
-        name = self.path("criteria.json")
-        line = (os.path.join(BUILD, "fmm_forces"), "--report", name, "--models", "plummer", "--n", 2000,
-                "--precisions", "double", "--orders", 4, 4, "--repeat", 1, "--check", 500,
-                "--backend", host_backend())
-        done = self.script("criteria.py", *line)
-        self.assertEqual((done.returncode, done.stderr), (0, ""))
-        data = runs.load(name)
+        data, printed = self.measured_once("criteria.py", "--models", "plummer", "--n", 2000, "--precisions",
+                                           "double", "--orders", 4, 4, "--repeat", 1, "--check", 500)
         for criterion, (parameter, values) in criteria.SCANS.items():
             rows = [row for row in data["results"] if row["criterion"] == criterion]
             self.assertEqual([row["value"] for row in rows], values["double"])
             self.assertLess(rows[-1]["force_l2"], 0.1 * rows[0]["force_l2"])
             self.assertGreater(rows[-1]["p2p_per_body"] + rows[-1]["m2l_per_body"],
                                rows[0]["p2p_per_body"] + rows[0]["m2l_per_body"])
-            self.assertIn(f"{parameter} {values['double'][0]:g}", done.stdout)
-        again = self.script("criteria.py", *line)
-        self.assertNotIn("--method", again.stdout)  # no line is run
-        self.assertEqual(runs.load(name), data)
+            self.assertIn(f"{parameter} {values['double'][0]:g}", printed)
 
 
 def flops_results(space, device, scale=1.0, peak=1e12):
