@@ -9,6 +9,7 @@
 #include <string>
 #include <type_traits>
 
+#include "detail/finite_math.hpp"
 #include "detail/seldom.hpp"
 
 namespace fmm {

@@ -8,6 +8,7 @@
 #include <string>
 #include <type_traits>
 
+#include "finite_math.hpp"
 #include "seldom.hpp"
 
 namespace fmm::detail {

@@ -1,0 +1,5 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// A compiler that takes NaN and infinity for impossible.
+// flags: -ffinite-math-only
+// expect: fmm: not with -ffast-math
+#include <fmm/fmm.hpp>
