@@ -21,6 +21,7 @@ struct Bodies {
   std::vector<double> charges;     ///< (N): masses or charges
   std::vector<std::uint64_t> ids;  ///< (N), or empty: 0..N-1
   bool signed_ids = false;         ///< the file's IDs are signed integers
+  std::vector<std::string> notes;  ///< what the sums leave out of what the file says
 
   std::size_t size() const { return charges.size(); }
 };
@@ -48,8 +49,8 @@ Bodies make_model(Model model, std::size_t n, std::uint64_t seed, ChargeKind cha
 /// wrong.
 Bodies read_bodies(std::filesystem::path const& file, KernelKind kernel);
 
-/// Text: columns x y z q separated by blanks or commas; a header line and `#` comments may be
-/// there.
+/// Text: columns x y z q separated by blanks or commas; a header line, which may name them in
+/// another order, and `#` comments may be there.
 Bodies read_text(std::filesystem::path const& file, KernelKind kernel);
 
 /// A snapshot in the way of GADGET and SWIFT: PartType*/Coordinates, Masses or Header/MassTable,

@@ -3,14 +3,19 @@
 // number t, the datasets Coordinates (N,3), Masses (N) and ParticleIDs (N). Masses may instead
 // stand in the attribute MassTable of the group Header, one number a type; IDs may be absent.
 #include <algorithm>
+#include <array>
 #include <charconv>
 #include <cmath>
+#include <cstdlib>
+#include <filesystem>
 #include <numeric>
 #include <optional>
+#include <sstream>
 #include <string>
 #include <string_view>
 #include <type_traits>
 #include <utility>
+#include <vector>
 
 #include "bodies.hpp"
 #include "hdf5_handle.hpp"
@@ -26,6 +31,146 @@ std::vector<hsize_t> extents_of(hid_t space) {
       static_cast<std::size_t>(std::max(0, H5Sget_simple_extent_ndims(space))));
   H5Sget_simple_extent_dims(space, extents.data(), nullptr);
   return extents;
+}
+
+/// A text that HDF5 gives in two calls, of its length and of itself.
+template <class Get>
+std::string text_of(Get const& get) {
+  const auto length = get(nullptr, 0);
+  std::string text(static_cast<std::size_t>(std::max<decltype(length)>(0, length)), '\0');
+  if (!text.empty()) get(text.data(), text.size() + 1);
+  return text;
+}
+
+/// A prefix of file names that HDF5 takes from the environment; ${ORIGIN} is the folder of the file
+/// that names others.
+std::filesystem::path with_origin(std::string const& prefix, std::filesystem::path const& folder) {
+  constexpr std::string_view origin = "${ORIGIN}";
+  if (!prefix.starts_with(origin)) return prefix;
+  return folder.string() + prefix.substr(origin.size());
+}
+
+/// Where HDF5 looks for the file of a virtual dataset's part, in its order; `parent` is the file
+/// that names it.
+std::vector<std::filesystem::path> places_of_part(std::string const& name,
+                                                  std::string const& parent) {
+  const std::filesystem::path file(name), folder = std::filesystem::path(parent).parent_path(),
+                                          relative = file.is_relative() ? file : file.filename();
+  std::vector<std::filesystem::path> places;
+  if (file.is_absolute()) places.push_back(file);
+  if (char const* const prefixes = std::getenv("HDF5_VDS_PREFIX")) {
+    std::istringstream all(prefixes);
+    for (std::string prefix; std::getline(all, prefix, ':');)
+      if (!prefix.empty()) places.push_back(with_origin(prefix, folder) / relative);
+  }
+  places.push_back(folder / relative);
+  places.push_back(relative);
+  std::error_code error;  // where `parent` is a link, beside what it points to
+  places.push_back(std::filesystem::weakly_canonical(parent, error).parent_path() / relative);
+  return places;
+}
+
+/// The one place where HDF5 looks for a file of external data.
+std::filesystem::path place_of_external(std::string const& name, std::string const& parent) {
+  char const* const prefix = std::getenv("HDF5_EXTFILE_PREFIX");
+  if (!prefix || *prefix == '\0' || std::filesystem::path(name).is_absolute()) return name;
+  return with_origin(prefix, std::filesystem::path(parent).parent_path()) / name;
+}
+
+std::optional<std::string> missing_data(hid_t file, hid_t data, std::string const& name);
+
+/// What is missing of part `i` of a virtual dataset.
+std::optional<std::string> missing_part(hid_t file, hid_t plan, std::size_t i,
+                                        std::string const& name) {
+  const std::string source = text_of(
+      [&](char* to, std::size_t size) { return H5Pget_virtual_filename(plan, i, to, size); });
+  const std::string set = text_of(
+      [&](char* to, std::size_t size) { return H5Pget_virtual_dsetname(plan, i, to, size); });
+  const std::string part = "its part, dataset " + set + " of file " + source + ", ";
+  if (source.find('%') != std::string::npos || set.find('%') != std::string::npos)
+    return part + "is named by a pattern, which is not read";
+  std::vector<Hdf5Handle> opened;
+  std::string used = name;
+  hid_t holder = source == "." ? file : hid_t{-1};
+  if (holder < 0)
+    for (auto const& place : places_of_part(source, name)) {
+      Hdf5Handle candidate(H5Fopen(place.c_str(), H5F_ACC_RDONLY, H5P_DEFAULT), H5Fclose);
+      if (!candidate) continue;
+      used = place.string();
+      holder = candidate;
+      opened.push_back(std::move(candidate));
+      break;
+    }
+  if (holder < 0) return part + "is missing";
+  const Hdf5Handle data(H5Dopen2(holder, set.c_str(), H5P_DEFAULT), H5Dclose);
+  if (!data) return part + "is missing";
+  const Hdf5Handle wanted(H5Pget_virtual_srcspace(plan, i), H5Sclose),
+      there(H5Dget_space(data), H5Sclose);
+  const auto extents = extents_of(there);
+  std::vector<hsize_t> first(extents.size()), last(extents.size());
+  if (H5Sget_simple_extent_ndims(wanted) == static_cast<int>(extents.size()) &&
+      H5Sget_select_bounds(wanted, first.data(), last.data()) >= 0)
+    for (std::size_t d = 0; d < extents.size(); ++d)
+      if (last[d] >= extents[d] && last[d] != H5S_UNLIMITED) return part + "is too short";
+  if (const auto missing = missing_data(holder, data, used)) return part + *missing;
+  return std::nullopt;
+}
+
+/// What HDF5 would read as zeros from a dataset of `file`, called `name`, without a word: parts of
+/// a virtual dataset that are not there, external files that are too short, and what was never
+/// written.
+std::optional<std::string> missing_data(hid_t file, hid_t data, std::string const& name) {
+  const Hdf5Handle plan(H5Dget_create_plist(data), H5Pclose), space(H5Dget_space(data), H5Sclose);
+  const auto extents = extents_of(space);
+  const H5D_layout_t layout = H5Pget_layout(plan);
+  if (layout == H5D_VIRTUAL) {
+    std::size_t parts = 0;
+    H5Pget_virtual_count(plan, &parts);
+    hsize_t mapped = 0;
+    for (std::size_t i = 0; i < parts; ++i) {
+      if (const auto missing = missing_part(file, plan, i, name)) return missing;
+      const Hdf5Handle region(H5Pget_virtual_vspace(plan, i), H5Sclose);
+      const hssize_t points = H5Sget_select_npoints(region);
+      const bool all = points < 0 || static_cast<hsize_t>(points) == H5S_UNLIMITED;
+      mapped += all ? static_cast<hsize_t>(H5Sget_simple_extent_npoints(space))
+                    : static_cast<hsize_t>(points);
+    }
+    if (mapped < static_cast<hsize_t>(H5Sget_simple_extent_npoints(space)))
+      return "only " + std::to_string(mapped) + " of its numbers have a part that they come from";
+    return std::nullopt;
+  }
+  if (const int files = H5Pget_external_count(plan); files > 0) {
+    hsize_t left = static_cast<hsize_t>(H5Sget_simple_extent_npoints(space)) *
+                   H5Tget_size(Hdf5Handle(H5Dget_type(data), H5Tclose));
+    for (unsigned i = 0; i < static_cast<unsigned>(files) && left > 0; ++i) {
+      std::array<char, 4096> external{};
+      off_t offset = 0;
+      hsize_t bytes = 0;
+      H5Pget_external(plan, i, external.size() - 1, external.data(), &offset, &bytes);
+      const hsize_t wanted = std::min(bytes, left);
+      std::error_code error;
+      const auto size = std::filesystem::file_size(place_of_external(external.data(), name), error);
+      if (error || size < static_cast<hsize_t>(offset) + wanted)
+        return "its external file " + std::string(external.data()) + " is missing or too short";
+      left -= wanted;
+    }
+    return std::nullopt;
+  }
+  H5D_space_status_t status{};
+  H5Dget_space_status(data, &status);
+  if (layout != H5D_COMPACT && status == H5D_SPACE_STATUS_NOT_ALLOCATED)
+    return std::string("it was never written");
+  if (layout == H5D_CHUNKED) {
+    std::vector<hsize_t> chunk(extents.size());
+    H5Pget_chunk(plan, static_cast<int>(chunk.size()), chunk.data());
+    hsize_t all = 1, written = 0;
+    for (std::size_t d = 0; d < extents.size(); ++d)
+      all *= (extents[d] + chunk[d] - 1) / std::max<hsize_t>(1, chunk[d]);
+    if (H5Dget_num_chunks(data, space, &written) >= 0 && written < all)
+      return "only " + std::to_string(written) + " of its " + std::to_string(all) +
+             " chunks were written";
+  }
+  return std::nullopt;
 }
 
 class SnapshotReader {
@@ -46,6 +191,7 @@ class SnapshotReader {
     mass_table_ = header<double>("MassTable", H5T_NATIVE_DOUBLE);
     counts_ = header<std::int64_t>("NumPart_ThisFile", H5T_NATIVE_INT64);
 
+    note_what_is_left_out();
     const auto types = find_types();
     if (types.empty() && std::accumulate(counts_.begin(), counts_.end(), std::int64_t{0}) != 0)
       fail("", "no group PartType<number>, though Header/NumPart_ThisFile counts bodies");
@@ -60,20 +206,57 @@ class SnapshotReader {
     throw UserError("--input: " + name_ + (object.empty() ? "" : ", " + object) + ": " + what);
   }
 
-  /// An attribute of the group Header, as numbers; empty if it is not there.
+  /// An attribute of a group, as numbers; empty if it is not there, nothing if it cannot be read as
+  /// numbers.
   template <class T>
-  std::vector<T> header(char const* attribute, hid_t memory_type) const {
-    if (H5Lexists(file_, "Header", H5P_DEFAULT) <= 0 ||
-        H5Aexists_by_name(file_, "Header", attribute, H5P_DEFAULT) <= 0)
-      return {};
-    const Hdf5Handle id(H5Aopen_by_name(file_, "Header", attribute, H5P_DEFAULT, H5P_DEFAULT),
-                        H5Aclose);
+  std::optional<std::vector<T>> attribute(char const* group, char const* name,
+                                          hid_t memory_type) const {
+    std::vector<T> values;
+    if (H5Lexists(file_, group, H5P_DEFAULT) <= 0 ||
+        H5Aexists_by_name(file_, group, name, H5P_DEFAULT) <= 0)
+      return values;
+    const Hdf5Handle id(H5Aopen_by_name(file_, group, name, H5P_DEFAULT, H5P_DEFAULT), H5Aclose);
     const Hdf5Handle space(H5Aget_space(id), H5Sclose);
     const hssize_t count = H5Sget_simple_extent_npoints(space);
-    std::vector<T> values(static_cast<std::size_t>(std::max<hssize_t>(0, count)));
-    if (count < 0 || H5Aread(id, memory_type, values.data()) < 0)
-      fail(std::string("Header/") + attribute, "the attribute cannot be read as numbers");
+    values.resize(static_cast<std::size_t>(std::max<hssize_t>(0, count)));
+    if (count < 0 || H5Aread(id, memory_type, values.data()) < 0) return std::nullopt;
     return values;
+  }
+
+  /// One of the group Header.
+  template <class T>
+  std::vector<T> header(char const* name, hid_t memory_type) const {
+    const auto values = attribute<T>("Header", name, memory_type);
+    if (!values) fail(std::string("Header/") + name, "the attribute cannot be read as numbers");
+    return *values;
+  }
+
+  /// The largest number of an attribute; 0 if it is not there or no number.
+  double largest(char const* group, char const* name) const {
+    const auto values = attribute<double>(group, name, H5T_NATIVE_DOUBLE);
+    if (!values || values->empty()) return 0;
+    return *std::max_element(values->begin(), values->end());
+  }
+  bool is_zero(char const* group, char const* name) const {
+    const auto values = attribute<double>(group, name, H5T_NATIVE_DOUBLE);
+    return values && !values->empty() && values->front() == 0;
+  }
+
+  /// A periodic box and comoving coordinates: sums are those of open space and of the coordinates
+  /// as they are.
+  void note_what_is_left_out() {
+    const double box = largest("Header", "BoxSize");
+    if (box > 0 && !is_zero("RuntimePars", "PeriodicBoundariesOn"))
+      bodies_.notes.push_back("the snapshot has a box (BoxSize " + fmm::detail::to_text(box) +
+                              "), and sums are those of open space, without periodic images");
+    const double redshift = largest("Header", "Redshift"), time = largest("Header", "Time");
+    const bool by_time =
+        largest("Header", "Omega0") > 0 && std::abs(time * (1 + redshift) - 1) < 1e-6;
+    if (by_time || largest("Parameters", "ComovingIntegrationOn") > 0 ||
+        largest("Cosmology", "Cosmological run") > 0)
+      bodies_.notes.push_back("the snapshot is comoving (redshift " +
+                              fmm::detail::to_text(redshift) +
+                              "), and its coordinates are taken as they are");
   }
 
   /// The numbers of all groups PartType<number>, rising.
@@ -134,6 +317,9 @@ class SnapshotReader {
                      " as there are bodies of this type");
     if (extents[0] > static_cast<hsize_t>(max_bodies))
       fail(path, std::to_string(extents[0]) + " rows, more than " + std::to_string(max_bodies));
+
+    if (extents[0] > 0)
+      if (const auto missing = missing_data(file_, data, name_)) fail(path, *missing);
 
     const std::size_t old = to.size(), added = extents[0] * columns;
     resize(to, old + added, name_ + ", " + path);

@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // Bodies from text: a body a line, columns x y z q. Blanks, tabs and at most one comma separate two
-// columns; a `#` starts a comment; the first line may name the columns.
+// columns; a `#` starts a comment; the first line may name the columns, which may then come in
+// another order and with others beside them that are known and not needed; so may a comment before
+// the first body. Exponents may be Fortran's (1.5D+3).
 #include <algorithm>
 #include <array>
 #include <charconv>
@@ -12,6 +14,7 @@
 #include <string>
 #include <string_view>
 #include <utility>
+#include <vector>
 
 #include "bodies.hpp"
 #include "user_error.hpp"
@@ -21,12 +24,28 @@ namespace forces {
 namespace {
 
 constexpr std::array<char const*, 4> column_names{"x", "y", "z", "q"};
+constexpr std::size_t most_columns = 64;
+using Fields = std::array<std::string_view, most_columns>;
+
+/// The names that a header may have for each column. (px, py, pz are dipoles or momenta, and never
+/// positions.)
+constexpr std::array<std::array<std::string_view, 6>, 4> known_names{
+    {{"x", "pos_x", "posx", "position_x", "pos[0]", "coordinates_x"},
+     {"y", "pos_y", "posy", "position_y", "pos[1]", "coordinates_y"},
+     {"z", "pos_z", "posz", "position_z", "pos[2]", "coordinates_z"},
+     {"q", "charge", "m", "mass", "charges", "masses"}}};
+/// Names of columns that are known, and have no part in the sums.
+constexpr std::array<std::string_view, 16> unused_names{
+    "id",   "ids",        "particle_id", "particleids", "vx",   "vy",
+    "vz",   "vel_x",      "vel_y",       "vel_z",       "velx", "vely",
+    "velz", "velocity_x", "velocity_y",  "velocity_z"};
+constexpr int unused = -1;
 
 bool is_blank(char c) { return c == ' ' || c == '\t' || c == '\r' || c == '\f' || c == '\v'; }
 
 /// Splits a line at blanks and commas. A comma without a field before or after it makes an empty
 /// field, so that a missing column is not closed up. Fields beyond the array are only counted.
-std::size_t split(std::string_view line, std::array<std::string_view, 4>& fields) {
+std::size_t split(std::string_view line, Fields& fields) {
   std::size_t count = 0, at = 0;
   const auto skip_blanks = [&] {
     while (at < line.size() && is_blank(line[at])) ++at;
@@ -47,12 +66,19 @@ std::size_t split(std::string_view line, std::array<std::string_view, 4>& fields
   return count;
 }
 
-/// A number in C's notation, with a sign or without; nothing if the field is anything else.
+/// A number in the notation of C or Fortran, with a sign or without; nothing if the field is
+/// anything else.
 std::optional<double> parse_number(std::string_view field) {
   if (field.size() > 1 && field[0] == '+' && field[1] != '-') field.remove_prefix(1);
   double value = 0;
   const auto [end, error] = std::from_chars(field.data(), field.data() + field.size(), value);
-  if (field.empty() || end != field.data() + field.size()) return std::nullopt;
+  if (field.empty()) return std::nullopt;
+  if (end != field.data() + field.size()) {
+    if (end == field.data() || (*end != 'd' && *end != 'D')) return std::nullopt;
+    std::string in_c(field);
+    in_c[static_cast<std::size_t>(end - field.data())] = 'e';
+    return parse_number(in_c);
+  }
   // Too large (infinite then, refused later) or too small (zero or subnormal).
   if (error == std::errc::result_out_of_range)
     return std::strtod(std::string(field).c_str(), nullptr);
@@ -80,7 +106,10 @@ class TextReader {
       ++line_;
       std::string_view text = line;
       if (line_ == 1 && text.starts_with("\xef\xbb\xbf")) text.remove_prefix(3);
-      read_line(text.substr(0, text.find('#')));
+      const auto comment = text.find('#');
+      if (!begun_ && comment != std::string_view::npos && is_empty(text.substr(0, comment)))
+        read_comment(text.substr(comment + 1));
+      read_line(text.substr(0, comment));
     }
     if (stream_.bad() || !stream_.eof()) throw UserError(here() + ": the file cannot be read on");
     return std::move(bodies_);
@@ -90,19 +119,22 @@ class TextReader {
   std::string here() const { return name_ + ", line " + std::to_string(line_); }
 
   void read_line(std::string_view text) {
-    std::array<std::string_view, 4> fields;
+    Fields fields;
     const std::size_t count = split(text, fields);
     if (count == 0) return;
     const bool first = !std::exchange(begun_, true);
-    if (first && is_header(fields, count)) return check_header(fields, count);
-    if (count != fields.size())
-      throw UserError(here() + ": " + std::to_string(count) +
-                      " columns are not allowed: four, x y z q");
+    if (first && is_header(fields, count)) return read_header(fields, count);
+    if (count != columns_.size())
+      throw UserError(here() + ": " + std::to_string(count) + " columns are not allowed: " +
+                      (has_header_ ? "the header names " + std::to_string(columns_.size())
+                                   : std::string("four, x y z q")));
     std::array<double, 4> row{};
-    for (std::size_t column = 0; column < row.size(); ++column) {
-      const auto value = parse_number(fields[column]);
+    for (std::size_t place = 0; place < count; ++place) {
+      if (columns_[place] == unused) continue;
+      const auto column = static_cast<std::size_t>(columns_[place]);
+      const auto value = parse_number(fields[place]);
       const auto where = [&] { return here() + ", " + column_names[column]; };
-      if (!value) throw fmm::InvalidArgument(where(), quoted(fields[column]), "a finite number");
+      if (!value) throw fmm::InvalidArgument(where(), quoted(fields[place]), "a finite number");
       row[column] = *value;
       if (!std::isfinite(*value) || (column == 3 && *value < 0))
         column == 3 ? require_charge(*value, kernel_, where()) : require_finite(*value, where());
@@ -110,22 +142,73 @@ class TextReader {
     append(row);
   }
 
+  static bool is_empty(std::string_view text) {
+    return std::all_of(text.begin(), text.end(), is_blank);
+  }
+
+  /// A comment before the first body that names all of the columns, and nothing else, is a header,
+  /// too.
+  void read_comment(std::string_view text) {
+    Fields fields;
+    const std::size_t count = split(text, fields);
+    if (count < 4 || count > fields.size()) return;
+    std::array<bool, 4> found{};
+    for (std::size_t i = 0; i < count; ++i) {
+      const auto column = column_of(lower_case(fields[i]));
+      if (!column) return;
+      if (*column != unused) found[static_cast<std::size_t>(*column)] = true;
+    }
+    if (std::all_of(found.begin(), found.end(), [](bool is) { return is; }))
+      read_header(fields, count);
+  }
+
+  /// Which of x y z q that name is of, or `unused`; nothing if it is not known.
+  static std::optional<int> column_of(std::string const& name) {
+    if (std::find(unused_names.begin(), unused_names.end(), name) != unused_names.end())
+      return unused;
+    for (std::size_t column = 0; column < known_names.size(); ++column) {
+      auto const& names = known_names[column];
+      if (std::find(names.begin(), names.end(), name) != names.end())
+        return static_cast<int>(column);
+    }
+    return std::nullopt;
+  }
+
   /// A first line without any number names the columns.
-  static bool is_header(std::array<std::string_view, 4> const& fields, std::size_t count) {
+  static bool is_header(Fields const& fields, std::size_t count) {
     for (std::size_t i = 0; i < std::min(count, fields.size()); ++i)
       if (parse_number(fields[i])) return false;
     return true;
   }
 
-  void check_header(std::array<std::string_view, 4> const& fields, std::size_t count) const {
-    if (count != fields.size())
-      throw UserError(here() + ": the header names " + std::to_string(count) +
-                      " columns, not four (x y z q)");
-    for (std::size_t i = 0; i < fields.size(); ++i)
-      for (std::size_t axis = 0; axis < 3; ++axis)
-        if (axis != i && lower_case(fields[i]) == column_names[axis])
-          throw UserError(here() + ": the header has column '" + column_names[axis] +
-                          "' in place " + std::to_string(i + 1) + ", but the order is x y z q");
+  /// Which of x y z q each column is. A line whose words are not all known is no header, but
+  /// something that cannot be read as numbers.
+  void read_header(Fields const& fields, std::size_t count) {
+    const std::string header = here() + ": the header";
+    if (count > fields.size())
+      throw UserError(header + " names " + std::to_string(count) + " columns, more than " +
+                      std::to_string(fields.size()));
+    has_header_ = true;
+    columns_.assign(count, unused);
+    std::array<bool, 4> found{};
+    for (std::size_t place = 0; place < count; ++place) {
+      const auto column = column_of(lower_case(fields[place]));
+      if (!column)
+        throw UserError(here() + ": " + quoted(fields[place]) +
+                        " is neither a number nor the known name of a column: x y z (or pos_x ..), "
+                        "q, charge, m or mass; vx vy vz and id are passed over");
+      if (*column == unused) continue;
+      const auto index = static_cast<std::size_t>(*column);
+      if (std::exchange(found[index], true))
+        throw UserError(header + " names " + column_names[index] + " twice: " +
+                        quoted(fields[place]) + " in place " + std::to_string(place + 1));
+      columns_[place] = static_cast<int>(index);
+    }
+    for (std::size_t column = 0; column < 4; ++column)
+      if (!found[column])
+        throw UserError(
+            header + " names " + std::to_string(count) + " columns, and none of them is " +
+            (column == 3 ? "a charge or mass (q, charge, m, mass)" : column_names[column]));
   }
 
   static std::string lower_case(std::string_view field) {
@@ -158,6 +241,8 @@ class TextReader {
   std::ifstream stream_;
   std::size_t line_ = 0;
   bool begun_ = false;  // a line with content was seen
+  bool has_header_ = false;
+  std::vector<int> columns_{0, 1, 2, 3};  // what stands in each place: x, y, z, q, or unused
   Bodies bodies_;
 };
 

@@ -32,7 +32,14 @@ struct Snapshot {
   std::vector<std::int64_t> counts;  // NumPart_ThisFile; empty: not written
   std::int64_t files = 1;
   bool has_header = true;
+  double box = 0, time = 0, redshift = 0, omega = 0;  // of the header, if they are not 0
+  bool is_open = false;                               // RuntimePars/PeriodicBoundariesOn = 0
+  bool is_swift_cosmology = false;
 };
+
+/// How a dataset lies in the file, or is missing there.
+enum class Storage { plain, chunked, some_chunks, unwritten, external, virtual_parts };
+Storage storage_of_coordinates = Storage::plain;
 
 /// Type 0 has masses and IDs, type 4 a mass in the table and single precision.
 Snapshot gadget() {
@@ -99,6 +106,25 @@ const std::map<std::string, std::function<void(Snapshot&)>> edits{
     {"inf_mass", [](Snapshot& s) { s.types[0].masses[1] = HUGE_VAL; }},
     {"negative_mass", [](Snapshot& s) { s.types[0].masses[2] = -3; }},
     {"negative_table", [](Snapshot& s) { s.mass_table[4] = -0.5; }},
+    {"box", [](Snapshot& s) { s.box = 100; }},
+    {"open_box",
+     [](Snapshot& s) {
+       s.box = 100;
+       s.is_open = true;
+     }},
+    {"comoving",
+     [](Snapshot& s) {
+       s.time = 0.25;
+       s.redshift = 3;
+       s.omega = 0.3;
+     }},
+    {"not_comoving", [](Snapshot& s) { s.time = 1; }},
+    {"swift_comoving", [](Snapshot& s) { s.is_swift_cosmology = true; }},
+    {"chunked", [](Snapshot&) { storage_of_coordinates = Storage::chunked; }},
+    {"some_chunks", [](Snapshot&) { storage_of_coordinates = Storage::some_chunks; }},
+    {"unwritten", [](Snapshot&) { storage_of_coordinates = Storage::unwritten; }},
+    {"external", [](Snapshot&) { storage_of_coordinates = Storage::external; }},
+    {"virtual", [](Snapshot&) { storage_of_coordinates = Storage::virtual_parts; }},
 };
 
 void require(bool condition, char const* what) {
@@ -116,6 +142,58 @@ void write_dataset(hid_t group, char const* name, std::vector<hsize_t> const& sh
   if (shape[0] > 0)
     require(H5Dwrite(set, memory_type, H5S_ALL, H5S_ALL, H5P_DEFAULT, data) >= 0, name);
   H5Dclose(set);
+  H5Sclose(space);
+}
+
+/// Coordinates (N,3), N >= 2, stored in another way; files beside the snapshot are called
+/// FILE.TYPE.raw and FILE.TYPE.0, FILE.TYPE.1; `file_name` is FILE.TYPE.
+void write_stored(hid_t group, std::string const& file_name, std::vector<hsize_t> const& shape,
+                  hid_t file_type, double const* data) {
+  const hid_t space = H5Screate_simple(2, shape.data(), nullptr),
+              plan = H5Pcreate(H5P_DATASET_CREATE);
+  const hsize_t one_row[2] = {1, 3};
+  const std::string name = file_name.substr(file_name.rfind('/') + 1);
+  switch (storage_of_coordinates) {
+    case Storage::chunked:
+    case Storage::some_chunks:
+      H5Pset_chunk(plan, 2, one_row);
+      break;
+    case Storage::external:
+      H5Pset_external(plan, (file_name + ".raw").c_str(), 0, H5F_UNLIMITED);
+      break;
+    case Storage::virtual_parts:
+      for (hsize_t part = 0; part < 2; ++part) {  // the first row, and all others
+        const hsize_t begin[2] = {part, 0}, rows[2] = {part == 0 ? 1 : shape[0] - 1, 3};
+        const std::string part_name = name + "." + std::to_string(part);
+        const hid_t in_part = H5Screate_simple(2, rows, nullptr);
+        H5Sselect_hyperslab(space, H5S_SELECT_SET, begin, nullptr, rows, nullptr);
+        H5Pset_virtual(plan, space, part_name.c_str(), "/rows", in_part);
+        const hid_t file = H5Fcreate((file_name + "." + std::to_string(part)).c_str(),
+                                     H5F_ACC_TRUNC, H5P_DEFAULT, H5P_DEFAULT);
+        write_dataset(file, "rows", {rows[0], 3}, file_type, H5T_NATIVE_DOUBLE, data + 3 * part);
+        H5Fclose(file);
+        H5Sclose(in_part);
+      }
+      H5Sselect_all(space);
+      break;
+    default:
+      break;
+  }
+  const hid_t set =
+      H5Dcreate2(group, "Coordinates", file_type, space, H5P_DEFAULT, plan, H5P_DEFAULT);
+  require(set >= 0, "Coordinates");
+  if (storage_of_coordinates == Storage::chunked || storage_of_coordinates == Storage::external)
+    require(H5Dwrite(set, H5T_NATIVE_DOUBLE, H5S_ALL, H5S_ALL, H5P_DEFAULT, data) >= 0,
+            "Coordinates");
+  if (storage_of_coordinates == Storage::some_chunks) {
+    const hsize_t begin[2] = {0, 0};
+    H5Sselect_hyperslab(space, H5S_SELECT_SET, begin, nullptr, one_row, nullptr);
+    const hid_t memory = H5Screate_simple(2, one_row, nullptr);
+    require(H5Dwrite(set, H5T_NATIVE_DOUBLE, memory, space, H5P_DEFAULT, data) >= 0, "Coordinates");
+    H5Sclose(memory);
+  }
+  H5Dclose(set);
+  H5Pclose(plan);
   H5Sclose(space);
 }
 
@@ -139,12 +217,27 @@ void write(Snapshot const& snapshot, char const* file_name) {
       write_attribute(header, "NumPart_ThisFile", snapshot.counts.size(), H5T_NATIVE_INT64,
                       snapshot.counts.data());
     write_attribute(header, "NumFilesPerSnapshot", 1, H5T_NATIVE_INT64, &snapshot.files);
+    for (auto const& [name, value] : {std::pair("BoxSize", snapshot.box),
+                                      {"Time", snapshot.time},
+                                      {"Redshift", snapshot.redshift},
+                                      {"Omega0", snapshot.omega}})
+      if (value != 0) write_attribute(header, name, 1, H5T_NATIVE_DOUBLE, &value);
     H5Gclose(header);
   }
+  const auto write_group = [&](char const* name, char const* attribute, int value) {
+    const hid_t group = H5Gcreate2(file, name, H5P_DEFAULT, H5P_DEFAULT, H5P_DEFAULT);
+    write_attribute(group, attribute, 1, H5T_NATIVE_INT, &value);
+    H5Gclose(group);
+  };
+  if (snapshot.is_open) write_group("RuntimePars", "PeriodicBoundariesOn", 0);
+  if (snapshot.is_swift_cosmology) write_group("Cosmology", "Cosmological run", 1);
   for (auto const& [number, type] : snapshot.types) {
     const std::string name = "PartType" + std::to_string(number);
     const hid_t group = H5Gcreate2(file, name.c_str(), H5P_DEFAULT, H5P_DEFAULT, H5P_DEFAULT);
-    if (type.has_coordinates)
+    if (type.has_coordinates && storage_of_coordinates != Storage::plain)
+      write_stored(group, std::string(file_name) + "." + name, type.shape, type.real,
+                   type.coordinates.data());
+    else if (type.has_coordinates)
       write_dataset(group, "Coordinates", type.shape, type.real, H5T_NATIVE_DOUBLE,
                     type.coordinates.data());
     if (!type.masses.empty())
