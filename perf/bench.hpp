@@ -212,10 +212,11 @@ struct Setup {
     const typename decltype(bodies.charges)::const_type charges = bodies.charges;
     fmm::detail::build_plan<Traversal>(space, s, positions, options, far_field(), nullptr);
     const auto sums = s.sums.resize(s.size);
+    const double unit = fmm::detail::inspect_charges(space, true, charges).unit;
     if constexpr (std::is_same_v<Traversal, fmm::AllPairs>)
-      fmm::detail::take_charges(space, true, charges, s.order, s.positions.view(s.size), sums);
+      fmm::detail::take_charges(space, unit, charges, s.order, s.positions.view(s.size), sums);
     else
-      fmm::detail::take_charges(space, true, charges, s.order, s.bodies.view(s.size), sums);
+      fmm::detail::take_charges(space, unit, charges, s.order, s.bodies.view(s.size), sums);
     space.fence();
   }
 

@@ -75,7 +75,8 @@ void measure(Space const& space, Problem const& problem, char const* scheme) {
   const Kokkos::View<double const* [3], Space> positions = problem.positions;
   const Kokkos::View<double const*, Space> charges = problem.charges;
   build_plan<Traversal>(space, s, positions, solver.options(), Order, nullptr);
-  charges_stage(space, s, is_positive<Kernel>(), charges, s.bodies.view(n), true, nullptr);
+  charges_stage<fmm::None, fmm::None>(space, s, profile_of(kernel), charges, s.bodies.view(n), true,
+                                      nullptr);
   const std::size_t numbers = s.tree.cells.extent(0) * row_length(Expansion::size);
   const auto multipoles = s.multipoles.resize(numbers), locals = s.locals.resize(numbers);
   p2m<Expansion>(space, s.tree.cells, s.tree.leaves, s.bodies.view(n), multipoles);

@@ -128,6 +128,65 @@ TYPED_TEST(Accuracy, ErrorsAreWhatTheyAreDefinedAs) {
       fmm::InvalidArgument);
 }
 
+/// The errors of one vector of results against another, each of five bodies.
+fmm::ErrorMeasure compared(double result, double exact, std::size_t bodies = 5) {
+  using fmm::detail::Sums;
+  std::vector<Sums<double>> computed(bodies, {exact, exact, 0, 0}), known = computed;
+  computed[2] = {result, result, 0, 0};
+  return fmm::detail::compare(computed, known, true, true);
+}
+
+TEST(Errors, OfResultsThatAreNotFiniteAreInfinite) {
+  const double infinity = std::numeric_limits<double>::infinity();
+  for (const double bad : {std::nan(""), infinity, -infinity}) {
+    const auto error = compared(bad, 1);
+    EXPECT_EQ(error.force_l2, infinity) << bad;
+    EXPECT_EQ(error.force_max, infinity) << bad;
+    EXPECT_EQ(error.force_p99, 0) << bad;
+    EXPECT_EQ(error.potential_l2, infinity) << bad;
+    EXPECT_EQ(error.not_finite, 1u) << bad;
+    EXPECT_EQ(error.force.back(), infinity);
+    EXPECT_EQ(compared(bad, bad).force_l2, infinity);  // the reference, too
+  }
+  for (const double wrong : {1.0, 1e-170, 5e-324})
+    EXPECT_EQ(compared(wrong, 0).force_l2, infinity) << wrong;
+  EXPECT_EQ(compared(0, 0).force_l2, 0);
+  EXPECT_EQ(compared(0, 0).not_finite, 0u);
+}
+
+/// Whose squares are 0 or infinite.
+TEST(Errors, OfVerySmallAndLargeFieldsAreThose) {
+  for (const double unit : {5e-324, 1e-310, 1e-200, 1.0, 1e200, 1e307}) {
+    const auto error = compared(2 * unit, unit);
+    EXPECT_NEAR(error.force_l2, 1 / std::sqrt(5.0), 1e-15) << unit;
+    EXPECT_NEAR(error.potential_l2, 1 / std::sqrt(5.0), 1e-15) << unit;
+    EXPECT_EQ(error.force_max, 1) << unit;
+    EXPECT_EQ(error.not_finite, 0u);
+  }
+}
+
+TYPED_TEST(Accuracy, ResultsThatAreNotFiniteAreSaid) {
+  using Space = TypeParam;
+  const Space space;
+  Bodies bodies = make_bodies(Model::cube, 50);
+  for (double& q : bodies.q) q = 1e308;  // potentials overflow
+  const DeviceBodies<Space> device(bodies);
+  Kokkos::View<double*, Space> potential("potential", 50);
+  Kokkos::View<double* [3], Space> field("field", 50);
+  fmm::Solver<fmm::Laplace, 3, fmm::Rotation, fmm::DualTree<>, double, Space> solver;
+  const auto plan = solver.build(space, device.x);
+  fmm::Report report;
+  solver.evaluate(space, plan, device.q, potential, field, report);
+  EXPECT_EQ(report.not_finite, 50);
+  const auto error =
+      fmm::measure_error(space, fmm::Laplace(), device.x, device.q, potential, field, 50);
+  EXPECT_EQ(error.force_l2, std::numeric_limits<double>::infinity());
+  EXPECT_EQ(error.not_finite, 50u);
+  const DeviceBodies<Space> good(make_bodies(Model::cube, 50));
+  solver.evaluate(space, plan, good.q, potential, field, report);
+  EXPECT_EQ(report.not_finite, 0);
+}
+
 /// Asked for it, an evaluation says how far off its results are.
 TYPED_TEST(Accuracy, EvaluationsReturnTheirErrors) {
   using Space = TypeParam;

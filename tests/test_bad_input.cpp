@@ -222,6 +222,123 @@ TEST_F(Input, APlanOfAnotherTraversalIsRefused) {
   EXPECT_NO_THROW(Dual({.theta = 0.5}).evaluate(space, plan, device.q, potential, field));
 }
 
+/// Lists that were made for less softening have bodies in them that the kernel softens.
+TEST_F(Input, APlanWhoseNearFieldIsTooSmallIsRefused) {
+  const DeviceBodies<Space> device(bodies);
+  Gravity none, little({.softening = 1e-3}), much({.softening = 0.1});
+  Spline spline({.softening = 0.1});
+  Dual laplace;
+  const auto refuse = [&](auto& solver, auto const& plan, std::string const& near) {
+    expect_refused([&] { solver.evaluate(space, plan, device.q, potential, field); },
+                   "plan's near field", near, "build the plan with it");
+  };
+  const auto accept = [&](auto& solver, auto const& plan) {
+    solver.evaluate(space, plan, device.q, potential, field);
+  };
+  refuse(much, none.build(space, device.x), "0");
+  refuse(much, laplace.build(space, device.x), "0");
+  refuse(spline, laplace.build(space, device.x), "0");
+  refuse(much, spline.build(space, device.x), "0.27999999999999997");
+  EXPECT_THROW(accept(much, little.build(space, device.x)), InvalidArgument);
+  accept(little, little.build(space, device.x));
+  accept(little, much.build(space, device.x));
+  accept(none, much.build(space, device.x));
+  accept(laplace, much.build(space, device.x));
+  // all pairs are a near field of any width
+  accept(much, Gravity({.softening = 1e3}).build(space, device.x));
+  GravitySum pairs, softened_pairs({.softening = 0.1});
+  accept(softened_pairs, pairs.build(space, device.x));
+}
+
+/// In float; double has room for them.
+template <class Solver>
+class InUnits : public testing::Test {};
+using InFloat =
+    testing::Types<fmm::Solver<Laplace, 2, Rotation, DualTree<>, float>,
+                   fmm::Solver<Laplace, 2, Rotation, DualTree<fmm::PowerCriterion>, fmm::Mixed>,
+                   fmm::Solver<Laplace, 0, NoTranslation, AllPairs, fmm::Mixed>>;
+TYPED_TEST_SUITE(InUnits, InFloat);
+
+TYPED_TEST(InUnits, ResultsThatFloatHasNoRoomForAreRefused) {
+  const Space space;
+  constexpr int n = 100;
+  const Kokkos::View<float*, Space> potential("potential", n);
+  const Kokkos::View<float* [3], Space> field("field", n);
+  const Kokkos::View<double*, Space> wide_potential("potential", n);
+  const Kokkos::View<double* [3], Space> wide_field("field", n);
+  const auto evaluate = [&](double length, double charge, auto const& p, auto const& f) {
+    Bodies bodies = make_bodies(Model::cube, n);
+    for (double& x : bodies.x) x *= length;
+    for (double& q : bodies.q) q = charge;
+    const DeviceBodies<Space> device(bodies);
+    Kokkos::deep_copy(potential, 42.0f);
+    Kokkos::deep_copy(field, 42.0f);
+    TypeParam solver;
+    const auto plan = [&] {
+      if constexpr (TypeParam::uses_charges)
+        return solver.build(space, device.x, device.q);
+      else
+        return solver.build(space, device.x);
+    }();
+    solver.evaluate(space, plan, device.q, p, f);
+    space.fence();
+    return relative_l2(to_host(p, f).field, direct_sum<Laplace>(bodies).field);
+  };
+  for (auto const& [length, charge] :
+       {std::pair(1e23, 1.0), {1e-20, 1.0}, {1.0, 1e35}, {1.0, 1e-35}, {1e14, 1e-10}}) {
+    EXPECT_THROW(evaluate(length, charge, potential, field), InvalidArgument)
+        << length << ", " << charge;
+    EXPECT_EQ(to_host(potential), std::vector<float>(n, 42)) << "before any result is touched";
+    EXPECT_LT(evaluate(length, charge, wide_potential, wide_field), 2e-2)
+        << length << ", " << charge;
+  }
+  EXPECT_LT(evaluate(1e14, 1e30, potential, field), 2e-2);
+  EXPECT_THROW(evaluate(1e20, 1, potential, field), InvalidArgument);  // the field alone
+  EXPECT_LT(evaluate(1, 0, potential, field), 1);                      // no charges have no unit
+}
+
+template <class Solver>
+double softened(double softening, double length, Solver&& solver) {
+  Bodies bodies = make_bodies(Model::cube, 300);
+  for (double& x : bodies.x) x *= length;
+  const auto sums = run(solver, bodies);
+  const auto exact = direct_reference(bodies, true, softening);
+  return relative_l2(sums.field, exact.field);
+}
+
+TEST(Softening, FarBeyondTheBodiesIsRefused) {
+  using Floats = fmm::Solver<SoftenedGravity, 2, Rotation, DualTree<>, float>;
+  using Pairs = fmm::Solver<SplineGravity, 0, NoTranslation, AllPairs, fmm::Mixed>;
+  for (const double length : {1e-20, 1.0, 1e20}) {
+    EXPECT_LT(softened(1e11 * length, length, Floats({.softening = 1e11 * length})), 1e-5);
+    EXPECT_LT(softened(1e90 * length, length, Gravity({.softening = 1e90 * length})), 1e-12);
+    for (const double softening : {1e13, 1e20, 1e25}) {
+      const fmm::Options options{.softening = softening * length};
+      EXPECT_THROW(softened(1, length, Floats(options)), InvalidArgument);
+      EXPECT_THROW(softened(1, length, Pairs(options)), InvalidArgument);
+      EXPECT_NO_THROW(softened(1, length, Gravity(options)));
+    }
+    EXPECT_THROW(softened(1, length, Gravity({.softening = 1e120 * length})), InvalidArgument);
+  }
+  const DeviceBodies<Space> device(make_bodies(Model::cube, 10));
+  const Kokkos::View<double*, Space> potential("p", 1);
+  EXPECT_THROW(fmm::direct_sum(Space(), SoftenedGravity{1e120}, device.x, device.q,
+                               column_in<Space>(std::vector{3}), potential, fmm::none),
+               InvalidArgument);
+}
+
+TEST_F(Input, ChargesThatDoubleCannotDivideByAreRefused) {
+  for (double& q : bodies.q) q = 1e-310;
+  expect_refused_by<Dual>("the largest |charge|", "9.9999999999999694e-311",
+                          "2.2250738585072014e-308");
+  expect_refused_by<DirectSum>("the largest |charge|", "9.9999999999999694e-311", "0, or at least");
+  bodies.q[3] = 1e-300;
+  const DeviceBodies<Space> device(bodies);
+  Dual solver;
+  EXPECT_NO_THROW(
+      solver.evaluate(space, solver.build(space, device.x), device.q, potential, field));
+}
+
 TEST(Memory, RunningOutNamesTheBytes) {
   for (const std::size_t count :
        {std::size_t(1) << 46, std::numeric_limits<std::size_t>::max() / 2}) {

@@ -39,7 +39,8 @@ class Gemm : public testing::Test {
     const Kokkos::View<double const* [3], Space> positions = device.x;
     const Kokkos::View<double const*, Space> charges = device.q;
     build_plan<Traversal>(space, s, positions, options, 2, nullptr);
-    take_charges(space, false, charges, s.order, s.bodies.view(s.size), s.sums.resize(s.size));
+    take_charges(space, inspect_charges(space, false, charges).unit, charges, s.order,
+                 s.bodies.view(s.size), s.sums.resize(s.size));
     space.fence();
   }
 

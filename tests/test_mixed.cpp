@@ -139,7 +139,8 @@ TEST(Mixed, HasAMarginForATolerance) {
     PlanStorage<Space, Mixed> s;
     build_plan<DualTree<>>(space, s, positions, SolverIn<Mixed>({.theta = 0.5}).options(),
                            {2, 0, true}, nullptr);
-    take_charges(space, false, charges, s.order, s.bodies.view(s.size), s.sums.resize(s.size));
+    take_charges(space, inspect_charges(space, false, charges).unit, charges, s.order,
+                 s.bodies.view(s.size), s.sums.resize(s.size));
     const auto pairs = [&](double margin) {
       const auto sums = s.sums.view(s.size);
       Kokkos::deep_copy(space, sums, Sums<sum_t<Mixed>>{});

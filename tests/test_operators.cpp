@@ -34,7 +34,8 @@ class Operators : public testing::Test {
     const Kokkos::View<double const* [3], Space> positions = device.x;
     const Kokkos::View<double const*, Space> charges = device.q;
     build_plan<Traversal>(space, s, positions, options, {2, 0, true}, nullptr);
-    take_charges(space, false, charges, s.order, s.bodies.view(s.size), s.sums.resize(s.size));
+    take_charges(space, inspect_charges(space, false, charges).unit, charges, s.order,
+                 s.bodies.view(s.size), s.sums.resize(s.size));
     s.multipoles.resize(s.tree.cells.extent(0) * row);
     s.locals.resize(s.tree.cells.extent(0) * row);
     space.fence();
@@ -304,7 +305,8 @@ TYPED_TEST(Operators, NearFieldAgreesInEveryShape) {
     const Kokkos::View<double const*, typename F::Space> charges = this->device.q;
     const auto placed = this->s.bodies.view(this->s.size);
     const auto sums = this->s.sums.view(this->s.size);
-    take_charges(this->space, false, charges, this->s.order, placed, sums);
+    take_charges(this->space, inspect_charges(this->space, false, charges).unit, charges,
+                 this->s.order, placed, sums);
     launch_p2p<Wanted<true, true>>(
         this->space, std::int64_t(this->s.tree.tiles.extent(0)),
         NearField<typename F::Space, Laplace, typename F::Real, shape>{this->s.tree.cells,
@@ -399,8 +401,9 @@ Results near_field_in_shape(Fixture& f) {
   const Kokkos::View<double const*, Space> charges = f.device.q;
   const auto placed = f.s.bodies.view(f.s.size);
   const auto sums = f.s.sums.view(f.s.size);
-  const double unit =
-      take_charges(f.space, false, charges, f.s.order, placed, sums) / f.s.cube.edge;
+  const double charge_unit = inspect_charges(f.space, false, charges).unit,
+               unit = charge_unit / f.s.cube.edge;
+  take_charges(f.space, charge_unit, charges, f.s.order, placed, sums);
   launch_p2p<Want>(f.space, std::int64_t(f.s.tree.tiles.extent(0)),
                    NearField<Space, Kernel, typename Fixture::Real, Shape>{
                        f.s.tree.cells, f.s.tree.tiles, f.s.lists.p2p, placed, {}, sums, Kernel()});

@@ -35,7 +35,8 @@ PlanStorage<Space, Real> make_plan(Bodies const& bodies, std::vector<double> con
   build_plan<Dual>(space, s, positions, options, 4, nullptr);
   const double unit = std::fabs(potential_unit(kernel, s.cube.edge)) / s.cube.edge;
   take_last_field(space, s, to_space<Space>(last_field), unit, nullptr);
-  charges_stage(space, s, is_positive<Kernel>(), device.q, s.bodies.view(s.size), true, nullptr);
+  charges_stage<fmm::None, fmm::None>(space, s, profile_of(kernel), device.q, s.bodies.view(s.size),
+                                      true, nullptr);
   lists_stage<Dual>(space, s, options, 4, nullptr);
   space.fence();
   return s;
@@ -51,13 +52,13 @@ TEST(LastField, OfACellIsTheSmallestOfItsBodies) {
     const auto smallest = to_host(s.last_fields.view(cells.size()));
     const auto fields = to_host(s.traversal.fields.view(cells.size()));
     const double edge2 = s.cube.edge * s.cube.edge;
-    EXPECT_NE(s.charge_unit, 1);
+    EXPECT_NE(s.charges.unit, 1);
     for (std::size_t c = 0; c < cells.size(); ++c) {
       double expected = std::numeric_limits<double>::max();
       for (int i = cells[c].body_begin; i < cells[c].body_begin + cells[c].body_count; ++i)
         expected = std::min(expected, size_of(last_field, order[i]));
       ASSERT_NEAR(smallest[c] / (expected * edge2), 1, 1e-14) << name_of(model) << ", cell " << c;
-      ASSERT_EQ(fields[c], float(smallest[c] / s.charge_unit));
+      ASSERT_EQ(fields[c], float(smallest[c] / s.charges.unit));
     }
   }
 }

@@ -185,7 +185,9 @@ Results sum_in_shape(Bodies const& bodies) {
   const auto tiles = block_tiles(space, keys, Shape.tile, s.octree.tiles, s.octree.totals);
   const auto sums = s.sums.resize(n);
   const double length = s.cube.exact_unit(),
-               unit = take_charges(space, false, charges, s.order, placed, sums) / length;
+               charge_unit = inspect_charges(space, false, charges).unit,
+               unit = charge_unit / length;
+  take_charges(space, charge_unit, charges, s.order, placed, sums);
   launch_p2p<Wanted<true, true>>(
       space, std::int64_t(tiles.extent(0)),
       AllSources<Space, Laplace, Real, Shape>{placed, tiles, {}, sums, {}, 1 / length, true});

@@ -34,7 +34,8 @@ class TilePartsOf : public testing::Test {
     const Kokkos::View<double const* [3], Space> positions = device.x;
     const Kokkos::View<double const*, Space> charges = device.q;
     build_plan<fmm::DualTree<>>(space, s, positions, options, {2, 0, true}, nullptr);
-    take_charges(space, false, charges, s.order, s.bodies.view(s.size), s.sums.resize(s.size));
+    take_charges(space, inspect_charges(space, false, charges).unit, charges, s.order,
+                 s.bodies.view(s.size), s.sums.resize(s.size));
     const auto multipoles =
         s.multipoles.resize(s.tree.cells.extent(0) * row_length(Expansion::size));
     p2m<Expansion>(space, s.tree.cells, s.tree.leaves, s.bodies.view(s.size), multipoles);

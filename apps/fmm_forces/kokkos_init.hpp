@@ -3,10 +3,28 @@
 #pragma once
 
 #include <Kokkos_Core.hpp>
+#include <cstdlib>
+#include <fmm/errors.hpp>
 #include <optional>
 #include <stdexcept>
+#include <string>
+#include <thread>
+
+#include "defaults.hpp"
 
 namespace forces {
+
+/// Throws fmm::InvalidArgument for an environment that asks for more threads than Kokkos has room
+/// for.
+inline void check_environment() {
+#ifdef KOKKOS_ENABLE_OPENMP
+  for (char const* name : {"OMP_NUM_THREADS", "KOKKOS_NUM_THREADS"}) {
+    char const* const value = std::getenv(name);
+    if (value && std::strtol(value, nullptr, 10) > most_threads)
+      throw fmm::InvalidArgument(name, std::string(value), "1 to " + std::to_string(most_threads));
+  }
+#endif
+}
 
 class KokkosScope {
  public:
@@ -15,6 +33,11 @@ class KokkosScope {
     int devices = 0;  // without one Kokkos ends the program
     if (cudaGetDeviceCount(&devices) != cudaSuccess || devices == 0)
       throw std::runtime_error("this program was built for CUDA, and no CUDA device is here");
+#endif
+#ifdef KOKKOS_ENABLE_OPENMP
+    if (!threads && !std::getenv("OMP_NUM_THREADS") && !std::getenv("KOKKOS_NUM_THREADS") &&
+        std::thread::hardware_concurrency() > unsigned(most_threads))
+      threads = most_threads;
 #endif
 #if KOKKOS_VERSION >= 30700
     Kokkos::InitializationSettings settings;

@@ -26,6 +26,7 @@ using namespace forces;
 enum ExitCode { done = 0, failed = 1, misused = 2 };
 
 void run(Settings const& settings, Build const& build) {
+  check_environment();
   // Whether the results can be written is known before they are computed.
   if (settings.output) OutputFile("--output", *settings.output);
   if (settings.report) OutputFile("--report", *settings.report);
@@ -36,7 +37,10 @@ void run(Settings const& settings, Build const& build) {
                             ? read_bodies(*settings.input, settings.kernel)
                             : make_model(*settings.model, static_cast<std::size_t>(settings.n),
                                          settings.seed, settings.charges);
-  RunFacts facts{.n = static_cast<std::int64_t>(bodies.size()), .device = {}, .threads = {}};
+  RunFacts facts{.n = static_cast<std::int64_t>(bodies.size()),
+                 .device = {},
+                 .threads = {},
+                 .notes = bodies.notes};
 
   const KokkosScope kokkos(settings.threads);
   const auto session = open_session(settings.backend, settings.data, bodies);
@@ -49,11 +53,12 @@ void run(Settings const& settings, Build const& build) {
                            .check = settings.check,
                            .check_seed = settings.check_seed,
                            .wants_results = settings.output.has_value()};
-  const double net_share = settings.tolerance ? session->net_share() : 1;
+  const auto cancellation =
+      settings.tolerance ? session->cancellation() : fmm::detail::Cancellation{};
   std::vector<Measurement> measurements;
   for (const Method method : settings.methods)
     measurements.push_back(
-        session->run(resolve(settings, method, build, net_share), request, progress));
+        session->run(resolve(settings, method, build, cancellation), request, progress));
 
   progress.phase("writing");
   if (settings.output) write_output(*settings.output, bodies, measurements.front().results);
@@ -62,6 +67,10 @@ void run(Settings const& settings, Build const& build) {
   progress.clear();
   std::cout << table(facts, measurements) << std::flush;
   if (!std::cout) throw std::runtime_error("the table cannot be written to stdout");
+  for (auto const& measurement : measurements)
+    if (const auto count = measurement.report.not_finite; count > 0)
+      throw std::runtime_error(name_of(measurement.settings.method) + ": " +
+                               not_finite(count, facts.n));
 }
 
 int report_failure(ExitCode code, char const* what) {

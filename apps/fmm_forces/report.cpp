@@ -35,6 +35,7 @@ Json error_of(std::optional<ErrorStatistics> const& error) {
           {"force_max", error->force_max},
           {"potential_l2", error->potential_l2},
           {"samples", error->samples},
+          {"not_finite", error->not_finite},
           {"histogram", {{"log10_from", exponents}, {"log10_width", 0.1}, {"counts", counts}}}};
 }
 
@@ -102,6 +103,8 @@ Json entry(Settings const& settings, RunFacts const& facts, Measurement const& m
         {"m2p", measurement.report.m2p}}},
       {"flops", measurement.report.flops()},
       {"memory_bytes", measurement.report.memory_bytes},
+      {"not_finite", measurement.report.not_finite},
+      {"notes", facts.notes},
       {"check_seed", only(measurement.error.has_value(), settings.check_seed)},
       {"error", error_of(measurement.error)},
   };

@@ -16,6 +16,7 @@ struct RunFacts {
   std::int64_t n = 0;
   std::string device;
   std::optional<int> threads;
+  std::vector<std::string> notes;  ///< what is to be known of the input
 };
 
 /// A JSON array with an entry for each measurement.
@@ -24,6 +25,9 @@ std::string json_report(Settings const& settings, RunFacts const& facts,
 
 /// Times and errors of each method, then the seconds of each stage.
 std::string table(RunFacts const& facts, std::vector<Measurement> const& measurements);
+
+/// The words for results that are not finite.
+std::string not_finite(std::int64_t bodies, std::int64_t n);
 
 /// The stages that a measurement may have, in the order of execution.
 std::vector<std::string> stage_names(std::vector<Measurement> const& measurements);

@@ -60,15 +60,16 @@ View allocate(std::string const& what, std::size_t n) {
 template <class Real, class Data>
 inline constexpr bool has_mixed = std::is_same_v<Real, float>&& std::is_same_v<Data, double>;
 
-/// Sums in memory of the space, in the working precision (float, if it is mixed).
-template <class Space, class Real>
+/// Sums in memory of the space, in the precision of the bodies: double has room for every unit,
+/// whatever the working precision.
+template <class Space, class Data>
 struct ResultsOn {
-  Column<Space, Real> potential;
-  Table3<Space, Real> field;
+  Column<Space, Data> potential;
+  Table3<Space, Data> field;
 
   explicit ResultsOn(std::int64_t n)
-      : potential(allocate<Column<Space, Real>>("the potential", static_cast<std::size_t>(n))),
-        field(allocate<Table3<Space, Real>>("the field", static_cast<std::size_t>(n))) {}
+      : potential(allocate<Column<Space, Data>>("the potential", static_cast<std::size_t>(n))),
+        field(allocate<Table3<Space, Data>>("the field", static_cast<std::size_t>(n))) {}
 
   Results on_host() const {
     const auto p = Kokkos::create_mirror_view(potential);
@@ -125,9 +126,9 @@ Measurement measure_runs(std::function<TimedRun(fmm::Report*)> const& run,
                          Progress& progress);
 
 /// Times `solver` on the bodies; builds take the last step's field, if there is one.
-template <class Solver, class Space, class Data, class Real, class... LastField>
+template <class Solver, class Space, class Data, class... LastField>
 Measurement measure(Solver& solver, BodiesOn<Space, Data> const& bodies,
-                    ResultsOn<Space, Real> const& results, MethodSettings const& settings,
+                    ResultsOn<Space, Data> const& results, MethodSettings const& settings,
                     int repeats, Progress& progress, LastField const&... last_field) {
   const auto timed_run = [&](fmm::Report* report) {
     Stopwatch<Space> watch(bodies.space);
@@ -152,7 +153,7 @@ Measurement measure(Solver& solver, BodiesOn<Space, Data> const& bodies,
 /// translation unit of its own for each order and precision.
 template <int Order, class Real, class Data, class Space>
 Measurement run_expansion(BodiesOn<Space, Data> const& bodies,
-                          ResultsOn<Space, Real> const& results, MethodSettings const& settings,
+                          ResultsOn<Space, Data> const& results, MethodSettings const& settings,
                           int repeats, Progress& progress);
 
 }  // namespace forces

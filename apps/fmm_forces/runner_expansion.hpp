@@ -9,9 +9,9 @@
 namespace forces {
 
 /// The field that one evaluation by `solver` gives, as that of the step before.
-template <class Real, class Solver, class Space, class Data>
-Table3<Space, Real> last_step(Solver solver, BodiesOn<Space, Data> const& bodies) {
-  const ResultsOn<Space, Real> results(bodies.size());
+template <class Solver, class Space, class Data>
+Table3<Space, Data> last_step(Solver solver, BodiesOn<Space, Data> const& bodies) {
+  const ResultsOn<Space, Data> results(bodies.size());
   const auto plan = solver.build(bodies.space, bodies.positions);
   solver.evaluate(bodies.space, plan, bodies.charges, results.potential, results.field);
   bodies.space.fence();
@@ -20,8 +20,8 @@ Table3<Space, Real> last_step(Solver solver, BodiesOn<Space, Data> const& bodies
 
 /// The solver of a kernel, order and precision that the settings ask for. Those that `resolve` refuses are
 /// not compiled: mixed precision and the translations that are there for comparison have fewer criteria.
-template <class Precision, class Kernel, int Order, class Real, class Data, class Space>
-Measurement run_kernel(BodiesOn<Space, Data> const& bodies, ResultsOn<Space, Real> const& results,
+template <class Precision, class Kernel, int Order, class Data, class Space>
+Measurement run_kernel(BodiesOn<Space, Data> const& bodies, ResultsOn<Space, Data> const& results,
                        MethodSettings const& settings, int repeats, Progress& progress) {
   constexpr bool mixed = std::is_same_v<Precision, fmm::Mixed>;
   const auto run = [&]<class Translation, class Traversal>(Translation, Traversal,
@@ -45,7 +45,7 @@ Measurement run_kernel(BodiesOn<Space, Data> const& bodies, ResultsOn<Space, Rea
         using First =
             fmm::Solver<Kernel, Order, Translation, fmm::DualTree<Field>, Precision, Space>;
         return run(translation, fmm::DualTree<fmm::RelativeCriterion>{},
-                   last_step<Real>(First(options), bodies));
+                   last_step(First(options), bodies));
       }
     return settings.criterion == Criterion::field
                ? run(translation, fmm::DualTree<Field>{})
@@ -65,7 +65,7 @@ Measurement run_kernel(BodiesOn<Space, Data> const& bodies, ResultsOn<Space, Rea
 
 template <int Order, class Real, class Data, class Space>
 Measurement run_expansion(BodiesOn<Space, Data> const& bodies,
-                          ResultsOn<Space, Real> const& results, MethodSettings const& settings,
+                          ResultsOn<Space, Data> const& results, MethodSettings const& settings,
                           int repeats, Progress& progress) {
   return with_kernel(settings, [&]<class Kernel>(Kernel const&) {
     if constexpr (has_mixed<Real, Data>)

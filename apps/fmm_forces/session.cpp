@@ -22,14 +22,14 @@ std::vector<int> as_vector(std::integer_sequence<int, Order...>) {
   return {Order...};
 }
 
-template <class Space, class Data, class Real>
-using Runner = Measurement (*)(BodiesOn<Space, Data> const&, ResultsOn<Space, Real> const&,
+template <class Space, class Data>
+using Runner = Measurement (*)(BodiesOn<Space, Data> const&, ResultsOn<Space, Data> const&,
                                MethodSettings const&, int repeats, Progress&);
 
 /// Those of the orders compiled in; nullptr for another one.
 template <class Space, class Data, class Real, int... Order>
-Runner<Space, Data, Real> find_runner(int order, std::integer_sequence<int, Order...>) {
-  Runner<Space, Data, Real> found = nullptr;
+Runner<Space, Data> find_runner(int order, std::integer_sequence<int, Order...>) {
+  Runner<Space, Data> found = nullptr;
   ((order == Order ? void(found = &run_expansion<Order, Real, Data, Space>) : void()), ...);
   return found;
 }
@@ -66,6 +66,7 @@ ErrorStatistics statistics_of(fmm::ErrorMeasure const& measure) {
                              .force_max = measure.force_max,
                              .potential_l2 = measure.potential_l2,
                              .samples = static_cast<std::int64_t>(measure.samples),
+                             .not_finite = static_cast<std::int64_t>(measure.not_finite),
                              .histogram = {}};
   for (const double error : measure.force)
     if (error > 0 && std::isfinite(error))
@@ -88,8 +89,9 @@ class SessionOn final : public Session {
     return std::nullopt;
   }
 
-  double net_share() const override {
-    return fmm::detail::net_share(bodies_.space, bodies_.charges);
+  fmm::detail::Cancellation cancellation() const override {  // only Laplace takes both signs
+    return fmm::detail::cancellation_of(bodies_.space, fmm::Laplace(), bodies_.positions,
+                                        bodies_.charges);
   }
 
   Measurement run(MethodSettings const& settings, RunRequest const& request,
@@ -107,7 +109,7 @@ class SessionOn final : public Session {
   template <class Real>
   Measurement run_in(MethodSettings const& settings, RunRequest const& request,
                      Progress& progress) {
-    const ResultsOn<Space, Real> results(bodies_.size());
+    const ResultsOn<Space, Data> results(bodies_.size());
     return with_kernel(settings, [&](auto const& kernel) {
       if (settings.method == Method::direct) {
         if constexpr (has_mixed<Real, Data>)
@@ -117,8 +119,8 @@ class SessionOn final : public Session {
       }
       auto used = settings;
       std::optional<TuningFacts> tuning;
-      if (settings.tune_to) tuning = tune(used, kernel, results, progress);
-      auto measurement = run_tree(used, results, request.repeats, progress);
+      if (settings.tune_to) tuning = tune<Real>(used, kernel, results, progress);
+      auto measurement = run_tree<Real>(used, results, request.repeats, progress);
       measurement.tuning = tuning;
       finish(measurement, kernel, results, request, progress);
       return measurement;
@@ -126,16 +128,16 @@ class SessionOn final : public Session {
   }
 
   template <class Real>
-  Measurement run_tree(MethodSettings const& settings, ResultsOn<Space, Real> const& results,
+  Measurement run_tree(MethodSettings const& settings, ResultsOn<Space, Data> const& results,
                        int repeats, Progress& progress) {
     return find_runner<Space, Data, Real>(settings.order, Orders{})(bodies_, results, settings,
                                                                     repeats, progress);
   }
 
   /// Changes the settings to the fastest that were found to hold their tolerance.
-  template <class Kernel, class Real>
+  template <class Real, class Kernel>
   TuningFacts tune(MethodSettings& settings, Kernel const& kernel,
-                   ResultsOn<Space, Real> const& results, Progress& progress) {
+                   ResultsOn<Space, Data> const& results, Progress& progress) {
     Stopwatch<Space> watch(bodies_.space);
     const auto known = known_field(settings, kernel, progress);
     const auto with = [given = settings](fmm::detail::Setting const& setting) {
@@ -147,10 +149,10 @@ class SessionOn final : public Session {
     };
     const auto measure = [&](fmm::detail::Setting const& setting, double goal) {
       const auto one = with(setting);
-      run_tree(one, results, 0, progress);
+      run_tree<Real>(one, results, 0, progress);
       fmm::detail::Trial trial{setting,
                                fmm::detail::likely_error(bodies_.space, results.field, known)};
-      if (trial.error <= goal) trial.seconds = run_tree(one, results, 2, progress).total;
+      if (trial.error <= goal) trial.seconds = run_tree<Real>(one, results, 2, progress).total;
       return trial;
     };
     const auto orders = as_vector(Orders{});
@@ -190,8 +192,8 @@ class SessionOn final : public Session {
 
   /// In full where that is fast enough. Otherwise at a sample of the targets, as many as tell the
   /// speed: the time of the pairs is scaled to all targets.
-  template <class Precision, class Kernel, class Real>
-  Measurement run_direct(Kernel const& kernel, ResultsOn<Space, Real> const& results,
+  template <class Precision, class Kernel>
+  Measurement run_direct(Kernel const& kernel, ResultsOn<Space, Data> const& results,
                          MethodSettings const& settings, RunRequest const& request,
                          Progress& progress) {
     constexpr std::int64_t never_sampled = 16384;  // bodies
@@ -216,8 +218,8 @@ class SessionOn final : public Session {
     double predicted;      ///< of the pairs of all targets
   };
 
-  template <class Solver, class Real>
-  Speed speed_of(Solver& solver, ResultsOn<Space, Real> const& results, Progress& progress) {
+  template <class Solver>
+  Speed speed_of(Solver& solver, ResultsOn<Space, Data> const& results, Progress& progress) {
     constexpr double enough = 2;  // seconds
     progress.phase("direct: " + std::to_string(bodies_.size()) + " bodies, the speed of a sample");
     const auto plan = solver.build(bodies_.space, bodies_.positions);
@@ -237,9 +239,9 @@ class SessionOn final : public Session {
   }
 
   /// The direct sum at about so many targets, its time scaled to all.
-  template <class Solver, class Kernel, class Real>
+  template <class Solver, class Kernel>
   Measurement run_sample(Solver& solver, Kernel const& kernel,
-                         ResultsOn<Space, Real> const& results, MethodSettings const& settings,
+                         ResultsOn<Space, Data> const& results, MethodSettings const& settings,
                          RunRequest const& request, Speed const& speed, Progress& progress) {
     Measurement measurement;
     std::vector<double> builds, evaluations;
@@ -271,8 +273,8 @@ class SessionOn final : public Session {
   }
 
   /// Errors, at some of the `targets` if only these have results, and results, after the times.
-  template <class Kernel, class Real, class... Targets>
-  void finish(Measurement& measurement, Kernel const& kernel, ResultsOn<Space, Real> const& results,
+  template <class Kernel, class... Targets>
+  void finish(Measurement& measurement, Kernel const& kernel, ResultsOn<Space, Data> const& results,
               RunRequest const& request, Progress& progress, Targets const&... targets) {
     if (request.check > 0 && bodies_.size() > 0) {
       progress.phase(name_of(measurement.settings.method) +

@@ -4,6 +4,7 @@
 #pragma once
 
 #include <cstdint>
+#include <fmm/detail/order_choice.hpp>
 #include <fmm/report.hpp>
 #include <map>
 #include <memory>
@@ -35,6 +36,7 @@ struct ErrorStatistics {
   double force_max = 0;     ///< largest |a - a_ref| / |a_ref|
   double potential_l2 = 0;  ///< as force_l2
   std::int64_t samples = 0;
+  std::int64_t not_finite = 0;  ///< of these, with a result that is infinite or not a number
 
   /// |a - a_ref| / |a_ref| counted in tenths of a decade: bin b holds 10^(b/10) to 10^((b+1)/10).
   std::map<int, std::int64_t> histogram;
@@ -72,8 +74,8 @@ class Session {
   virtual std::string device() const = 0;
   /// Threads of the host that compute; nothing for a GPU.
   virtual std::optional<int> threads() const = 0;
-  /// |sum q| / sum |q| of the bodies.
-  virtual double net_share() const = 0;
+  /// Of the bodies.
+  virtual fmm::detail::Cancellation cancellation() const = 0;
   virtual Measurement run(MethodSettings const& settings, RunRequest const& request,
                           Progress& progress) = 0;
 };

@@ -338,9 +338,9 @@ void CommandLine::add_machine() {
       },
       "Kokkos backend, compiled in: " + join(build_.backends) +
           " [auto: " + name_of(build_.default_backend) + "]");
-  // Kokkos's OpenMP backend has room for 512 threads.
-  add_integer("--threads", "T", settings_.threads, 1, 512,
-              "Threads of the host, 1 to 512 [OMP_NUM_THREADS, or all cores]");
+  add_integer("--threads", "T", settings_.threads, 1, most_threads,
+              "Threads of the host, 1 to " + std::to_string(most_threads) +
+                  " [OMP_NUM_THREADS, or all cores]");
 }
 
 void CommandLine::add_measurement() {
@@ -463,15 +463,15 @@ std::optional<Settings> parse_command_line(int argc, char const* const* argv, Bu
   check_physics(settings);
   check_machine(settings);
   check_files(settings);
-  constexpr double of_one_sign = 1;  // what is wrong does not depend on it
-  for (const Method method : settings.methods) resolve(settings, method, build, of_one_sign);
+  const fmm::detail::Cancellation none;  // what is wrong does not depend on it
+  for (const Method method : settings.methods) resolve(settings, method, build, none);
   return settings;
 }
 
 /// The settings with order and criterion for their tolerance, and in the place of float mixed
 /// precision, which holds it for close pairs, too. Throws fmm::InvalidArgument.
 Settings with_tolerance(Settings settings, Method method, std::vector<int> const& orders,
-                        double net_share) {
+                        fmm::detail::Cancellation charges) {
   const double tolerance = *settings.tolerance;
   const bool single = settings.precision != Precision::double_precision;
   if (method == Method::treecode)
@@ -488,15 +488,16 @@ Settings with_tolerance(Settings settings, Method method, std::vector<int> const
   settings.criterion = Criterion::power;
   if (!settings.order)
     settings.order = orders[fmm::detail::nearest_order(
-        tolerance, {settings.backend != Backend::cuda, single}, net_share, orders)];
+        tolerance, {settings.backend != Backend::cuda, single}, charges, orders)];
   if (has_softening_error(settings) && !settings.softening_error)
     settings.softening_error = fmm::detail::softening_error_for(tolerance);
   return settings;
 }
 
-MethodSettings resolve(Settings const& given, Method method, Build const& build, double net_share) {
+MethodSettings resolve(Settings const& given, Method method, Build const& build,
+                       fmm::detail::Cancellation charges) {
   const Settings settings =
-      given.tolerance ? with_tolerance(given, method, build.orders, net_share) : given;
+      given.tolerance ? with_tolerance(given, method, build.orders, charges) : given;
   const bool mixed = settings.precision == Precision::mixed_precision;
   if (mixed && settings.translation != Translation::rotation)
     throw fmm::InvalidArgument("--translation", name_of(settings.translation),

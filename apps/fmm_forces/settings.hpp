@@ -5,6 +5,7 @@
 
 #include <cstdint>
 #include <filesystem>
+#include <fmm/detail/order_choice.hpp>
 #include <fmm/options.hpp>
 #include <optional>
 #include <string>
@@ -83,9 +84,9 @@ struct Build {
 /// fmm::InvalidArgument or UserError.
 std::optional<Settings> parse_command_line(int argc, char const* const* argv, Build const& build);
 
-/// The settings of one method, defaults filled in; `net_share` of the charges, |sum q| / sum |q|, decides with a
-/// tolerance. Throws fmm::InvalidArgument.
+/// The settings of one method, defaults filled in; how the charges cancel decides with a tolerance.
+/// Throws fmm::InvalidArgument.
 MethodSettings resolve(Settings const& settings, Method method, Build const& build,
-                       double net_share);
+                       fmm::detail::Cancellation charges);
 
 }  // namespace forces

@@ -12,4 +12,5 @@ FORCES_SHARED(, Kokkos::OpenMP)
 FORCES_SHARED(, Kokkos::Cuda)
 FORCES_SHARED_DATA(, Kokkos::Cuda, float, float)
 FORCES_SHARED_UNMIXED_DATA(, Kokkos::Cuda, float, float)
+FORCES_SHARED_RESULTS(, Kokkos::Cuda, float, float)
 #endif

@@ -40,19 +40,25 @@
   prefix template fmm::detail::CellMeasures<Space>                                          \
   fmm::detail::measure_for_lists<fmm::DualTree<fmm::PowerCriterion>>(                       \
       Space const&, fmm::detail::PlanStorage<Space, Precision>&, fmm::detail::FarFieldRule, \
-      fmm::detail::LeafSums<Space, Precision> const&, double);
+      fmm::detail::BodySums<Space, Precision> const&, double);
 #define FORCES_SHARED_RELIST(prefix, Space, Precision, Traversal)                     \
   prefix template void fmm::detail::build_dual_lists<Traversal>(                      \
       Space const&, fmm::detail::PlanStorage<Space, Precision>&, fmm::Options const&, \
       fmm::detail::FarFieldRule, fmm::detail::CellMeasures<Space> const&,             \
       fmm::detail::Array<int, Space>);
 
-#define FORCES_SHARED_CHARGES(prefix, Space, Precision, Data)                                  \
-  prefix template double fmm::detail::take_charges(                                            \
-      Space const&, bool, decltype(forces::BodiesOn<Space, Data>::charges)::const_type const&, \
-      fmm::detail::Array<fmm::detail::BodyIndex, Space>,                                       \
-      fmm::detail::Array<fmm::detail::Body<fmm::detail::real_t<Precision>>, Space>,            \
+#define FORCES_SHARED_CHARGES(prefix, Space, Precision, Data)                                    \
+  prefix template void fmm::detail::take_charges(                                                \
+      Space const&, double, decltype(forces::BodiesOn<Space, Data>::charges)::const_type const&, \
+      fmm::detail::Array<fmm::detail::BodyIndex, Space>,                                         \
+      fmm::detail::Array<fmm::detail::Body<fmm::detail::real_t<Precision>>, Space>,              \
       fmm::detail::Array<fmm::detail::Sums<fmm::detail::sum_t<Precision>>, Space>);
+
+#define FORCES_SHARED_RESULTS(prefix, Space, Sum, Data)                  \
+  prefix template void fmm::detail::give_results(                        \
+      Space const&, fmm::detail::Array<fmm::detail::Sums<Sum>, Space>,   \
+      fmm::detail::Array<fmm::detail::BodyIndex, Space>, double, double, \
+      forces::Column<Space, Data> const&, forces::Table3<Space, Data> const&);
 
 #define FORCES_SHARED_NEAR_FIELD(prefix, Space, Precision, Kernel)                   \
   prefix template void fmm::detail::p2p<fmm::detail::Wanted<true, true>, Precision>( \
@@ -78,34 +84,31 @@
   FORCES_SHARED_BUILD(prefix, Space, Real, Data, fmm::FmmList)                               \
   FORCES_SHARED_BUILD_WITH(prefix, Space, Real, Data, fmm::DualTree<fmm::RelativeCriterion>, \
                            decltype(forces::BodiesOn<Space, Data>::charges),                 \
-                           decltype(forces::ResultsOn<Space, Real>::field))
+                           decltype(forces::ResultsOn<Space, Data>::field))
 #define FORCES_SHARED_UNMIXED(prefix, Space, Real)        \
   FORCES_SHARED_UNMIXED_DATA(prefix, Space, Real, double) \
   FORCES_SHARED_RELIST(prefix, Space, Real, fmm::DualTree<fmm::RelativeCriterion>)
 
-#define FORCES_SHARED_PRECISION(prefix, Space, Precision)                                        \
-  prefix template class fmm::detail::PlanPool<Space, Precision>;                                 \
-  FORCES_SHARED_DATA(prefix, Space, Precision, double)                                           \
-  FORCES_SHARED_MEASURES(prefix, Space, Precision)                                               \
-  FORCES_SHARED_RELIST(prefix, Space, Precision, fmm::DualTree<fmm::PowerCriterion>)             \
-  FORCES_SHARED_RELIST(prefix, Space, Precision, fmm::DualTree<fmm::RadiusCriterion>)            \
-  FORCES_SHARED_NEAR_FIELD(prefix, Space, Precision, fmm::Laplace)                               \
-  FORCES_SHARED_NEAR_FIELD(prefix, Space, Precision, fmm::SoftenedGravity)                       \
-  FORCES_SHARED_NEAR_FIELD(prefix, Space, Precision, fmm::SplineGravity)                         \
-  prefix template void fmm::detail::give_results(                                                \
-      Space const&, fmm::detail::Array<fmm::detail::Sums<fmm::detail::sum_t<Precision>>, Space>, \
-      fmm::detail::Array<fmm::detail::BodyIndex, Space>, double, double,                         \
-      forces::Column<Space, fmm::detail::real_t<Precision>> const&,                              \
-      forces::Table3<Space, fmm::detail::real_t<Precision>> const&);
+#define FORCES_SHARED_PRECISION(prefix, Space, Precision)                             \
+  prefix template class fmm::detail::PlanPool<Space, Precision>;                      \
+  FORCES_SHARED_DATA(prefix, Space, Precision, double)                                \
+  FORCES_SHARED_MEASURES(prefix, Space, Precision)                                    \
+  FORCES_SHARED_RELIST(prefix, Space, Precision, fmm::DualTree<fmm::PowerCriterion>)  \
+  FORCES_SHARED_RELIST(prefix, Space, Precision, fmm::DualTree<fmm::RadiusCriterion>) \
+  FORCES_SHARED_NEAR_FIELD(prefix, Space, Precision, fmm::Laplace)                    \
+  FORCES_SHARED_NEAR_FIELD(prefix, Space, Precision, fmm::SoftenedGravity)            \
+  FORCES_SHARED_NEAR_FIELD(prefix, Space, Precision, fmm::SplineGravity)
 
-#define FORCES_SHARED(prefix, Space)                 \
-  FORCES_SHARED_BUCKETS(prefix, Space)               \
-  FORCES_SHARED_PRECISION(prefix, Space, float)      \
-  FORCES_SHARED_PRECISION(prefix, Space, fmm::Mixed) \
-  FORCES_SHARED_PRECISION(prefix, Space, double)     \
-  FORCES_SHARED_UNMIXED(prefix, Space, float)        \
-  FORCES_SHARED_UNMIXED(prefix, Space, double)       \
-  FORCES_SHARED_PRODUCT(prefix, Space, float)        \
+#define FORCES_SHARED(prefix, Space)                   \
+  FORCES_SHARED_BUCKETS(prefix, Space)                 \
+  FORCES_SHARED_PRECISION(prefix, Space, float)        \
+  FORCES_SHARED_PRECISION(prefix, Space, fmm::Mixed)   \
+  FORCES_SHARED_PRECISION(prefix, Space, double)       \
+  FORCES_SHARED_UNMIXED(prefix, Space, float)          \
+  FORCES_SHARED_UNMIXED(prefix, Space, double)         \
+  FORCES_SHARED_RESULTS(prefix, Space, float, double)  \
+  FORCES_SHARED_RESULTS(prefix, Space, double, double) \
+  FORCES_SHARED_PRODUCT(prefix, Space, float)          \
   FORCES_SHARED_PRODUCT(prefix, Space, double)
 
 #ifdef KOKKOS_ENABLE_SERIAL
@@ -118,4 +121,5 @@ FORCES_SHARED(extern, Kokkos::OpenMP)
 FORCES_SHARED(extern, Kokkos::Cuda)
 FORCES_SHARED_DATA(extern, Kokkos::Cuda, float, float)
 FORCES_SHARED_UNMIXED_DATA(extern, Kokkos::Cuda, float, float)
+FORCES_SHARED_RESULTS(extern, Kokkos::Cuda, float, float)
 #endif

@@ -45,12 +45,18 @@ std::string seconds(double value) { return format(value < 100 ? "%.4f" : "%.1f",
 
 }  // namespace
 
+std::string not_finite(std::int64_t bodies, std::int64_t n) {
+  return std::to_string(bodies) + " of " + std::to_string(n) +
+         " bodies have results that are infinite or not a number";
+}
+
 std::string table(RunFacts const& facts, std::vector<Measurement> const& measurements) {
   TextTable summary, stages;
   summary.add({"method", "traversal", "order", "theta", "N", "total s", "build s", "evaluate s",
                "force L2", "force p99", "potential L2"});
   std::vector<std::string> header{"stage, s"};
   std::string note;
+  for (auto const& text : facts.notes) note += "note: " + text + '\n';
   for (auto const& m : measurements) {
     auto const& s = m.settings;
     const bool tree = s.method != Method::direct;
@@ -65,9 +71,11 @@ std::string table(RunFacts const& facts, std::vector<Measurement> const& measure
                  seconds(m.evaluate), error(&ErrorStatistics::force_l2),
                  error(&ErrorStatistics::force_p99), error(&ErrorStatistics::potential_l2)});
     header.push_back(name_of(s.method) + mark);
+    if (const auto count = m.report.not_finite; count > 0)
+      note += name_of(s.method) + ": " + not_finite(count, facts.n) + '\n';
     if (m.sampled_targets)
-      note = "* not run in full: summed at " + std::to_string(*m.sampled_targets) +
-             " sampled targets, the time of all targets extrapolated from theirs\n";
+      note += "* not run in full: summed at " + std::to_string(*m.sampled_targets) +
+              " sampled targets, the time of all targets extrapolated from theirs\n";
   }
   stages.add(header);
   for (auto const& name : stage_names(measurements)) {

@@ -4,6 +4,8 @@
 
 #include <algorithm>
 #include <chrono>
+#include <cmath>
+#include <limits>
 #include <random>
 #include <string>
 #include <unordered_map>
@@ -11,19 +13,22 @@
 
 #include "bodies.hpp"
 #include "concepts.hpp"
+#include "detail/host_thread.hpp"
 #include "kernels/p2p.hpp"
 
 namespace fmm {
 
-/// Errors of a result against the direct sum in double.
+/// Errors of a result against the direct sum in double. An error is infinite if a number that it is
+/// made of is not finite, and where the reference is 0 and the result is not.
 struct ErrorMeasure {
-  double force_l2 = 0;        ///< sqrt(sum |a - a_ref|^2 / sum |a_ref|^2)
-  double force_p99 = 0;       ///< 99th percentile of |a - a_ref| / |a_ref|
-  double force_max = 0;       ///< largest |a - a_ref| / |a_ref|
-  double potential_l2 = 0;    ///< sqrt(sum (phi - phi_ref)^2 / sum phi_ref^2)
-  std::size_t samples = 0;    ///< targets compared
-  double direct_seconds = 0;  ///< time of the direct sum for them
-  std::vector<double> force;  ///< |a - a_ref| / |a_ref| of each target, ascending
+  double force_l2 = 0;         ///< sqrt(sum |a - a_ref|^2 / sum |a_ref|^2)
+  double force_p99 = 0;        ///< 99th percentile of |a - a_ref| / |a_ref|
+  double force_max = 0;        ///< largest |a - a_ref| / |a_ref|
+  double potential_l2 = 0;     ///< sqrt(sum (phi - phi_ref)^2 / sum phi_ref^2)
+  std::size_t samples = 0;     ///< targets compared
+  std::size_t not_finite = 0;  ///< of these, targets with a result that is infinite or not a number
+  double direct_seconds = 0;   ///< time of the direct sum for them
+  std::vector<double> force;   ///< |a - a_ref| / |a_ref| of each target, ascending
 };
 
 /// Asks an evaluation for the error of its results: at `samples` random bodies (all, if there are fewer),
@@ -136,6 +141,7 @@ struct DirectSums {
     if constexpr (RescalableKernel<Kernel>) {
       length = root_cube(bounding_box(space, positions)).exact_unit();
       scaled = kernel.rescaled(length);
+      check_softening(softening_of(kernel), length, true);
       potential_unit *= kernel.potential_unit(length);
     }
     field_unit = potential_unit / length;
@@ -145,15 +151,18 @@ struct DirectSums {
 
 }  // namespace detail
 
-/// Direct sums in double, in the caller's units, over all N bodies at those numbered in `targets` (M):
-/// potential (M) and field (M,3), each a View or fmm::none. Returns when they are there. Throws InvalidArgument for a
-/// target that is no body and for extents that do not match, before any result is touched. Cost: M N pairs.
+/// Direct sums in double, in the caller's units, over all N bodies at those numbered in `targets`
+/// (M): potential (M) and field (M,3), each a View or fmm::none. Returns when they are there.
+/// Throws InvalidArgument for a target that is no body, for extents that do not match and for
+/// results in float whose unit float has no room for, before any result is touched. Cost: M N
+/// pairs.
 template <class ExecutionSpace, class Kernel, class Positions, class Charges, class Targets,
           class Potential, class Field>
 void direct_sum(ExecutionSpace const& space, Kernel const& kernel, Positions const& positions,
                 Charges const& charges, Targets const& targets, Potential const& potential,
                 Field const& field) {
   static_assert(PairKernel<Kernel>);
+  const detail::HostThread<ExecutionSpace> thread(space);
   detail::check_view<ExecutionSpace, Positions, 2>();
   detail::check_view<ExecutionSpace, Charges, 1>();
   detail::check_result<ExecutionSpace, Potential, 1>();
@@ -170,6 +179,11 @@ void direct_sum(ExecutionSpace const& space, Kernel const& kernel, Positions con
   const auto chosen = target_buffer.resize(m);
   Kokkos::deep_copy(space, chosen, targets);
   detail::check_targets(space, chosen, n);
+  constexpr bool in_float = detail::is_of_float_v<Potential> || detail::is_of_float_v<Field>;
+  if constexpr (in_float && detail::RescalableKernel<Kernel>)
+    detail::check_ranges<double, Potential, Field>(
+        detail::profile_of(kernel), detail::root_cube(detail::bounding_box(space, positions)),
+        detail::inspect_charges(space, false, charges).sum);
   detail::DirectSums<ExecutionSpace> direct;
   direct.template add<Want>(space, kernel, typename Positions::const_type(positions),
                             typename Charges::const_type(charges), chosen);
@@ -206,27 +220,74 @@ inline std::vector<BodyIndex> choose_bodies(std::size_t samples, std::size_t n,
   return {chosen.begin(), chosen.end()};
 }
 
+/// The norms of differences and of what they are differences from, over any vectors. Squares are
+/// those of numbers in units of a power of two near the largest one, so that none overflows and
+/// none that counts underflows.
+class RelativeNorm {
+ public:
+  explicit RelativeNorm(double largest) {
+    if (largest > 0 && std::isfinite(largest))
+      per_unit_ = std::ldexp(1.0, -std::max(std::ilogb(largest), -1000));
+  }
+
+  void add(double computed, double exact) {
+    const double difference = (computed - exact) * per_unit_, reference = exact * per_unit_;
+    difference2_ += difference * difference;
+    reference2_ += reference * reference;
+    differs_ = differs_ || computed != exact;
+  }
+  /// Infinite if it is not a number.
+  double ratio() const {
+    if (differs_ && reference2_ == 0) return std::numeric_limits<double>::infinity();
+    if (difference2_ == 0 && std::isfinite(reference2_)) return 0;
+    const double ratio = std::sqrt(difference2_ / reference2_);
+    return std::isnan(ratio) ? std::numeric_limits<double>::infinity() : ratio;
+  }
+
+ private:
+  double per_unit_ = 1, difference2_ = 0, reference2_ = 0;
+  bool differs_ = false;
+};
+
+inline double largest_component(Sums<double> const& s) {
+  return std::fmax(std::fabs(s.x), std::fmax(std::fabs(s.y), std::fabs(s.z)));
+}
+
+inline void add_field(RelativeNorm& norm, Sums<double> const& computed, Sums<double> const& exact) {
+  norm.add(computed.x, exact.x);
+  norm.add(computed.y, exact.y);
+  norm.add(computed.z, exact.z);
+}
+
 /// Errors of `computed` sums against `exact` ones of the same targets.
 FMM_SELDOM inline ErrorMeasure compare(std::vector<Sums<double>> const& computed,
                                        std::vector<Sums<double>> const& exact, bool potential,
                                        bool field) {
   ErrorMeasure error;
   error.samples = exact.size();
-  double force2 = 0, difference2 = 0, potential2 = 0, potential_difference2 = 0;
-  const auto square = [](double x, double y, double z) { return x * x + y * y + z * z; };
+  double largest_field = 0, largest_potential = 0;
+  for (Sums<double> const& s : exact) {
+    largest_field = std::fmax(largest_field, largest_component(s));
+    largest_potential = std::fmax(largest_potential, std::fabs(s.potential));
+  }
+  RelativeNorm of_field(largest_field), of_potential(largest_potential);
   for (std::size_t i = 0; i < exact.size(); ++i) {
     const Sums<double> a = computed[i], b = exact[i];
-    potential2 += b.potential * b.potential;
-    potential_difference2 += (a.potential - b.potential) * (a.potential - b.potential);
-    const double b2 = square(b.x, b.y, b.z), d2 = square(a.x - b.x, a.y - b.y, a.z - b.z);
-    force2 += b2;
-    difference2 += d2;
-    if (field) error.force.push_back(d2 == 0 ? 0 : std::sqrt(d2 / b2));
+    const bool finite =
+        (!potential || std::isfinite(a.potential)) &&
+        (!field || (std::isfinite(a.x) && std::isfinite(a.y) && std::isfinite(a.z)));
+    error.not_finite += !finite;
+    of_potential.add(a.potential, b.potential);
+    add_field(of_field, a, b);
+    if (field) {
+      RelativeNorm own(largest_component(b));
+      add_field(own, a, b);
+      error.force.push_back(own.ratio());
+    }
   }
-  if (potential && potential_difference2 > 0)
-    error.potential_l2 = std::sqrt(potential_difference2 / potential2);
+  if (potential) error.potential_l2 = of_potential.ratio();
   if (field && !exact.empty()) {
-    if (difference2 > 0) error.force_l2 = std::sqrt(difference2 / force2);
+    error.force_l2 = of_field.ratio();
     std::sort(error.force.begin(), error.force.end());
     error.force_max = error.force.back();
     error.force_p99 = error.force[std::size_t(0.99 * double(exact.size() - 1))];
@@ -244,6 +305,7 @@ ErrorMeasure compare_at(Space const& space, Kernel const& kernel, Positions cons
   check_view<Space, Charges, 1>();
   check_result<Space, Potential, 1>();
   check_result<Space, Field, 2>();
+  const HostThread<Space> thread(space);
   const std::int64_t n = checked_size("positions", positions);
   check_extents("potential", potential, n);
   check_extents("field", field, n);

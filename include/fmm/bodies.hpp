@@ -15,36 +15,50 @@
 
 namespace fmm::detail {
 
-/// Largest |q|, and the smallest index of a charge that is not allowed.
+/// The lowest and the highest charge, the sum of |q|, and the smallest index of a charge that is
+/// not allowed.
 template <class Charges>
 struct InspectCharges {
   Charges charges;
   bool positive;
 
-  KOKKOS_FUNCTION void operator()(std::int64_t i, double& largest, std::int64_t& bad) const {
+  KOKKOS_FUNCTION void operator()(std::int64_t i, double& lowest, double& highest, double& sum,
+                                  std::int64_t& bad) const {
     if (i + bodies_ahead < std::int64_t(charges.extent(0))) prefetch(charges(i + bodies_ahead));
     const double q = charges(i);
     if ((!(q - q == 0) || (positive && q < 0)) && i < bad) bad = i;
-    const double size = q < 0 ? -q : q;
-    if (size > largest) largest = size;
+    if (q < lowest) lowest = q;
+    if (q > highest) highest = q;
+    sum += q < 0 ? -q : q;
   }
 };
 
-/// A power of two near the largest |q|, by which charges are divided so that any unit works in float; 1 if
-/// all are 0. Throws InvalidArgument for a charge that is not finite or, with `positive`, below 0.
+/// What is to be known of (N) `charges` before they are used. Throws InvalidArgument for a charge
+/// that is not finite or, with `positive`, below 0, and for charges that are all so small that
+/// double cannot divide by them.
 template <class Space, class Charges>
-double charge_scale(Space const& space, bool positive, Charges const& charges) {
-  double largest = 0;
+ChargeFacts inspect_charges(Space const& space, bool positive, Charges const& charges) {
+  const auto count = std::int64_t(charges.extent(0));
+  if (count == 0) return {};
+  double lowest, highest;
+  ChargeFacts facts;
   std::int64_t bad;
-  Kokkos::parallel_reduce("fmm::charges::inspect", range(space, std::int64_t(charges.extent(0))),
-                          InspectCharges<Charges>{charges, positive}, Kokkos::Max<double>(largest),
+  Kokkos::parallel_reduce("fmm::charges::inspect", range(space, count),
+                          InspectCharges<Charges>{charges, positive}, Kokkos::Min<double>(lowest),
+                          Kokkos::Max<double>(highest), Kokkos::Sum<double>(facts.sum),
                           Kokkos::Min<std::int64_t>(bad));
   space.fence();
-  if (bad < std::int64_t(charges.extent(0)))
+  if (bad < count)
     throw InvalidArgument("charges(" + std::to_string(bad) + ")", component(space, charges, bad),
                           positive ? "finite and >= 0" : "finite");
-  if (!(largest > 0)) return 1;
-  return std::ldexp(1.0, std::ilogb(largest));
+  facts.largest = std::fmax(std::fabs(lowest), std::fabs(highest));
+  facts.both_signs = lowest < 0 && highest > 0;
+  if (facts.largest == 0) return facts;
+  if (facts.largest < std::numeric_limits<double>::min())
+    throw InvalidArgument("the largest |charge|", facts.largest,
+                          "0, or at least 2.2250738585072014e-308");
+  facts.unit = std::ldexp(1.0, std::ilogb(facts.largest));
+  return facts;
 }
 
 /// Adds up q and |q|, in whole numbers, so that sums are the same for every number of threads.
@@ -61,11 +75,10 @@ struct SumCharges {
 };
 
 /// |sum q| / sum |q|: 1 for charges of one sign or none at all, near 0 for those that cancel. What is less than a
-/// millionth of the largest |q| counts as 0. Throws as charge_scale.
+/// millionth of the largest |q| counts as 0. `unit` is that of their ChargeFacts.
 template <class Space, class Charges>
-double net_share(Space const& space, Charges const& charges) {
+double net_share(Space const& space, Charges const& charges, double unit) {
   constexpr double steps = 1 << 20;  // of 2^31 charges the sum is 2^52 at most
-  const double unit = charge_scale(space, false, charges);
   std::int64_t net = 0, sizes = 0;
   Kokkos::parallel_reduce("fmm::charges::net", range(space, std::int64_t(charges.extent(0))),
                           SumCharges<Charges>{charges, steps / unit}, net, sizes);
@@ -120,16 +133,13 @@ struct TakeCharges {
   }
 };
 
-/// Charges into tree order, divided by their unit, which is returned; `sums`, which may be empty, are set to zero.
-/// Throws InvalidArgument for a charge that is not allowed.
+/// Charges into tree order, divided by their `unit`; `sums`, which may be empty, are set to zero.
 template <class Space, class Charges, class Real, class StoredReal>
-double take_charges(Space const& space, bool positive, Charges const& charges,
-                    Array<BodyIndex, Space> order, Array<Body<StoredReal>, Space> bodies,
-                    Array<Sums<Real>, Space> sums) {
-  const double unit = charge_scale(space, positive, charges);
+void take_charges(Space const& space, double unit, Charges const& charges,
+                  Array<BodyIndex, Space> order, Array<Body<StoredReal>, Space> bodies,
+                  Array<Sums<Real>, Space> sums) {
   for_range("fmm::charges", space, order.extent(0),
             TakeCharges<Space, Charges, Real, StoredReal>{charges, 1 / unit, order, bodies, sums});
-  return unit;
 }
 
 /// Whether results are gathered by `place`, in the caller's order (a GPU writes whole lines then), or
@@ -179,6 +189,32 @@ void give_results(Space const& space, Array<Sums<Real>, Space> sums, Array<BodyI
                                                        potential, field});
 }
 
+/// Bodies with a result that is infinite or not a number.
+template <class Potential, class Field>
+struct CountNotFinite {
+  Potential potential;
+  Field field;
+
+  KOKKOS_FUNCTION void operator()(std::int64_t i, std::int64_t& count) const {
+    bool finite = true;
+    const auto check = [&](double x) { finite = finite && x - x == 0; };
+    if constexpr (!std::is_same_v<Potential, None>) check(potential(i));
+    if constexpr (!std::is_same_v<Field, None>)
+      for (int d = 0; d < 3; ++d) check(field(i, d));
+    count += !finite;
+  }
+};
+
+template <class Space, class Potential, class Field>
+std::int64_t not_finite(Space const& space, std::int64_t bodies, Potential const& potential,
+                        Field const& field) {
+  std::int64_t count = 0;
+  Kokkos::parallel_reduce("fmm::results::inspect", range(space, bodies),
+                          CountNotFinite<Potential, Field>{potential, field}, count);
+  space.fence();
+  return count;
+}
+
 /// Positions in double, in tree order, for AllPairs.
 template <class Space, class Positions>
 struct CopyPositions {
@@ -194,16 +230,49 @@ struct CopyPositions {
   }
 };
 
-/// Charges into tree order, their `bodies` in PlanStorage::bodies or ::positions, and room for the sums, which are
-/// set to zero if `clears`.
-template <class Space, class Precision, class Charges, class Bodies>
-void charges_stage(Space const& space, PlanStorage<Space, Precision>& s, bool positive,
-                   Charges const& charges, Bodies const& bodies, bool clears, Report* report) {
+/// Whether results go to a View of float.
+template <class Result>
+inline constexpr bool is_of_float_v = std::is_same_v<typename Result::value_type, float>;
+template <>
+inline constexpr bool is_of_float_v<None> = false;
+
+/// Throws InvalidArgument if float has no room for results whose unit that is; 0, of no charges, is
+/// none.
+template <class Result>
+void check_unit(char const* result, double unit) {
+  if constexpr (is_of_float_v<Result>)
+    if (unit != 0 && !(unit >= 1e-30 && unit <= 1e30))
+      throw InvalidArgument("the unit of " + std::string(result) + " in float", unit,
+                            "1e-30 to 1e30: take Views of double, or other units");
+}
+
+/// Throws InvalidArgument for a softening that the precision has no room for beside the bodies'
+/// cube, and for results in float whose unit it has no room for. Units are those of all charges at
+/// the distance of the cube's edge, or of the softening if that is longer.
+template <class Precision, class Potential, class Field>
+void check_ranges(KernelProfile const& kernel, Cube const& cube, double sum_of_charges) {
+  const double edge = cube.is_point ? 0 : cube.edge, length = std::fmax(edge, kernel.softening);
+  if (!cube.is_point) check_softening(kernel.softening, edge, std::is_same_v<Precision, double>);
+  if (!kernel.rescalable || length == 0) return;
+  const double unit = std::fabs(kernel.potential_unit(length)) * sum_of_charges;
+  check_unit<Potential>("the potential", unit);
+  if (!cube.is_point) check_unit<Field>("the field", unit / length * (edge / length));
+}
+
+/// Charges into tree order, their `bodies` in PlanStorage::bodies or ::positions, and room for the
+/// sums, which are set to zero if `clears`. Throws InvalidArgument for charges, softening or
+/// results as above, before anything is written.
+template <class Potential, class Field, class Space, class Precision, class Charges, class Bodies>
+void charges_stage(Space const& space, PlanStorage<Space, Precision>& s,
+                   KernelProfile const& kernel, Charges const& charges, Bodies const& bodies,
+                   bool clears, Report* report) {
   const typename Charges::const_type constant = charges;
-  s.sums.resize(s.size);
   stage(space, report, "charges", [&] {
-    s.charge_unit =
-        take_charges(space, positive, constant, s.order, bodies, s.sums.view(clears ? s.size : 0));
+    const ChargeFacts facts = inspect_charges(space, kernel.positive, constant);
+    check_ranges<Precision, Potential, Field>(kernel, s.cube, facts.sum);
+    s.charges = facts;
+    s.sums.resize(s.size);
+    take_charges(space, facts.unit, constant, s.order, bodies, s.sums.view(clears ? s.size : 0));
   });
   if (report) add_work(*report, "charges", s.size);
 }
@@ -213,7 +282,7 @@ template <class Space, class Precision, class Potential, class Field>
 void results_stage(Space const& space, PlanStorage<Space, Precision>& s,
                    KernelProfile const& kernel, double length, Potential const& potential,
                    Field const& field, Report* report) {
-  const double unit = kernel.potential_unit(length) * s.charge_unit;
+  const double unit = kernel.potential_unit(length) * s.charges.unit;
   stage(space, report, "results", [&] {
     give_results(space, s.sums.view(s.size), gathers_results_v<Space> ? s.place : s.order, unit,
                  unit / length, potential, field);

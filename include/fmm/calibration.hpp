@@ -2,10 +2,11 @@
 // The pair_error of PowerCriterion that holds a tolerance for the bodies at hand, found from a sample of them, and the
 // theta of RadiusCriterion, which may cost less.
 //
-// A pair_error that holds it for bodies of any distribution allows for the worst: most err by a seventh of the
-// tolerance (docs/math.md). So the fields of a sample of tiles are summed with a pair_error of a quarter of that,
-// which stands for the truth, and then with larger ones: what the sums differ by are the latter's errors. All of
-// these are made of the evaluation's own tree and multipoles, with lists for the sample only.
+// A pair_error that is safe before anything is known of the bodies allows for bad ones: most err by
+// a seventh of the tolerance (docs/math.md). So the fields of a sample of tiles are summed with a
+// pair_error of a quarter of that, which stands for the truth, and then with larger ones: what the
+// sums differ by are the latter's errors. All of these are made of the evaluation's own tree and
+// multipoles, with lists for the sample only.
 #pragma once
 
 #include <algorithm>
@@ -15,6 +16,7 @@
 #include <vector>
 
 #include "detail/error_at_sample.hpp"
+#include "detail/order_choice.hpp"
 #include "evaluation.hpp"
 #include "plan_builder.hpp"
 
@@ -202,7 +204,7 @@ class HeldTolerance {
 
   /// None.
   HeldTolerance() = default;
-  /// `safe` is a pair_error that holds the tolerance for bodies of any distribution.
+  /// `safe` is a pair_error for bodies of which nothing is known.
   HeldTolerance(double tolerance, double safe) : tolerance_(tolerance), safe_(safe) {}
 
   double tolerance() const { return tolerance_; }
@@ -327,10 +329,15 @@ FMM_SELDOM Calibrated calibrate(Space const& space, PlanStorage<Space, Precision
                                 CellMeasures<Space> const& measures,
                                 LeafSums<Space, Precision> const& near_field, double tolerance,
                                 double safe) {
-  Calibrated found{safe, read_back(space, s.traversal.scale.view(1).data())};
-  // softening adds 0.19 of its error at most, to all these sums alike
+  double scale[2];  // of the fields, and of rounding's part
+  read_back(space, s.traversal.scale.view(2).data(), scale, 2);
+  Calibrated found{safe, scale[0]};
+  // softening adds 0.19 of its error at most, to all these sums alike, and so does rounding
+  constexpr bool single = sizeof(real_t<Precision>) == sizeof(float);
   const double softened = 0.19 * options.softening_error.value_or(0),
-               goal2 = std::pow(HeldTolerance::goal * tolerance, 2) - softened * softened;
+               rounded = single && s.charges.both_signs ? rounding_error(scale[1]) : 0,
+               goal2 = std::pow(HeldTolerance::goal * tolerance, 2) - softened * softened -
+                       rounded * rounded;
   if (!(goal2 > 0)) return found;
   const double goal = std::sqrt(goal2), of_truth = safe / 4;
   SampledFields<Expansion, FarFieldScheme, Space, Precision> sample(space, s, near_field);

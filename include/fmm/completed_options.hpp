@@ -35,7 +35,8 @@ struct ToleranceTraits {
   int order;
 };
 
-/// Sets the pair_error that holds the tolerance for bodies of any distribution, and softening_error.
+/// Sets the pair_error that is safe for a tolerance before anything is known of the bodies, and
+/// softening_error.
 inline void set_for_tolerance(Options& options, ToleranceTraits solver, KernelTraits kernel) {
   if (!options.tolerance) return;
   const double tolerance = *options.tolerance;

@@ -260,7 +260,7 @@ void evaluate_tree(Space const& space, PlanStorage<Space, Precision>& s,
                    Charges const& charges, Potential const& potential, Field const& field,
                    std::function<void()> const& relist, Report* report) {
   const bool clears = !has_locals_v<FarFieldScheme>;  // else L2P sets the sums
-  charges_stage(space, s, kernel.positive, charges, s.bodies.view(s.size), clears, report);
+  charges_stage<Potential, Field>(space, s, kernel, charges, s.bodies.view(s.size), clears, report);
   const double length = kernel.rescalable ? s.cube.edge : 1;
   add_far_field<Expansion, FarFieldScheme, Want>(space, s, relist, report);
   near_field(length);
@@ -275,7 +275,7 @@ void evaluate_all_pairs(Space const& space, PlanStorage<Space, Precision>& s, Ke
                         Charges const& charges, Potential const& potential, Field const& field,
                         TileSample<Space> const* sample, Report* report) {
   const auto bodies = s.positions.view(s.size);
-  charges_stage(space, s, is_positive<Kernel>(), charges, bodies, true, report);
+  charges_stage<Potential, Field>(space, s, profile_of(kernel), charges, bodies, true, report);
   const double length = RescalableKernel<Kernel> ? s.cube.exact_unit() : 1;
   stage(space, report, "p2p", [&] {
     p2p_all<Want, Precision>(space, in_units_of(length, kernel), 1 / length, bodies,

@@ -98,4 +98,58 @@ void direct_field(Space const& space, Kernel const& kernel, Positions const& pos
   direct_sum(space, kernel, positions, charges, all, none, field);
 }
 
+/// Adds up the squares of some bodies' fields.
+template <class Space>
+struct SumOfSquares {
+  Array<Sums<double>, Space> sums;
+  double per_unit;
+  KOKKOS_FUNCTION void operator()(std::int64_t i, double& squares) const {
+    const double x = sums(i).x * per_unit, y = sums(i).y * per_unit, z = sums(i).z * per_unit;
+    squares += x * x + y * y + z * z;
+  }
+};
+
+/// Every so many of the bodies' numbers.
+template <class Space>
+struct SpreadNumbers {
+  std::int64_t bodies;
+  Array<BodyIndex, Space> numbers;
+  KOKKOS_FUNCTION void operator()(std::int64_t i) const {
+    numbers(i) = BodyIndex(i * bodies / std::int64_t(numbers.extent(0)));
+  }
+};
+
+/// Of bodies with (N,3) positions and (N) charges. Fields are those of 256 of them, and a neighbour
+/// is a mean |q| at the mean distance of bodies that fill the cube around all: where they are
+/// denser the share is not less than 1. Throws as inspect_charges. Cost: two reductions over the
+/// charges; if they have both signs also 256 N pairs in double, and for as long 32 bytes a body.
+template <class Space, class Kernel, class Positions, class Charges>
+Cancellation cancellation_of(Space const& space, Kernel const& kernel, Positions const& positions,
+                             Charges const& charges) {
+  constexpr std::int64_t most = 256;
+  const std::int64_t n = checked_size("positions", positions);
+  check_extents("charges", charges, n);
+  const ChargeFacts facts = inspect_charges(space, false, charges);
+  Cancellation found{net_share(space, charges, facts.unit), 1};
+  if (!facts.both_signs) return found;
+  Buffer<BodyIndex, Space> buffer("cancellation's bodies");
+  const auto numbers = buffer.resize(std::min(n, most));
+  const auto count = std::int64_t(numbers.extent(0));
+  for_range("fmm::number", space, count, SpreadNumbers<Space>{n, numbers});
+  DirectSums<Space> direct;
+  direct.template add<Wanted<false, true>>(space, kernel, typename Positions::const_type(positions),
+                                           typename Charges::const_type(charges), numbers);
+  double squares = 0;
+  Kokkos::parallel_reduce("fmm::squares", range(space, count),
+                          SumOfSquares<Space>{direct.sums.view(count), 1 / facts.unit}, squares);
+  space.fence();
+  const double edge = root_cube(bounding_box(space, positions)).edge,
+               distance = edge / std::cbrt(double(n)),
+               field = std::sqrt(squares / double(count)) * std::fabs(direct.field_unit),
+               neighbour = std::fabs(potential_unit(kernel, distance)) / distance *
+                           (facts.sum / facts.unit / double(n));
+  if (field < neighbour) found.field_share = std::max(field / neighbour, 1e-3);
+  return found;
+}
+
 }  // namespace fmm::detail

@@ -21,6 +21,15 @@ namespace detail {
 template <class Traversal>
 inline constexpr char traversal_mark = 0;
 
+/// What an inspection of charges finds.
+struct ChargeFacts {
+  double unit =
+      1;  ///< a power of two near the largest |q|, so that any unit works in float; 1 if all are 0
+  double largest = 0;  ///< |q|
+  double sum = 0;      ///< of |q|
+  bool both_signs = false;
+};
+
 /// All device memory of a plan and of the evaluations with it; grows, and is used again.
 template <class Space, class Precision>
 struct PlanStorage {
@@ -30,7 +39,8 @@ struct PlanStorage {
   void const* made_for = nullptr;  ///< its traversal: &traversal_mark<Traversal>
   std::int64_t size = 0;
   Cube cube;
-  double charge_unit = 1;  ///< of the bodies' charges
+  double far_from = 0;  ///< in the caller's unit: no expansion of the lists acts on a nearer body
+  ChargeFacts charges;  ///< of the bodies
   Octree<Space> tree;
   InteractionLists<Space> lists;
   int all_pairs_shape = 0;  ///< AllPairs only: the index of the tiles' P2PShape
@@ -99,6 +109,16 @@ struct PlanStorage {
 FMM_SELDOM inline void check_traversal(void const* of_plan, void const* mark) {
   if (of_plan != mark)
     throw InvalidArgument("plan", "one of another traversal", "made with the solver's own");
+}
+
+/// Throws unless bodies as near as a kernel's far field begins are in the plan's near field; all
+/// are nearer than 2 edges.
+FMM_SELDOM inline void check_near_field(double of_plan, double far_from, Cube const& cube) {
+  if (of_plan < std::fmin(far_from, 2 * cube.edge))
+    throw InvalidArgument(
+        "plan's near field", of_plan,
+        "at least " + to_text(far_from) +
+            ", as this solver's kernel and softening need it: build the plan with it");
 }
 
 /// Throws unless the parts of the plan's lists were made for that order.

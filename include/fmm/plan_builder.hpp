@@ -77,12 +77,40 @@ inline Cube root_of_tree(Box const& box, std::int64_t n, Options const& options,
   return root_cube(box, layers_of_leaves(options, n, deepest_level(in_edges(far, around))));
 }
 
-/// What the traversal's criterion may know of the storage's cells. Charges are those of the storage's bodies; a
-/// criterion that uses powers and the field wants `leaf_sums`, and `known_scale` as of field_strength.
+/// Where charges have both signs, whole degrees of a multipole may vanish by symmetry (of a cube of
+/// rock salt all but 3, 7, 9, ..), and the last one then says nothing of those that are left out.
+/// The power of the last degree becomes the largest of what it is, of what the three degrees before
+/// it would be there if they fell as the cell's radius r does, and of what charges without any
+/// order have in a ball of that radius: sqrt(sum q^2 3 / (2 p + 3)) r^p, with sum q^2 <= sum |q|
+/// max |q|. All twice: errors of many cells of a lattice add up in the same direction.
+template <class Space>
+struct RaiseLastPower {
+  static constexpr int degrees_before = 3;
+  CellMeasures<Space> measures;
+  float largest_charge;
+
+  KOKKOS_FUNCTION void operator()(std::int64_t cell) const {
+    float* const power = measures.powers.data() + cell * measures.power_row;
+    const int last = measures.power_row - 1;
+    const float radius = measures.radii.extent(0) > 0 ? measures.radii(cell) : half_diagonal;
+    float size = std::fabs(power[last]), fall = 1;
+    for (int k = 1; k <= last; ++k) {
+      fall *= radius;
+      if (k <= degrees_before) size = std::fmax(size, fall * std::fabs(power[last - k]));
+    }
+    size = std::fmax(
+        size, fall * std::sqrt(measures.charges(cell) * largest_charge * 3 / float(2 * last + 3)));
+    power[last] = 2 * size;
+  }
+};
+
+/// What the traversal's criterion may know of the storage's cells. Charges are those of the
+/// storage's bodies; a criterion that uses powers and the field wants `body_sums`, and
+/// `known_scale` as of field_strength.
 template <class Traversal, class Space, class Precision>
 CellMeasures<Space> measure_for_lists(Space const& space, PlanStorage<Space, Precision>& s,
                                       FarFieldRule far,
-                                      LeafSums<Space, Precision> const& leaf_sums = {},
+                                      BodySums<Space, Precision> const& body_sums = {},
                                       double known_scale = 0) {
   using Shape = Tuning<Space, real_t<Precision>>;
   using Criterion = typename Traversal::criterion;
@@ -95,15 +123,19 @@ CellMeasures<Space> measure_for_lists(Space const& space, PlanStorage<Space, Pre
                   SumOfCharges<Space, real_t<Precision>>(s.bodies.view(s.size)), measures.charges,
                   Shape::gather_team);
   }
-  if constexpr (uses_powers_v<Criterion>)
+  if constexpr (uses_powers_v<Criterion>) {
     measures.powers = s.traversal.powers.view(cells * measures.power_row);
+    if (s.charges.both_signs && far.order > 0)  // the power of degree 0 is the charge
+      for_range("fmm::powers::raise", space, cells,
+                RaiseLastPower<Space>{measures, float(s.charges.largest / s.charges.unit)});
+  }
   if constexpr (uses_field_v<Criterion>) {
     measures.fields = s.traversal.fields.resize(cells);
     if constexpr (uses_last_field_v<Criterion>)
       for_range("fmm::lists::last_field", space, cells,
-                FieldsInUnit<Space>{s.last_fields.view(cells), s.charge_unit, measures.fields});
+                FieldsInUnit<Space>{s.last_fields.view(cells), s.charges.unit, measures.fields});
     else if constexpr (uses_powers_v<Criterion>)
-      field_strength(space, s, measures, leaf_sums, known_scale);
+      field_strength(space, s, measures, body_sums, known_scale);
     else
       coarse_field<false>(space, s.tree, s.size, s.traversal.coarse, CellWeights<Space>{},
                           measures.fields, {}, Shape::gather_team);
@@ -285,6 +317,7 @@ void build_plan(Space const& space, PlanStorage<Space, Precision>& s, Positions 
   const std::int64_t n = std::int64_t(positions.extent(0));
   s.made_for = &traversal_mark<Traversal>;
   s.size = n;
+  s.far_from = far.from;
   s.tree = {};
   s.lists = {};
   s.order = s.place = {};
@@ -335,7 +368,7 @@ std::shared_ptr<PlanStorage<Space, Precision>> make_plan(
   if constexpr (takes_last_field_v<Traversal>)
     check_finite(space, "last_field", typename LastField::const_type(last_field));
   if constexpr (needs_multipoles)  // charges are only checked: the evaluation takes them
-    charge_scale(space, kernel.positive, typename Charges::const_type(charges));
+    inspect_charges(space, kernel.positive, typename Charges::const_type(charges));
   auto storage = pool.free_storage();
   const typename Positions::const_type constant = positions;
   build_plan<Traversal>(space, *storage, constant, options, far, report);
@@ -347,8 +380,8 @@ std::shared_ptr<PlanStorage<Space, Precision>> make_plan(
                       std::fabs(kernel.potential_unit(edge)) / edge, report);
     }
     if constexpr (uses_charges_v<Traversal> && !needs_multipoles) {
-      charges_stage(space, *storage, kernel.positive, charges, storage->bodies.view(n), true,
-                    report);
+      charges_stage<None, None>(space, *storage, kernel, charges, storage->bodies.view(n), true,
+                                report);
       lists_stage<Traversal>(space, *storage, options, far, report);
     }
   }

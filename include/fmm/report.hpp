@@ -26,10 +26,12 @@ struct Report {
   std::vector<StageReport> stages;  ///< in order of execution; a name that comes again is added to
   double build_seconds = 0;
   double evaluate_seconds = 0;
-  std::int64_t p2p_pairs = 0;    ///< body-body pairs, a body with itself not counted
-  std::int64_t m2l = 0;          ///< cell-cell translations
-  std::int64_t p2l = 0;          ///< bodies times cells whose local expansions they are added to
-  std::int64_t m2p = 0;          ///< body-cell evaluations
+  std::int64_t p2p_pairs = 0;  ///< body-body pairs, a body with itself not counted
+  std::int64_t m2l = 0;        ///< cell-cell translations
+  std::int64_t p2l = 0;        ///< bodies times cells whose local expansions they are added to
+  std::int64_t m2p = 0;        ///< body-cell evaluations
+  std::int64_t not_finite =
+      0;  ///< bodies with a result that is infinite or not a number, of the last evaluation
   std::size_t memory_bytes = 0;  ///< held in the execution space's memory by plan and solver
 
   /// The stage of that name, or nullptr.

@@ -17,6 +17,7 @@
 #include "calibration.hpp"
 #include "completed_options.hpp"
 #include "concepts.hpp"
+#include "detail/host_thread.hpp"
 #include "evaluation.hpp"
 #include "far_field_in_orders.hpp"
 #include "plan_builder.hpp"
@@ -59,7 +60,6 @@ class Solver {
     constexpr bool takes_options = requires { kernel.with(options); };
     constexpr detail::KernelTraits traits{takes_options, detail::HasFarFrom<Kernel>};
     detail::check_one_part(options, detail::two_part_v<Precision> && !all_pairs);
-    constexpr bool single = !std::is_same_v<Precision, double>;
     constexpr detail::ToleranceTraits tolerance{holds_tolerance, single, Order};
     constexpr int leaf_capacity =
         needs_multipoles ? Shape::leaf_capacity_by_power(Order) : Shape::leaf_capacity(Order);
@@ -153,6 +153,7 @@ class Solver {
         Kokkos::View<detail::BodyIndex*, detail::Device<ExecutionSpace>> evaluate_sample(
             ExecutionSpace const& space, plan_type const& plan, Charges const& charges,
             Potential const& potential, Field const& field, std::int64_t samples, Report& report) {
+      const detail::HostThread<ExecutionSpace> thread(space);
       if (samples <= 0) throw InvalidArgument("samples", double(samples), "1 or more");
       if (plan.size() == 0) return {};
       Storage const& s = *plan.storage_;
@@ -166,6 +167,7 @@ class Solver {
   using Storage = detail::PlanStorage<ExecutionSpace, Precision>;
   using Shape = Tuning<ExecutionSpace, Real>;
   static constexpr bool all_pairs = std::is_same_v<Traversal, AllPairs>;
+  static constexpr bool single = !std::is_same_v<Precision, double>;
   static constexpr bool dual = detail::is_dual_v<Traversal>;
   static constexpr bool needs_multipoles = detail::needs_multipoles_v<Traversal>;
   using Expansion = detail::expansion_t<Kernel, Order, Real, Translation>;
@@ -202,6 +204,7 @@ class Solver {
                   "acceptance criterion declares uses_last_field");
     if constexpr (has_charges) detail::check_view<ExecutionSpace, Charges, 1>();
     if constexpr (has_last_field) detail::check_view<ExecutionSpace, LastField, 2>();
+    const detail::HostThread<ExecutionSpace> thread(space);
     return plan_type(detail::make_plan<Traversal>(space, pool_, options_, far_field(),
                                                   detail::profile_of(kernel_), positions, charges,
                                                   last_field, report));
@@ -217,6 +220,7 @@ class Solver {
     detail::check_result<ExecutionSpace, Field, 2>();
     static_assert(!std::is_same_v<Potential, None> || !std::is_same_v<Field, None>,
                   "fmm: at least one of potential and field must be wanted");
+    const detail::HostThread<ExecutionSpace> thread(space);
     Storage& s = *plan.storage_;
     detail::check_extents("charges", charges, s.size);
     detail::check_extents("potential", potential, s.size);
@@ -226,7 +230,10 @@ class Solver {
     if constexpr (dual)
       if constexpr (detail::has_lower_orders_v<typename Traversal::criterion>)
         if (!uses_charges) detail::check_parts_order(s.parts_order, Order);
-    if (!uses_charges) detail::refuse_entries("p2l", has_p2l ? 0 : plan.p2l_entries());
+    if (!uses_charges) {
+      detail::refuse_entries("p2l", has_p2l ? 0 : plan.p2l_entries());
+      if (!all_pairs) detail::check_near_field(s.far_from, far_field().from, s.cube);
+    }
     detail::Region region("evaluate");
     const detail::Stopwatch watch;
     using Want = detail::Wanted<!std::is_same_v<Potential, None>, !std::is_same_v<Field, None>>;
@@ -253,6 +260,7 @@ class Solver {
       space.fence();
       report->evaluate_seconds += watch.seconds();
       report->memory_bytes = pool_.bytes();
+      report->not_finite = detail::not_finite(space, s.size, potential, field);
     }
   }
 
@@ -286,11 +294,13 @@ class Solver {
     });
     if (!known)
       detail::stage(space, report, "calibration", [&] {
+        // where charges have both signs their errors may add up to more: the sample is to tell
+        const double safe = held_.safe() / (s.charges.both_signs ? 3 : 1);
         options_.theta = default_theta<Traversal>();
-        options_.pair_error = held_.safe();
+        options_.pair_error = safe;
         held_.find(bodies, detail::calibrate<Expansion, FarFieldScheme, Traversal>(
-                               space, s, options_, far_field(), measures, leaf_sums(space, s),
-                               held_.tolerance(), held_.safe()));
+                               space, s, options_, far_field(), measures,
+                               body_sums(space, s).of_leaves, held_.tolerance(), safe));
       });
     detail::Calibrated const& found = held_.now();
     detail::stage(space, report, "lists", [&] {
@@ -307,11 +317,15 @@ class Solver {
     if (report) detail::add_list_work(*report, s.lists);
   }
 
-  detail::LeafSums<ExecutionSpace, Precision> leaf_sums(ExecutionSpace const& space, Storage& s) {
-    return [this, &space, &s](auto tiles, auto list, auto sums) {
-      detail::add_near_field<detail::Wanted<true, true>>(
-          space, s, detail::in_units_of(s.cube.edge, kernel_), tiles, list, sums, options_);
-    };
+  detail::BodySums<ExecutionSpace, Precision> body_sums(ExecutionSpace const& space, Storage& s) {
+    return {[this, &space, &s](auto tiles, auto list, auto sums) {
+              detail::add_near_field<detail::Wanted<true, true>>(
+                  space, s, detail::in_units_of(s.cube.edge, kernel_), tiles, list, sums, options_);
+            },
+            [this, &space, &s](auto bodies, auto targets, auto sums) {
+              detail::p2p_chosen<detail::Wanted<false, true>>(
+                  space, detail::in_units_of(s.cube.edge, kernel_), 1, bodies, targets, sums);
+            }};
   }
 
   /// What a criterion that uses powers may know; `known_scale` as of field_strength.
@@ -320,8 +334,12 @@ class Solver {
     const std::int64_t cells = s.tree.cells.extent(0);
     detail::multipole_powers<Expansion>(space, cells, s.multipoles.view(),
                                         s.traversal.powers.resize(cells * (Order + 1)));
-    return detail::measure_for_lists<Traversal>(space, s, far_field(), leaf_sums(space, s),
-                                                known_scale);
+    const auto measures = detail::measure_for_lists<Traversal>(space, s, far_field(),
+                                                               body_sums(space, s), known_scale);
+    if (single && options_.tolerance && s.charges.both_signs && known_scale == 0)
+      detail::check_reached(*options_.tolerance,
+                            detail::read_back(space, s.traversal.scale.view(2).data() + 1));
+    return measures;
   }
 
   Options options_;

@@ -66,7 +66,7 @@ class ToleranceSolver<Kernel, Orders<Order...>, Precision, ExecutionSpace> {
       : tolerance_(checked(options)),
         options_(options),
         kernel_(kernel),
-        solver_(make(orders[first_order(1)], true, options_)) {}
+        solver_(make(orders[first_order({})], true, options_)) {}
 
   /// The order that was chosen; before the first build the one for charges of one sign.
   int order() const {
@@ -81,15 +81,18 @@ class ToleranceSolver<Kernel, Orders<Order...>, Precision, ExecutionSpace> {
     return std::visit([](auto const& solver) -> Kernel const& { return solver.kernel(); }, solver_);
   }
 
-  /// A plan for (N,3) `positions` with (N) `charges`; `report` is a Report, or none. The first build chooses the order, for
-  /// such charges, and later ones keep it. Throws InvalidArgument for positions or charges that are not finite, and
-  /// OutOfMemory. Cost: as of Solver; the first time two reductions over the charges more.
+  /// A plan for (N,3) `positions` with (N) `charges`; `report` is a Report, or none. The first
+  /// build chooses the order, for such charges, and later ones keep it. Throws InvalidArgument for
+  /// positions or charges that are not finite, and OutOfMemory. Cost: as of Solver; the first time
+  /// two reductions over the charges more, and 256 N pairs if these have both signs.
   template <class Positions, class Charges, class... Report>
   plan_type build(ExecutionSpace const& space, Positions const& positions, Charges const& charges,
                   Report&... report) {
     detail::check_view<ExecutionSpace, Charges, 1>();
+    const detail::HostThread<ExecutionSpace> thread(space);
     if (!is_for_charges_) {
-      const int best = orders[first_order(detail::net_share(space, charges))];
+      const int best =
+          orders[first_order(detail::cancellation_of(space, kernel_, positions, charges))];
       if (best != order()) solver_ = make(best, true, options_);
     }
     auto plan = build_by(solver_, space, positions, charges, report...);
@@ -106,23 +109,25 @@ class ToleranceSolver<Kernel, Orders<Order...>, Precision, ExecutionSpace> {
     return evaluate_by(solver_, space, plan, charges, potential, field, more...);
   }
 
-  /// Tries orders, leaf capacities (unless the options say), PowerCriterion with larger pair_errors, RadiusCriterion
-  /// and, in Mixed, coordinates in one part on these (N,3) positions and (N) charges, and takes the fastest setting
-  /// whose error over all bodies, with room for what differs among bodies of one distribution, is at most 0.9 of the
-  /// tolerance; where there is none the solver stays as it is. It is for bodies that are distributed alike, in number,
-  /// too, and in float come no closer to each other: plans that were made before can no longer be evaluated. Results
-  /// depend on the times that were measured, as far as the tolerance allows. Throws InvalidArgument for what `build`
-  /// and `evaluate` would refuse. Cost: about a hundred builds and evaluations, and one in double within a twentieth
-  /// of the tolerance, or a direct sum of few bodies (32,768; 262,144 on a GPU); memory: 48 bytes a body (64 in
-  /// double), and what that one evaluation takes.
+  /// Tries orders, leaf capacities (unless the options say), PowerCriterion with larger
+  /// pair_errors, RadiusCriterion and, in Mixed, coordinates in one part on these (N,3) positions
+  /// and (N) charges, and takes the fastest setting whose error over all bodies, with room for what
+  /// differs among bodies of one distribution, is at most 0.9 of the tolerance; where there is none
+  /// the solver stays as it is. It is for bodies that are distributed alike, in number, too, and in
+  /// float come no closer to each other: plans that were made before can no longer be evaluated.
+  /// Results depend on the times that were measured, as far as the tolerance allows. Throws
+  /// InvalidArgument for what `build` and `evaluate` would refuse. Cost: about a hundred builds and
+  /// evaluations, and one in double within a twentieth of the tolerance, or a direct sum of few
+  /// bodies (32,768; 262,144 on a GPU); memory: 64 bytes a body, and what that one evaluation
+  /// takes.
   template <class Positions, class Charges>
   Tuned tune(ExecutionSpace const& space, Positions const& positions, Charges const& charges) {
-    using Real = detail::real_t<UsedPrecision>;
+    const detail::HostThread<ExecutionSpace> thread(space);
     detail::check_extents("charges", charges, detail::checked_size("positions", positions));
     detail::Buffer<double, ExecutionSpace> known_numbers("tuning's known results");
     const auto known = results_in(known_numbers, charges.extent(0));
     find_field(space, positions, charges, known);
-    detail::Buffer<Real, ExecutionSpace> numbers("tuning's results");
+    detail::Buffer<double, ExecutionSpace> numbers("tuning's results");
     const auto results = results_in(numbers, charges.extent(0));
 
     const auto measure = [&](detail::Setting const& setting, double goal) {
@@ -141,7 +146,8 @@ class ToleranceSolver<Kernel, Orders<Order...>, Precision, ExecutionSpace> {
     };
     detail::SettingSearch search(detail::tuned_error * tolerance_, {Order...},
                                  detail::leaves_to_try(options_), single, &default_leaf, measure);
-    const detail::Trial found = search.fastest(first_order(detail::net_share(space, charges)));
+    const detail::Trial found =
+        search.fastest(first_order(detail::cancellation_of(space, kernel_, positions, charges)));
     const bool held = found.error <= tolerance_;
     if (held) {
       solver_ = with(found.setting);
@@ -222,9 +228,9 @@ class ToleranceSolver<Kernel, Orders<Order...>, Precision, ExecutionSpace> {
   }
 
   /// The index of the order that holds the tolerance at the least cost, as a rule.
-  int first_order(double net_share) const {
+  int first_order(detail::Cancellation charges) const {
     return int(detail::nearest_order(tolerance_, {detail::is_host_space_v<ExecutionSpace>, single},
-                                     net_share, orders));
+                                     charges, orders));
   }
   AnySolver with(detail::Setting const& setting) const {
     Options options = detail::with_setting(options_, setting);

@@ -278,6 +278,15 @@ class CommandLine(Case):
             else:
                 self.run_bad(*run, backend, says=("--backend", *available))
 
+    def test_more_threads_than_there_is_room_for(self):
+        run = ("--model", "cube", "--n", 50, "--method", "fmm")
+        if "openmp" not in self.backends():
+            self.skipTest("threads are those of the OpenMP backend")
+        for name in ("OMP_NUM_THREADS", "KOKKOS_NUM_THREADS"):
+            for value in ("600", "513", "1000000", "600,2"):
+                self.run_bad(*run, says=(f"{name} = {value}", "1 to 512"),
+                             env=dict(os.environ, **{name: value}))
+
     def test_memory_that_is_not_there(self):
         def limit():
             resource.setrlimit(resource.RLIMIT_AS, (2**31, 2**31))
@@ -314,6 +323,37 @@ class TextInput(Case):
                 rows = self.exact_sums(self.write(text))
                 self.assert_sums(rows, expected, 1e-13)
 
+    def test_columns_by_name(self):
+        """A header says what stands where; what is known and not needed is passed over."""
+        bodies = grid_bodies(5)
+        expected = direct_sum(bodies)
+        for header, row in (
+                ("q x y z", lambda x, y, z, q: (q, x, y, z)),
+                ("# of a snapshot\n#q,x,y,z", lambda x, y, z, q: (q, x, y, z)),
+                ("# x y\n  # m z y x", lambda x, y, z, q: (q, z, y, x)),
+                ("mass,pos_x,pos_y,pos_z", lambda x, y, z, q: (q, x, y, z)),
+                ("z y x m", lambda x, y, z, q: (z, y, x, q)),
+                ("id vx vy vz Pos_X POS_Y pos_z Charge",
+                 lambda x, y, z, q: (7, 1, 2, 3, x, y, z, q)),
+                ('"x","y","z","vx","mass"', lambda x, y, z, q: (x, y, z, 9, q))):
+            with self.subTest(header):
+                lines = [",".join("%.17g" % value for value in row(*body)) for body in bodies]
+                rows = self.exact_sums(self.write("\n".join([header, *lines])))
+                self.assert_sums(rows, expected, 1e-13)
+
+    def test_exponents_of_fortran(self):
+        rows = self.exact_sums(self.write("1D0 0.0d+00 0 2.5D-1\n0 -1.D+1 0 1d2\n"))
+        self.assert_sums(rows, direct_sum([(1, 0, 0, 0.25), (0, -10, 0, 100)]), 1e-14)
+
+    def test_first_lines_that_are_no_header(self):
+        """No line is taken for a header, and lost, unless all of its words are known."""
+        for first in ("NA NA NA NA", "****", "* * * *", '"1.0","2.0","3.0","4.0"', "a b c d",
+                      "vx,vy,vz,m", "id,px,py,pz", "px py pz q", "x y z p", "mass,mass,x,y",
+                      "x y z q m", "x x y z q", "1D 2D 3D 4D"):
+            with self.subTest(first):
+                file = self.write(first + "\n0 0 0 1\n1 0 0 1\n")
+                self.run_bad("--input", file, says=(file, "line 1"))
+
     def test_nothing(self):
         for text in ("", "\n\n", "# nothing\n", "x y z q\n"):
             self.assertEqual(self.sums("--input", self.write(text), "--method", "fmm"), [])
@@ -336,8 +376,8 @@ class TextInput(Case):
                 (good + "x y z q\n", ("line 2", "x = 'x'")),
                 ("1 2 three 4\n", ("line 1", "z = 'three'")),
                 ("x y z\n" + good, ("line 1", "header", "3 columns")),
-                ("q x y z\n" + good, ("line 1", "'x'", "x y z q")),
-                ("x,y,z,q,id\n" + good, ("line 1", "5 columns")),
+                ("x,y,z,q,id\n" + good, ("line 2", "4 columns", "names 5")),
+                ("x y z q\n1 2 3 4D+\n", ("line 2", "q = '4D+'")),
                 ("a" * 500 + " 1 2 3\n", ("line 1", "aaa...'")),
                 (b"\x89\x00\x01\x02 1 2 3\n", ("line 1", "x = ")),
         ):
@@ -427,6 +467,44 @@ class Hdf5Input(Case):
             with self.subTest(kind):
                 file = self.snapshot(kind)
                 self.run_bad("--input", file, says=(file, *says))
+
+    def test_what_is_left_out_is_said(self):
+        for kind, *words in (("box", "BoxSize 100", "open space"), ("comoving", "comoving", "redshift 3"),
+                             ("swift_comoving", "comoving")):
+            with self.subTest(kind):
+                run = ("--input", self.snapshot(kind), "--method", "fmm")
+                table, (entry,) = self.run_ok(*run), self.report(*run)
+                self.assertEqual(len(entry["notes"]), 1)
+                self.assertIn("note: " + entry["notes"][0], table)
+                for word in words:
+                    self.assertIn(word, table)
+        for kind in ("gadget", "open_box", "not_comoving"):
+            entry, = self.report("--input", self.snapshot(kind), "--method", "fmm")
+            self.assertEqual(entry["notes"], [], kind)
+
+    def test_other_ways_to_store(self):
+        for kind in ("chunked", "external", "virtual"):
+            self.check(kind, self.BODIES, [11, 12, 13, 21, 20])
+
+    def test_data_that_are_missing_are_not_zeros(self):
+        """HDF5 itself reads zeros for them."""
+        for kind, missing, *says in (("virtual", "snapshot.hdf5.PartType0.1", "missing"),
+                                     ("virtual", "snapshot.hdf5.PartType4.0", "missing"),
+                                     ("external", "snapshot.hdf5.PartType0.raw", "missing or too short"),
+                                     ("some_chunks", None, "only 1 of its 3 chunks"),
+                                     ("unwritten", None, "never written")):
+            with self.subTest((kind, missing)):
+                file = self.snapshot(kind)
+                if missing:
+                    os.remove(self.path(missing))
+                self.run_bad("--input", file, says=(file, "Coordinates", missing or "", *says))
+        file = self.snapshot("external")
+        os.truncate(self.path("snapshot.hdf5.PartType0.raw"), 40)
+        self.run_bad("--input", file, says=(file, "too short"))
+        file = self.snapshot("virtual")
+        self.snapshot("virtual", "other.hdf5")  # with a part that has another dataset
+        os.replace(self.snapshot("gadget", "other"), self.path("snapshot.hdf5.PartType0.1"))
+        self.run_bad("--input", file, says=(file, "snapshot.hdf5.PartType0.1", "missing"))
 
     def test_negative_masses_are_charges_for_laplace(self):
         self.assertEqual(len(self.sums("--input", self.snapshot("negative_mass"), "--method", "fmm",
@@ -831,6 +909,46 @@ class EdgeCases(Case):
     def test_units(self):
         for scale in (1e-30, 1e30):
             self.check([(x * scale, y * scale, z * scale, q) for x, y, z, q in grid_bodies(300)])
+
+    def test_results_beyond_the_range_of_float(self):
+        """Of masses of 1 at distances of 1e23 and 1e-20, in each working precision."""
+        for scale in (1e23, 1e-20):
+            bodies = [(x * scale, y * scale, z * scale, q) for x, y, z, q in grid_bodies(300)]
+            file = self.write_bodies(bodies)
+            expected = direct_sum(bodies)
+            for method in self.METHODS:
+                for precision in ("float", "mixed", "double"):
+                    with self.subTest((scale, method, precision)):
+                        rows = self.sums("--input", file, "--method", method, "--precision",
+                                         precision)
+                        self.assert_sums(rows, expected, 1e-2)
+
+    def test_softening_far_beyond_the_bodies(self):
+        file = self.write_bodies(grid_bodies(300))
+        for kind in ("plummer", "spline"):
+            for method in self.METHODS:
+                self.run_bad("--input", file, "--method", method, "--softening", 1e20,
+                             "--softening-kind", kind, says=("softening", "edges", "double"))
+
+    def test_results_that_are_not_finite_are_said(self):
+        file = self.write_bodies([(0, 0, 0, 1e300), (1e-9, 0, 0, 1e300), (1, 0, 0, 1)])
+        for method in self.METHODS:
+            result = self.start("--input", file, "--method", method, "--precision", "double",
+                                "--output", self.path("sums.csv"), "--report",
+                                self.path("report.json"))
+            self.assertEqual(result.returncode, 1, result.stderr)
+            self.assertEqual(len(result.stderr.splitlines()), 1, result.stderr)
+            for text in (result.stderr, result.stdout):
+                self.assertIn(f"{method}: 2 of 3 bodies have results that are infinite", text)
+            self.assertIn(" inf ", result.stdout)  # the error
+            with open(self.path("sums.csv")) as sums:
+                self.assertEqual(len(sums.readlines()), 4)
+            with open(self.path("report.json")) as report:
+                entry, = json.load(report)
+            self.assertEqual((entry["not_finite"], entry["error"]["not_finite"]), (2, 2))
+            self.assertIsNone(entry["error"]["force_l2"])
+        entry, = self.report("--model", "cube", "--n", 50, "--method", "fmm")
+        self.assertEqual((entry["not_finite"], entry["error"]["not_finite"]), (0, 0))
 
     def test_massless_bodies(self):
         self.check([(i, i * i % 7, 0, 0 if i % 2 else 1) for i in range(40)])

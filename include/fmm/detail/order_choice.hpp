@@ -7,6 +7,8 @@
 #include <cstddef>
 #include <string>
 
+#include "../errors.hpp"
+
 namespace fmm::detail {
 
 /// Whether sums in float, or else in double, are sure to reach the tolerance.
@@ -16,6 +18,21 @@ inline bool is_reached(double tolerance, bool single) {
 /// In words, the tolerances for which they do.
 inline std::string reached_tolerances(bool single) {
   return single ? "3e-6 to 1e-2 in float" : "1e-12 to 1e-2 in double";
+}
+
+/// What rounding in float adds to the error for charges of both signs, whose fields cancel: a
+/// neighbour's field is so many times the root mean square field, and rounding errs by 1e-6 of the
+/// former at most, as measured in lattices of ions (docs/accuracy.md).
+inline double rounding_error(double neighbour_over_field) { return 1e-6 * neighbour_over_field; }
+
+/// Throws InvalidArgument if that is more than the tolerance.
+FMM_SELDOM inline void check_reached(double tolerance, double neighbour_over_field) {
+  const double reached = rounding_error(neighbour_over_field);
+  if (tolerance < reached)
+    throw InvalidArgument(
+        "tolerance", tolerance,
+        "at least " + to_text(reached) +
+            " in float for these charges, whose fields cancel; in double smaller ones");
 }
 
 /// The pair_error whose sums hold the tolerance: the error of these was found to be 0.3 of it as a rule, and up
@@ -33,13 +50,20 @@ struct Arithmetic {
   bool single;  ///< in float
 };
 
-/// The order for which sums of that tolerance cost least. `net_share` is |sum q| / sum |q|: where charges cancel their
-/// field is weaker, and a criterion has to be the stricter for it, so that a higher order gains more. On a GPU beside P2P
-/// an M2L of order 6 costs float little more than one of order 5, and one of order 9 three times one of order 8
-/// (docs/accuracy.md).
-inline double order_for(double tolerance, Arithmetic arithmetic, double net_share) {
-  const double digits = -std::log10(tolerance);
-  const bool cancel = net_share < 0.1;
+/// How much the charges of some bodies and their fields cancel.
+struct Cancellation {
+  double net_share = 1;    ///< |sum q| / sum |q|
+  double field_share = 1;  ///< the field over what a neighbour exerts, 1 at most
+};
+
+/// The order for which sums of that tolerance cost least. Where charges cancel their field is
+/// weaker, and a criterion has to be the stricter for it, so that a higher order gains more; where
+/// fields cancel, as if the tolerance were less by their share to the power of 1.5, as measured in
+/// lattices of ions (docs/accuracy.md). On a GPU beside P2P an M2L of order 6 costs float little
+/// more than one of order 5, and one of order 9 three times one of order 8 (docs/accuracy.md).
+inline double order_for(double tolerance, Arithmetic arithmetic, Cancellation charges) {
+  const double digits = -std::log10(tolerance * std::pow(charges.field_share, 1.5));
+  const bool cancel = charges.net_share < 0.1;
   if (arithmetic.host) return cancel ? 2.75 * digits - 2.45 : 2 * digits - 0.8;
   const double order = cancel ? 2 * digits - 0.8 : 1.52 * digits + 0.4;
   return arithmetic.single && digits > 2.5 ? std::clamp(order, 6.0, 8.0) : order;
@@ -47,9 +71,9 @@ inline double order_for(double tolerance, Arithmetic arithmetic, double net_shar
 
 /// The index of the nearest of some orders, the higher of two.
 template <class Orders>
-std::size_t nearest_order(double tolerance, Arithmetic arithmetic, double net_share,
+std::size_t nearest_order(double tolerance, Arithmetic arithmetic, Cancellation charges,
                           Orders const& orders) {
-  const double best = order_for(tolerance, arithmetic, net_share);
+  const double best = order_for(tolerance, arithmetic, charges);
   const auto distance = [&](std::size_t i) { return std::fabs(orders[i] - best); };
   std::size_t nearest = 0;
   for (std::size_t i = 1; i < std::size(orders); ++i)

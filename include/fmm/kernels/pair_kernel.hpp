@@ -276,16 +276,36 @@ double potential_unit(Kernel const& kernel, double length) {
     return prefactor(kernel);
 }
 
+/// The kernel's softening length; 0 if it has none.
+template <class Kernel>
+double softening_of(Kernel const& kernel) {
+  if constexpr (requires { double(kernel.softening); })
+    return kernel.softening;
+  else
+    return 0;
+}
+
+/// Throws InvalidArgument for a softening that is so much longer than the edge of the bodies' cube
+/// that its third power is beyond the precision.
+FMM_SELDOM inline void check_softening(double softening, double edge, bool in_double) {
+  const double most = in_double ? 1e100 : 1e12;
+  if (!(softening / edge <= most))
+    throw InvalidArgument("softening", softening,
+                          "at most " + to_text(most) + " edges of the bodies' cube, which are " +
+                              to_text(edge) + (in_double ? "" : ", unless in double"));
+}
+
 /// What code that is shared by all kernels is to know of one.
 struct KernelProfile {
-  bool positive;    ///< takes no charge below 0
-  bool rescalable;  ///< counts lengths in any unit
+  bool positive;     ///< takes no charge below 0
+  bool rescalable;   ///< counts lengths in any unit
+  double softening;  ///< its length, 0 if it has none
   std::function<double(double)> potential_unit;
 };
 
 template <class Kernel>
 KernelProfile profile_of(Kernel const& kernel) {
-  return {is_positive<Kernel>(), RescalableKernel<Kernel>,
+  return {is_positive<Kernel>(), RescalableKernel<Kernel>, softening_of(kernel),
           [kernel](double length) { return potential_unit(kernel, length); }};
 }
 

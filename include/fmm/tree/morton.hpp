@@ -18,6 +18,7 @@ namespace fmm::detail {
 struct Cube {
   double low[3] = {0, 0, 0};
   double edge = 1;
+  bool is_point = false;  ///< all bodies are at one point, and the edge is no length of theirs
 
   /// A power of two near the edge: lengths are counted in it without rounding.
   double exact_unit() const { return std::ldexp(1.0, std::ilogb(edge)); }
@@ -140,7 +141,8 @@ inline Cube root_cube(Box const& box, int layers = 1) {
   int exponent = 0;
   const double mantissa = std::frexp(std::fmax(extent, 1e-150) * growth, &exponent);
   cube.edge = std::ldexp(std::ceil(std::ldexp(mantissa, 10)), exponent - 10);
-  if (!(extent > 0)) cube.edge = 1;  // all bodies at one point
+  cube.is_point = !(extent > 0);
+  if (cube.is_point) cube.edge = 1;
   const double grid = std::ldexp(1.0, std::ilogb(cube.edge) - 32);
   for (int d = 0; d < 3; ++d) {
     const double corner = grown ? box.low[d] : 0.5 * (box.low[d] + box.high[d]) - 0.5 * cube.edge;

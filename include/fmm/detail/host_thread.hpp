@@ -1,0 +1,115 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// Which host threads may start work in a space. Before version 4.4 Kokkos's host backends are safe
+// for one at a time: all kernels of Serial share one scratch memory, so that sums of two threads
+// are wrong without a word. Before 3.7 OpenMP's kernels end the program unless the thread that
+// initialised Kokkos starts them. On a GPU two threads may not use one execution space instance at
+// a time, in which reductions leave their results. Work that would go wrong is refused.
+#pragma once
+
+#include <algorithm>
+#include <mutex>
+#include <thread>
+#include <type_traits>
+#include <utility>
+#include <vector>
+
+#include "../errors.hpp"
+#include "kokkos_compat.hpp"
+
+namespace fmm::detail {
+
+/// Whether only one host thread at a time may work in a space, or else in an instance of it.
+#if KOKKOS_VERSION < 40400
+template <class Space>
+inline constexpr bool takes_one_thread_v = is_host_space_v<Space>;
+#else
+template <class>
+inline constexpr bool takes_one_thread_v = false;
+#endif
+template <class Space>
+inline constexpr bool takes_one_thread_an_instance_v = !is_host_space_v<Space>;
+
+/// One for each space.
+template <class Space>
+inline constexpr char space_mark = 0;
+
+/// The host threads at work, each in an instance of a space.
+class ThreadsAtWork {
+ public:
+  using Place = std::pair<void const*, void const*>;  ///< the space's mark, and the instance
+
+  /// False if another thread works there.
+  FMM_SELDOM bool enter(Place const& place) {
+    const std::lock_guard lock(mutex_);
+    const auto at = find(place);
+    if (at == all_.end())
+      all_.push_back({place, std::this_thread::get_id(), 1});
+    else if (at->thread == std::this_thread::get_id())
+      ++at->depth;
+    else
+      return false;
+    return true;
+  }
+  FMM_SELDOM void leave(Place const& place) {
+    const std::lock_guard lock(mutex_);
+    const auto at = find(place);
+    if (--at->depth == 0) all_.erase(at);
+  }
+
+ private:
+  struct AtWork {
+    Place place;
+    std::thread::id thread;
+    int depth;
+  };
+  std::vector<AtWork>::iterator find(Place const& place) {
+    return std::find_if(all_.begin(), all_.end(), [&](auto const& a) { return a.place == place; });
+  }
+
+  std::mutex mutex_;
+  std::vector<AtWork> all_;
+};
+inline ThreadsAtWork threads_at_work;
+
+[[noreturn]] FMM_SELDOM inline void refuse_thread(char const* space, char const* why,
+                                                  char const* allowed) {
+  throw InvalidArgument("space", std::string(space) + ", " + why, allowed);
+}
+
+/// While there is one, no other host thread may work in the space, or in that instance of it. A
+/// thread may have several. Throws InvalidArgument.
+template <class Space>
+class HostThread {
+ public:
+  explicit HostThread([[maybe_unused]] Space const& space) {
+    if constexpr (takes_one_thread_v<Space>) {
+      constexpr char allowed[] =
+          "with this version of Kokkos one host thread at a time, before 3.7 for OpenMP the one "
+          "that "
+          "initialised Kokkos (Kokkos 4.4 and later take several)";
+#if defined(KOKKOS_ENABLE_OPENMP) && KOKKOS_VERSION < 30700
+      if constexpr (std::is_same_v<Space, Kokkos::OpenMP>)
+        if (!Kokkos::OpenMP::impl_is_initialized())
+          refuse_thread(Space::name(), "in a thread that did not initialise Kokkos", allowed);
+#endif
+      place_ = {&space_mark<Space>, nullptr};
+      if (!threads_at_work.enter(place_))
+        refuse_thread(Space::name(), "while another thread works in it", allowed);
+    } else if constexpr (takes_one_thread_an_instance_v<Space>) {
+      place_ = {&space_mark<Space>, space.impl_internal_space_instance()};
+      if (!threads_at_work.enter(place_))
+        refuse_thread(Space::name(), "while another thread works in the same instance",
+                      "an instance, with a stream, of the thread's own");
+    }
+  }
+  ~HostThread() {
+    if (place_.first) threads_at_work.leave(place_);
+  }
+  HostThread(HostThread const&) = delete;
+  HostThread& operator=(HostThread const&) = delete;
+
+ private:
+  ThreadsAtWork::Place place_ = {};
+};
+
+}  // namespace fmm::detail
