@@ -17,6 +17,7 @@ PERF = os.path.join(ROOT, "perf")
 sys.path[:0] = [PERF, os.path.join(ROOT, "tests")]
 
 import accuracy  # noqa: E402
+import bits  # noqa: E402
 import compare  # noqa: E402
 import criteria  # noqa: E402
 import curves  # noqa: E402
@@ -660,6 +661,38 @@ class Tolerances(Case):
         done = self.script("tolerance.py", program, "--cases", 2, "--largest", 2000)
         self.assertEqual(done.returncode, 1, done.stderr)
         self.assertIn("2 cases, 2 over the tolerance", done.stdout)
+
+
+class Bits(Case):
+    """perf/bits.py: what changes bits or numbers of pairs is told."""
+
+    def test_what_differs_is_named(self):
+        before = self.path("before.json")
+        done = self.script("bits.py", os.path.join(BUILD, "fmm_forces"), "--report", before, "--backends", "serial",
+                           "--only", "--precision float")
+        self.assertEqual((done.returncode, done.stderr), (0, ""))
+        data = runs.load(before)
+        self.assertEqual(len(data), 4)
+        self.assertEqual(len({entry["bits"] for entry in data.values()}), 4)
+
+        def compared(change):
+            after = json.loads(json.dumps(data))
+            change(next(iter(after.values())))
+            done = self.script("bits.py", "--compare", before, self.write("after.json", after))
+            return done.returncode, done.stdout
+
+        self.assertEqual(compared(lambda entry: None), (0, "4 configurations: bits of 0 differ, numbers of 0\n"))
+        code, text = compared(lambda entry: entry.update(bits="others"))
+        self.assertEqual(code, 0)  # a quarter of them
+        self.assertIn("bits differ: " + next(iter(data)), text)
+        code, text = compared(lambda entry: entry["interactions"].update(p2p_pairs=1))
+        self.assertEqual(code, 1)
+        self.assertIn("numbers differ: " + next(iter(data)), text)
+
+    def test_there_are_enough(self):
+        names = [" ".join(words) + str(environment) for words, environment in bits.configurations(["serial", "openmp"])]
+        self.assertGreater(len(set(names)), 60)
+        self.assertEqual(len(set(names)), len(names))
 
 
 class Benchmarks(Case):
