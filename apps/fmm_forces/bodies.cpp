@@ -40,6 +40,7 @@ Bodies read_bodies(std::filesystem::path const& file, KernelKind kernel) {
   if (bodies.size() > static_cast<std::size_t>(max_bodies))
     throw fmm::InvalidArgument("bodies in " + file.string(), bodies.size(),
                                "at most " + std::to_string(max_bodies));
+  if (bodies.size() == 0) bodies.notes.push_back(file.string() + " has no bodies");
   return bodies;
 }
 

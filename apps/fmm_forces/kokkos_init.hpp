@@ -15,12 +15,16 @@
 namespace forces {
 
 /// Throws fmm::InvalidArgument for an environment that asks for more threads than Kokkos has room
-/// for.
+/// for, or for none. (OpenMP itself passes over values of OMP_NUM_THREADS that are no numbers.)
 inline void check_environment() {
 #ifdef KOKKOS_ENABLE_OPENMP
   for (char const* name : {"OMP_NUM_THREADS", "KOKKOS_NUM_THREADS"}) {
     char const* const value = std::getenv(name);
-    if (value && std::strtol(value, nullptr, 10) > most_threads)
+    if (!value || *value == '\0') continue;
+    char* end = nullptr;
+    const long threads = std::strtol(value, &end, 10);
+    const bool is_kokkos = name[0] == 'K', is_number = *end == '\0';
+    if (threads > most_threads || (is_kokkos && (threads < 1 || !is_number)))
       throw fmm::InvalidArgument(name, std::string(value), "1 to " + std::to_string(most_threads));
   }
 #endif
@@ -39,6 +43,9 @@ class KokkosScope {
         std::thread::hardware_concurrency() > unsigned(most_threads))
       threads = most_threads;
 #endif
+    char const* const of_kokkos = std::getenv("KOKKOS_NUM_THREADS");
+    if (threads || (of_kokkos && *of_kokkos == '\0'))
+      unsetenv("KOKKOS_NUM_THREADS");  // must not differ
 #if KOKKOS_VERSION >= 30700
     Kokkos::InitializationSettings settings;
     settings.set_disable_warnings(true);

@@ -191,6 +191,7 @@ class SnapshotReader {
     mass_table_ = header<double>("MassTable", H5T_NATIVE_DOUBLE);
     counts_ = header<std::int64_t>("NumPart_ThisFile", H5T_NATIVE_INT64);
 
+    check_totals();
     note_what_is_left_out();
     const auto types = find_types();
     if (types.empty() && std::accumulate(counts_.begin(), counts_.end(), std::int64_t{0}) != 0)
@@ -240,6 +241,21 @@ class SnapshotReader {
   bool is_zero(char const* group, char const* name) const {
     const auto values = attribute<double>(group, name, H5T_NATIVE_DOUBLE);
     return values && !values->empty() && values->front() == 0;
+  }
+
+  /// A file that counts fewer bodies than its snapshot has is a part of it, whatever it says of its
+  /// parts.
+  void check_totals() const {
+    const auto low = attribute<std::int64_t>("Header", "NumPart_Total", H5T_NATIVE_INT64),
+               high = attribute<std::int64_t>("Header", "NumPart_Total_HighWord", H5T_NATIVE_INT64);
+    if (!low || !high) return;
+    for (std::size_t type = 0; type < std::min(low->size(), counts_.size()); ++type) {
+      const std::int64_t words = type < high->size() ? (*high)[type] << 32 : 0;
+      if (const std::int64_t all = (*low)[type] + words; all > counts_[type])
+        fail("Header/NumPart_Total", std::to_string(all) + " bodies of type " +
+                                         std::to_string(type) + ", of which this file has " +
+                                         std::to_string(counts_[type]));
+    }
   }
 
   /// A periodic box and comoving coordinates: sums are those of open space and of the coordinates

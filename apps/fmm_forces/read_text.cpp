@@ -30,9 +30,9 @@ using Fields = std::array<std::string_view, most_columns>;
 /// The names that a header may have for each column. (px, py, pz are dipoles or momenta, and never
 /// positions.)
 constexpr std::array<std::array<std::string_view, 6>, 4> known_names{
-    {{"x", "pos_x", "posx", "position_x", "pos[0]", "coordinates_x"},
-     {"y", "pos_y", "posy", "position_y", "pos[1]", "coordinates_y"},
-     {"z", "pos_z", "posz", "position_z", "pos[2]", "coordinates_z"},
+    {{"x", "pos_x", "posx", "position_x", "coordinates_x", "x_pos"},
+     {"y", "pos_y", "posy", "position_y", "coordinates_y", "y_pos"},
+     {"z", "pos_z", "posz", "position_z", "coordinates_z", "z_pos"},
      {"q", "charge", "m", "mass", "charges", "masses"}}};
 /// Names of columns that are known, and have no part in the sums.
 constexpr std::array<std::string_view, 16> unused_names{
@@ -123,7 +123,10 @@ class TextReader {
     const std::size_t count = split(text, fields);
     if (count == 0) return;
     const bool first = !std::exchange(begun_, true);
-    if (first && is_header(fields, count)) return read_header(fields, count);
+    if (first && is_header(fields, count)) {
+      bodies_.notes.clear();  // what comments before it say does not matter
+      return read_header(fields, count);
+    }
     if (count != columns_.size())
       throw UserError(here() + ": " + std::to_string(count) + " columns are not allowed: " +
                       (has_header_ ? "the header names " + std::to_string(columns_.size())
@@ -147,19 +150,50 @@ class TextReader {
   }
 
   /// A comment before the first body that names all of the columns, and nothing else, is a header,
-  /// too.
+  /// too. Of one that has some of the names in another way a note is made.
   void read_comment(std::string_view text) {
-    Fields fields;
-    const std::size_t count = split(text, fields);
-    if (count < 4 || count > fields.size()) return;
+    Fields words;
+    const std::size_t count = std::min(split(text, words), words.size());
+    std::vector<std::string> names;
     std::array<bool, 4> found{};
+    bool all_known = true;
     for (std::size_t i = 0; i < count; ++i) {
-      const auto column = column_of(lower_case(fields[i]));
-      if (!column) return;
-      if (*column != unused) found[static_cast<std::size_t>(*column)] = true;
+      const std::string name = bare_name(words[i]);
+      if (name.empty()) continue;  // a number or a unit
+      names.push_back(name);
+      const auto column = column_of(name);
+      all_known = all_known && column;
+      if (column && *column != unused) found[static_cast<std::size_t>(*column)] = true;
     }
-    if (std::all_of(found.begin(), found.end(), [](bool is) { return is; }))
-      read_header(fields, count);
+    const auto known = std::count(found.begin(), found.end(), true);
+    bodies_.notes.clear();
+    if (known == 4 && all_known && names.size() <= most_columns) {
+      Fields fields;
+      std::copy(names.begin(), names.end(), fields.begin());
+      read_header(fields, names.size());
+    } else if (known > 0 && !has_header_) {
+      bodies_.notes.push_back(
+          here() + ": the comment " + quoted(text) +
+          " does not name all columns in known words: they are taken as x y z q");
+    }
+  }
+
+  /// A name as in a header, without its quotes, its number ("1:x", "[1]x") and its unit ("x[kpc]",
+  /// "x(kpc)").
+  static std::string bare_name(std::string_view field) {
+    std::string name;
+    int depth = 0;
+    for (const char c : lower_case(field)) {
+      if (c == '[' || c == '(') ++depth;
+      if (depth == 0) name += c;
+      if (c == ']' || c == ')') depth = std::max(0, depth - 1);
+    }
+    const auto letter = std::find_if(name.begin(), name.end(),
+                                     [](char c) { return (c >= 'a' && c <= 'z') || c == '_'; });
+    const bool is_numbered = std::all_of(name.begin(), letter, [](char c) {
+      return (c >= '0' && c <= '9') || c == ':' || c == '.' || c == '=';
+    });
+    return is_numbered ? std::string(letter, name.end()) : name;
   }
 
   /// Which of x y z q that name is of, or `unused`; nothing if it is not known.
@@ -192,7 +226,7 @@ class TextReader {
     columns_.assign(count, unused);
     std::array<bool, 4> found{};
     for (std::size_t place = 0; place < count; ++place) {
-      const auto column = column_of(lower_case(fields[place]));
+      const auto column = column_of(bare_name(fields[place]));
       if (!column)
         throw UserError(here() + ": " + quoted(fields[place]) +
                         " is neither a number nor the known name of a column: x y z (or pos_x ..), "

@@ -32,6 +32,7 @@ struct Snapshot {
   std::vector<std::int64_t> counts;  // NumPart_ThisFile; empty: not written
   std::int64_t files = 1;
   bool has_header = true;
+  std::vector<std::int64_t> totals = {};              // NumPart_Total; empty: not written
   double box = 0, time = 0, redshift = 0, omega = 0;  // of the header, if they are not 0
   bool is_open = false;                               // RuntimePars/PeriodicBoundariesOn = 0
   bool is_swift_cosmology = false;
@@ -106,6 +107,8 @@ const std::map<std::string, std::function<void(Snapshot&)>> edits{
     {"inf_mass", [](Snapshot& s) { s.types[0].masses[1] = HUGE_VAL; }},
     {"negative_mass", [](Snapshot& s) { s.types[0].masses[2] = -3; }},
     {"negative_table", [](Snapshot& s) { s.mass_table[4] = -0.5; }},
+    {"totals", [](Snapshot& s) { s.totals = s.counts; }},
+    {"a_part", [](Snapshot& s) { s.totals = {3, 0, 0, 0, 7, 0}; }},
     {"box", [](Snapshot& s) { s.box = 100; }},
     {"open_box",
      [](Snapshot& s) {
@@ -216,6 +219,9 @@ void write(Snapshot const& snapshot, char const* file_name) {
     if (!snapshot.counts.empty())
       write_attribute(header, "NumPart_ThisFile", snapshot.counts.size(), H5T_NATIVE_INT64,
                       snapshot.counts.data());
+    if (!snapshot.totals.empty())
+      write_attribute(header, "NumPart_Total", snapshot.totals.size(), H5T_NATIVE_INT64,
+                      snapshot.totals.data());
     write_attribute(header, "NumFilesPerSnapshot", 1, H5T_NATIVE_INT64, &snapshot.files);
     for (auto const& [name, value] : {std::pair("BoxSize", snapshot.box),
                                       {"Time", snapshot.time},

@@ -286,6 +286,12 @@ class CommandLine(Case):
             for value in ("600", "513", "1000000", "600,2"):
                 self.run_bad(*run, says=(f"{name} = {value}", "1 to 512"),
                              env=dict(os.environ, **{name: value}))
+        for value in ("0", "-1", "abc", "1.5"):
+            self.run_bad(*run, says=(f"KOKKOS_NUM_THREADS = {value}", "1 to 512"),
+                         env=dict(os.environ, KOKKOS_NUM_THREADS=value))
+        for value in ("", "2"):
+            done = self.start(*run, "--threads", 1, env=dict(os.environ, KOKKOS_NUM_THREADS=value))
+            self.assertEqual((done.returncode, done.stderr), (0, ""))
 
     def test_memory_that_is_not_there(self):
         def limit():
@@ -330,6 +336,11 @@ class TextInput(Case):
         for header, row in (
                 ("q x y z", lambda x, y, z, q: (q, x, y, z)),
                 ("# of a snapshot\n#q,x,y,z", lambda x, y, z, q: (q, x, y, z)),
+                ("# q(e) x(nm) y(nm) z(nm)", lambda x, y, z, q: (q, x, y, z)),
+                ("# [1]q [2]x [3]y [4]z", lambda x, y, z, q: (q, x, y, z)),
+                ("# 1:q 2:x 3:y 4:z", lambda x, y, z, q: (q, x, y, z)),
+                ("# (1) z [kpc] (2) x [kpc] (3) y [kpc] (4) m [Msun]", lambda x, y, z, q: (z, x, y, q)),
+                ("mass[Msun],x[pc],y[pc],z[pc]", lambda x, y, z, q: (q, x, y, z)),
                 ("# x y\n  # m z y x", lambda x, y, z, q: (q, z, y, x)),
                 ("mass,pos_x,pos_y,pos_z", lambda x, y, z, q: (q, x, y, z)),
                 ("z y x m", lambda x, y, z, q: (z, y, x, q)),
@@ -340,6 +351,18 @@ class TextInput(Case):
                 lines = [",".join("%.17g" % value for value in row(*body)) for body in bodies]
                 rows = self.exact_sums(self.write("\n".join([header, *lines])))
                 self.assert_sums(rows, expected, 1e-13)
+
+    def test_comments_that_are_not_understood_are_said(self):
+        for comment, noted in (("# m is mass, x y z positions", True), ("# m x3 x2 x1", True), ("# x y z q", False),
+                               ("# written by hand", False), ("# of q\nx y z q", False)):
+            with self.subTest(comment):
+                file = self.write(comment + "\n0 0 0 1\n1 0 0 1\n")
+                run = ("--input", file, "--method", "direct")
+                table, (entry,) = self.run_ok(*run), self.report(*run)
+                self.assertEqual(len(entry["notes"]), noted)
+                self.assertEqual("note: " in table, noted)
+        entry, = self.report("--input", self.write("# nothing\n"), "--method", "direct")
+        self.assertIn("no bodies", entry["notes"][0])
 
     def test_exponents_of_fortran(self):
         rows = self.exact_sums(self.write("1D0 0.0d+00 0 2.5D-1\n0 -1.D+1 0 1d2\n"))
@@ -431,6 +454,7 @@ class Hdf5Input(Case):
         self.check("big_id", self.BODIES, [2**64 - 1, *ids[1:]])
         self.check("empty_type", self.BODIES[:3], ids[:3])
         self.check("empty", [], [])
+        self.check("totals", self.BODIES, ids)
 
     def test_types_are_ordered_by_number(self):
         bodies = self.BODIES + [(0, 0, 3, 7), (1, 1, 1, 8)]
@@ -460,6 +484,7 @@ class Hdf5Input(Case):
                 ("lost_types", "PartType"),
                 ("no_types", "PartType"),
                 ("many_files", "4 files"),
+                ("a_part", "NumPart_Total", "7 bodies of type 4", "has 2"),
                 ("nan_coordinate", "PartType0/Coordinates[1,2] = nan", "finite"),
                 ("inf_mass", "PartType0/Masses[1] = inf", "finite"),
                 ("negative_mass", "PartType0/Masses[2] = -3", ">= 0"),
