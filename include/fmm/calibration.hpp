@@ -332,15 +332,12 @@ FMM_SELDOM Calibrated calibrate(Space const& space, PlanStorage<Space, Precision
   double scale[2];  // of the fields, and of rounding's part
   read_back(space, s.traversal.scale.view(2).data(), scale, 2);
   Calibrated found{safe, scale[0]};
-  // softening adds 0.19 of its error at most, to all these sums alike, and rounding its own
-  constexpr bool single = sizeof(real_t<Precision>) == sizeof(float);
+  // softening adds 0.19 of its error at most, to all these sums alike; where fields cancel errors of many
+  // cells add up, and of float's rounding the more the more pairs are summed one by one
   const bool fields_cancel = s.charges.both_signs && scale[1] > 1.5;
-  const double share = HeldTolerance::goal - (fields_cancel ? 0.1 : 0),
-               softened = 0.19 * options.softening_error.value_or(0),
-               rounded = single && s.charges.both_signs
-                             ? rounding_error(scale[1], is_host_space_v<Space>)
-                             : 0,
-               goal2 = std::pow(share * tolerance, 2) - softened * softened - rounded * rounded;
+  const double softened = 0.19 * options.softening_error.value_or(0),
+               share = HeldTolerance::goal - (fields_cancel ? 0.1 : 0),
+               goal2 = std::pow(share * tolerance, 2) - softened * softened;
   if (!(goal2 > 0)) return found;
   const double goal = std::sqrt(goal2), of_truth = safe / 4;
   SampledFields<Expansion, FarFieldScheme, Space, Precision> sample(space, s, near_field);

@@ -338,8 +338,7 @@ class Solver {
                                                                body_sums(space, s), known_scale);
     if (single && options_.tolerance && s.charges.both_signs && known_scale == 0)
       detail::check_reached(*options_.tolerance,
-                            detail::read_back(space, s.traversal.scale.view(2).data() + 1),
-                            detail::is_host_space_v<ExecutionSpace>);
+                            detail::read_back(space, s.traversal.scale.view(2).data() + 1));
     return measures;
   }
 

@@ -21,15 +21,13 @@ inline std::string reached_tolerances(bool single) {
 }
 
 /// What rounding in float adds to the error for charges of both signs, whose fields cancel: a
-/// neighbour's field is so many times the root mean square field, and rounding errs by about 1e-6 of
-/// the former at most, as measured in lattices of ions on a CPU and an H200 (docs/accuracy.md).
-inline double rounding_error(double neighbour_over_field, bool host) {
-  return (host ? 1e-6 : 1.5e-6) * neighbour_over_field;
-}
+/// neighbour's field is so many times the root mean square field, and rounding errs by 1.7e-6 of the
+/// former at most, as measured in lattices of ions on CPUs and an H200 (docs/accuracy.md).
+inline double rounding_error(double neighbour_over_field) { return 1.7e-6 * neighbour_over_field; }
 
 /// Throws InvalidArgument if that is more than the tolerance.
-FMM_SELDOM inline void check_reached(double tolerance, double neighbour_over_field, bool host) {
-  const double reached = rounding_error(neighbour_over_field, host);
+FMM_SELDOM inline void check_reached(double tolerance, double neighbour_over_field) {
+  const double reached = rounding_error(neighbour_over_field);
   if (tolerance < reached)
     throw InvalidArgument("tolerance", tolerance,
                           "at least " + to_text(reached) +
