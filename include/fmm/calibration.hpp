@@ -16,7 +16,6 @@
 #include <vector>
 
 #include "detail/error_at_sample.hpp"
-#include "detail/order_choice.hpp"
 #include "evaluation.hpp"
 #include "plan_builder.hpp"
 

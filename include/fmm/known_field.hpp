@@ -82,10 +82,14 @@ inline Options known_field_options(Options options, double tolerance, int order,
   return options;
 }
 
+/// Every so many of the bodies' numbers, or all.
 template <class Space>
-struct NumberRows {
+struct SpreadNumbers {
+  std::int64_t bodies;
   Array<BodyIndex, Space> numbers;
-  KOKKOS_FUNCTION void operator()(std::int64_t i) const { numbers(i) = BodyIndex(i); }
+  KOKKOS_FUNCTION void operator()(std::int64_t i) const {
+    numbers(i) = BodyIndex(i * bodies / std::int64_t(numbers.extent(0)));
+  }
 };
 
 /// Direct sums of all bodies into `field` (N,3).
@@ -94,7 +98,8 @@ void direct_field(Space const& space, Kernel const& kernel, Positions const& pos
                   Charges const& charges, Field const& field) {
   Buffer<BodyIndex, Space> numbers("numbers of bodies");
   const auto all = numbers.resize(checked_size("positions", positions));
-  for_range("fmm::number", space, all.extent(0), NumberRows<Space>{all});
+  for_range("fmm::number", space, all.extent(0),
+            SpreadNumbers<Space>{std::int64_t(all.extent(0)), all});
   direct_sum(space, kernel, positions, charges, all, none, field);
 }
 
@@ -106,16 +111,6 @@ struct SumOfSquares {
   KOKKOS_FUNCTION void operator()(std::int64_t i, double& squares) const {
     const double x = sums(i).x * per_unit, y = sums(i).y * per_unit, z = sums(i).z * per_unit;
     squares += x * x + y * y + z * z;
-  }
-};
-
-/// Every so many of the bodies' numbers.
-template <class Space>
-struct SpreadNumbers {
-  std::int64_t bodies;
-  Array<BodyIndex, Space> numbers;
-  KOKKOS_FUNCTION void operator()(std::int64_t i) const {
-    numbers(i) = BodyIndex(i * bodies / std::int64_t(numbers.extent(0)));
   }
 };
 

@@ -20,14 +20,11 @@ inline std::string reached_tolerances(bool single) {
   return single ? "3e-6 to 1e-2 in float" : "1e-12 to 1e-2 in double";
 }
 
-/// What rounding in float adds to the error for charges of both signs, whose fields cancel: a
-/// neighbour's field is so many times the root mean square field, and rounding errs by 1.7e-6 of the
-/// former at most, as measured in lattices of ions on CPUs and an H200 (docs/accuracy.md).
-inline double rounding_error(double neighbour_over_field) { return 1.7e-6 * neighbour_over_field; }
-
-/// Throws InvalidArgument if that is more than the tolerance.
+/// Throws InvalidArgument if sums in float do not reach the tolerance for charges of both signs, whose
+/// fields cancel: a neighbour's field is so many times the root mean square field, and rounding errs by
+/// 1.7e-6 of the former at most, as measured in lattices of ions on CPUs and an H200 (docs/accuracy.md).
 FMM_SELDOM inline void check_reached(double tolerance, double neighbour_over_field) {
-  const double reached = rounding_error(neighbour_over_field);
+  const double reached = 1.7e-6 * neighbour_over_field;
   if (tolerance < reached)
     throw InvalidArgument("tolerance", tolerance,
                           "at least " + to_text(reached) +
