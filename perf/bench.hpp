@@ -109,7 +109,7 @@ void time(benchmark::State& state, Space const& space, Prepare const& prepare, F
   for (auto _ : state) {
     prepare();
     space.fence();
-    const fmm::detail::Stopwatch watch;
+    const fmm::engine::Stopwatch watch;
     f();
     space.fence();
     state.SetIterationTime(watch.seconds());
@@ -200,23 +200,23 @@ fmm::Options options_of(Point const& point) {
 template <class Precision, class Traversal>
 struct Setup {
   /// What the lists know: expansions of order 6 that act at every distance and have P2L.
-  static fmm::detail::FarFieldRule far_field() { return {6, 0, true}; }
+  static fmm::engine::FarFieldRule far_field() { return {6, 0, true}; }
 
   Space space;
   fmm::Options options;
-  fmm::detail::PlanStorage<Space, Precision> s;
+  fmm::engine::PlanStorage<Space, Precision> s;
 
   explicit Setup(Point const& point) : options(options_of<Precision, Traversal>(point)) {
     auto const& bodies = bodies_of<Precision>(point);
     const typename decltype(bodies.positions)::const_type positions = bodies.positions;
     const typename decltype(bodies.charges)::const_type charges = bodies.charges;
-    fmm::detail::build_plan<Traversal>(space, s, positions, options, far_field(), nullptr);
+    fmm::engine::build_plan<Traversal>(space, s, positions, options, far_field(), nullptr);
     const auto sums = s.sums.resize(s.size);
-    const double unit = fmm::detail::inspect_charges(space, true, charges).unit;
+    const double unit = fmm::engine::inspect_charges(space, true, charges).unit;
     if constexpr (std::is_same_v<Traversal, fmm::AllPairs>)
-      fmm::detail::take_charges(space, unit, charges, s.order, s.positions.view(s.size), sums);
+      fmm::engine::take_charges(space, unit, charges, s.order, s.positions.view(s.size), sums);
     else
-      fmm::detail::take_charges(space, unit, charges, s.order, s.bodies.view(s.size), sums);
+      fmm::engine::take_charges(space, unit, charges, s.order, s.bodies.view(s.size), sums);
     space.fence();
   }
 
@@ -231,7 +231,7 @@ struct Setup {
   Pairs count_pairs() const {
     Pairs pairs;
     Kokkos::parallel_reduce("fmm_bench::count", fmm::detail::range(space, cells()),
-                            fmm::detail::CountPairs<Space>{s.tree.cells, s.lists, true}, pairs.p2p,
+                            fmm::engine::CountPairs<Space>{s.tree.cells, s.lists, true}, pairs.p2p,
                             pairs.m2p, pairs.p2l);
     return pairs;
   }
@@ -245,7 +245,8 @@ auto& setup_of(Point const& point) {
 /// Bytes of the bodies and of their sums, which an operator at bodies reads and writes.
 template <class Precision>
 double body_bytes(std::int64_t n) {
-  using namespace fmm::detail;
+  using namespace fmm;
+  using namespace fmm::engine;
   return double(n) * double((two_part_v<Precision> ? 2 : 1) * sizeof(Body<real_t<Precision>>) +
                             2 * sizeof(Sums<sum_t<Precision>>));
 }
@@ -265,7 +266,7 @@ void run_solver(benchmark::State& state, Point const& point) {
   constexpr std::size_t samples = 1000;
   const Space space;
   auto const& bodies = bodies_of<Precision>(point);
-  const forces::ResultsOn<Space, fmm::detail::real_t<Precision>> results(point.n);
+  const forces::ResultsOn<Space, fmm::real_t<Precision>> results(point.n);
   fmm::Options options;
   if constexpr (!std::is_same_v<Traversal, fmm::AllPairs>) options.leaf_capacity = point.leaf;
   fmm::Solver<fmm::SoftenedGravity, Order, Translation, Traversal, Precision, Space> solver(

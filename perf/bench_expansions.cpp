@@ -13,7 +13,8 @@
 namespace fmm_bench {
 namespace {
 
-using namespace fmm::detail;
+using namespace fmm;
+using namespace fmm::engine;
 using Want = Wanted<true, true>;
 constexpr int order = BENCH_ORDER;
 

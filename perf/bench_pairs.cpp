@@ -6,7 +6,8 @@
 namespace fmm_bench {
 namespace {
 
-using namespace fmm::detail;
+using namespace fmm;
+using namespace fmm::engine;
 using Want = Wanted<true, true>;
 
 /// Operations of a pair of bodies in accumulate(): differences 3, r^2 with softening 6, 1/r 1, its cube 2,

@@ -6,7 +6,8 @@
 namespace fmm_bench {
 namespace {
 
-using namespace fmm::detail;
+using namespace fmm;
+using namespace fmm::engine;
 
 /// Chains of multiply-adds, enough of them to hide their latency.
 template <class Real>

@@ -5,7 +5,8 @@
 namespace fmm_bench {
 namespace {
 
-using namespace fmm::detail;
+using namespace fmm;
+using namespace fmm::engine;
 using Uniform = fmm::FmmList;  // any traversal has the same keys, order and cells
 
 template <class Real>

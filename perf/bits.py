@@ -63,6 +63,8 @@ def configurations(backends):
                 add(*DIRECT, *more, "--softening", "0.01", "--softening-kind", kind, backend=backend)
             add(*FMM, *more, *MIXED_SIGNS, "--order", "7", *DUAL, "power", backend=backend)
         add(*FMM, "--precision", "mixed", "--one-part", "--order", "6", backend=backend)
+        for order in ("4", "8"):
+            add(*FMM, "--translation", "gemm", "--order", order, backend=backend)
     return runs
 
 

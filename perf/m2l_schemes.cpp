@@ -21,7 +21,8 @@
 
 namespace m2l_schemes {
 
-using namespace fmm::detail;
+using namespace fmm;
+using namespace fmm::engine;
 using uniform_cube::Problem, uniform_cube::Space;
 using Kernel = fmm::Laplace;
 using Traversal = fmm::FmmList;
@@ -75,7 +76,7 @@ void measure(Space const& space, Problem const& problem, char const* scheme) {
   const Kokkos::View<double const* [3], Space> positions = problem.positions;
   const Kokkos::View<double const*, Space> charges = problem.charges;
   build_plan<Traversal>(space, s, positions, solver.options(), Order, nullptr);
-  charges_stage<fmm::None, fmm::None>(space, s, profile_of(kernel), charges, s.bodies.view(n), true,
+  charges_stage<fmm::None, fmm::None>(space, s, profile_of(solver.kernel()), charges, s.bodies.view(n), true,
                                       nullptr);
   const std::size_t numbers = s.tree.cells.extent(0) * row_length(Expansion::size);
   const auto multipoles = s.multipoles.resize(numbers), locals = s.locals.resize(numbers);

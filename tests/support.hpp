@@ -181,11 +181,11 @@ std::vector<double> numbers_of(View const& sums) {
 
 /// The rows of a list, on the host.
 template <class Space>
-std::vector<std::vector<fmm::detail::CellIndex>> to_host(fmm::detail::Csr<Space> const& list) {
+std::vector<std::vector<fmm::CellIndex>> to_host(fmm::Csr<Space> const& list) {
   const auto offsets = to_host(list.offsets);
   if (offsets.empty()) return {};
   const auto entries = to_host(list.entries);
-  std::vector<std::vector<fmm::detail::CellIndex>> rows(offsets.size() - 1);
+  std::vector<std::vector<fmm::CellIndex>> rows(offsets.size() - 1);
   for (std::size_t i = 0; i < rows.size(); ++i)
     rows[i].assign(entries.begin() + offsets[i], entries.begin() + offsets[i + 1]);
   return rows;

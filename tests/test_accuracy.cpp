@@ -130,10 +130,10 @@ TYPED_TEST(Accuracy, ErrorsAreWhatTheyAreDefinedAs) {
 
 /// The errors of one vector of results against another, each of five bodies.
 fmm::ErrorMeasure compared(double result, double exact, std::size_t bodies = 5) {
-  using fmm::detail::Sums;
+  using fmm::Sums;
   std::vector<Sums<double>> computed(bodies, {exact, exact, 0, 0}), known = computed;
   computed[2] = {result, result, 0, 0};
-  return fmm::detail::compare(computed, known, true, true);
+  return fmm::accuracy::compare(computed, known, true, true);
 }
 
 TEST(Errors, OfResultsThatAreNotFiniteAreInfinite) {

@@ -15,7 +15,8 @@ namespace fmm_test {
 namespace {
 
 using fmm::BatchedGemm;
-using namespace fmm::detail;
+using namespace fmm;
+using namespace fmm::engine;
 
 /// Limits so small that every loop over parts is gone through many times.
 constexpr fmm::GemmShape small_parts{5, 1 << 22, 1000, 20000};

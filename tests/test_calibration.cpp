@@ -7,7 +7,7 @@
 namespace fmm_test {
 namespace {
 
-using fmm::detail::HeldTolerance, fmm::detail::Likeness, fmm::detail::TileSquares;
+using fmm::tolerance::HeldTolerance, fmm::tolerance::Likeness, fmm::tolerance::TileSquares;
 
 using Space = Kokkos::DefaultExecutionSpace;
 template <class Kernel, int Order, class Precision>
@@ -22,7 +22,7 @@ std::vector<TileSquares> tiles_with(Field const& field, Error const& error) {
 }
 
 TEST(LikelyErrorOfAll, HasRoomForWhatTheSampleDoesNotSee) {
-  using fmm::detail::likely_error_of_all;
+  using fmm::tolerance::likely_error_of_all;
   const auto four = [](int) { return 4.0; };
   EXPECT_EQ(likely_error_of_all(tiles_with(four, [](int) { return 0.0; })), 0);
   EXPECT_NEAR(likely_error_of_all(tiles_with(four, [](int) { return 1e-6; })), 5e-4, 1e-12);
@@ -45,7 +45,7 @@ TEST(LikelyErrorOfAll, HasRoomForWhatTheSampleDoesNotSee) {
 }
 
 TEST(LikelyErrorOfAll, CountsCertainTilesOnce) {
-  using fmm::detail::likely_error_of_all;
+  using fmm::tolerance::likely_error_of_all;
   const auto tiles =
       tiles_with([](int) { return 4.0; }, [](int i) { return i < 10 ? 1e-4 : 1e-6; });
   const double error = 10 * (10 * 1e-4 + 30 * 150 * 1e-6), bodies = 10 * (10 + 30 * 150);
@@ -74,7 +74,7 @@ TEST(LargestLimit, HoldsTheGoalWithLittleToSpare) {
         EXPECT_GT(pair_error, safe);
         return scale * goal * std::pow(pair_error / safe, growth);
       };
-      const double found = fmm::detail::largest_limit(safe, 3 * safe, 1, goal, error);
+      const double found = fmm::tolerance::largest_limit(safe, 3 * safe, 1, goal, error);
       EXPECT_LE(calls, 6);
       if (found == safe) {
         EXPECT_GT(error(1.1 * safe), 0.85 * goal);
@@ -88,7 +88,7 @@ TEST(LargestLimit, HoldsTheGoalWithLittleToSpare) {
 TEST(LargestLimit, IsFoundFromAbove) {
   for (const double growth : {0.5, 1.0, 2.0, 3.0}) {
     const auto error = [&](double limit) { return std::pow(limit / 0.01, growth); };
-    const double found = fmm::detail::largest_limit(0, 0.3, 0.5, 1, error);
+    const double found = fmm::tolerance::largest_limit(0, 0.3, 0.5, 1, error);
     EXPECT_LE(error(found), 1) << growth;
     EXPECT_GE(error(found), 0.8) << growth;
   }
@@ -97,7 +97,7 @@ TEST(LargestLimit, IsFoundFromAbove) {
 TEST(LargestLimit, IsNearAStep) {
   for (const double step : {0.05, 0.1, 0.2}) {
     const auto error = [&](double limit) { return limit < step ? 0.3 + limit : 1.3 + limit; };
-    const double found = fmm::detail::largest_limit(0, 0.02, 0.6, 1, error);
+    const double found = fmm::tolerance::largest_limit(0, 0.02, 0.6, 1, error);
     EXPECT_LT(found, step);
     EXPECT_GE(found, 0.6 * step);
   }
@@ -107,7 +107,7 @@ TEST(LargestLimit, IsWhatIsHeldIfNothingLargerIs) {
   int calls = 0;
   const auto found = [&](double error, double held, double first, double most, double goal = 1e-4) {
     calls = 0;
-    return fmm::detail::largest_limit(held, first, most, goal, [&](double limit) {
+    return fmm::tolerance::largest_limit(held, first, most, goal, [&](double limit) {
       ++calls;
       EXPECT_LE(limit, most);
       EXPECT_GT(limit, held);
@@ -130,20 +130,21 @@ TEST(LargestLimit, IsWhatIsHeldIfNothingLargerIs) {
 
 /// The leaves of a tree over 20,000 bodies, and a sample of them.
 struct SampledTree {
-  std::vector<fmm::detail::Tile> tiles, sample;
-  std::vector<fmm::detail::CellIndex> leaves;
+  std::vector<fmm::Tile> tiles, sample;
+  std::vector<fmm::CellIndex> leaves;
   std::size_t certain;
   double weight;
 
   SampledTree(Model model, int leaf_capacity) {
-    using namespace fmm::detail;
+    using namespace fmm;
+    using namespace fmm::engine;
     const DeviceBodies<Space> device(make_bodies(model, 20000, false, 5));
     const Kokkos::View<double const* [3], Space> positions = device.x;
     const fmm::Solver<Laplace, 2> solver({.leaf_capacity = leaf_capacity});
     PlanStorage<Space, double> storage;
     build_plan<DualTree<>>(Space(), storage, positions, solver.options(), {2, 0, true}, nullptr);
     Buffer<Tile, Space> memory("sample");
-    const auto found = sample_of_leaves(Space(), storage.tree, memory);
+    const auto found = fmm::tolerance::sample_of_leaves(Space(), storage.tree, memory);
     tiles = to_host(storage.tree.tiles);
     leaves = to_host(storage.tree.leaves);
     sample = to_host(found.tiles);

@@ -5,7 +5,8 @@
 namespace fmm_test {
 namespace {
 
-using namespace fmm::detail;
+using namespace fmm;
+using namespace fmm::engine;
 
 constexpr int top = 12;
 using Coefficients = std::vector<double>;
@@ -233,7 +234,7 @@ void check_chain() {
     };
     for (int k = 0; k < Expansion::staged_size; ++k)
       staged[k] = Expansion::stage_multipole(M.data(), k);
-    fmm::detail::PotentialGradient<double> sum{0, 0, 0, 0};
+    fmm::kernels::PotentialGradient<double> sum{0, 0, 0, 0};
     Expansion::template m2p<true, true>(d[0] + b[0], d[1] + b[1], d[2] + b[2], 1.0, staged.data(),
                                         sum);
     compare(sum, 0.5);
@@ -280,9 +281,9 @@ void check_polynomial(double tolerance) {
     double v[fmm::coefficient_count(P + 1)], plain[Basis::size];
     for (int k = 0; k < Basis::size; ++k) plain[k] = table.inverse[k] * double(M[k]);
     irregular_harmonics<P + 1>(double(x), double(y), double(z), v);
-    const auto expected = fmm::detail::evaluate_multipole<P, true, true>(v, plain);
+    const auto expected = fmm::kernels::evaluate_multipole<P, true, true>(v, plain);
     const double f = 4;  // a cell of edge 1/4
-    fmm::detail::PotentialGradient<Real> both{1, 1, 1, 1}, potential = both, field = both;
+    fmm::kernels::PotentialGradient<Real> both{1, 1, 1, 1}, potential = both, field = both;
     Basis::template m2p<true, true>(x, y, z, Real(f), S, both);
     Basis::template m2p<true, false>(x, y, z, Real(f), S, potential);
     Basis::template m2p<false, true>(x, y, z, Real(f), S, field);
@@ -311,16 +312,16 @@ TEST(Polynomials, GiveWhatTheHarmonicsGive) {
 
 TEST(Polynomials, OrderTheirCoefficientsForHorner) {
   constexpr int P = 5;
-  std::vector<int> seen(fmm::detail::monomial_count(3, P), 0);
+  std::vector<int> seen(fmm::kernels::monomial_count(3, P), 0);
   const double x[3] = {2, 3, 5};
   for (int a = 0; a <= P; ++a)
     for (int b = 0; a + b <= P; ++b)
       for (int c = 0; a + b + c <= P; ++c) {
         std::vector<double> one(seen.size(), 0.0);
-        const int at = fmm::detail::monomial_index(P, a, b, c);
+        const int at = fmm::kernels::monomial_index(P, a, b, c);
         ++seen[at];
         one[at] = 1;
-        const auto p = fmm::detail::horner<3, P, true>(x, one.data());
+        const auto p = fmm::kernels::horner<3, P, true>(x, one.data());
         const double value = std::pow(2, a) * std::pow(3, b) * std::pow(5, c);
         EXPECT_DOUBLE_EQ(p.value, value);
         EXPECT_DOUBLE_EQ(p.d[0], a * value / 2);
@@ -357,7 +358,7 @@ void check_lanes() {
   for (int i = 0; i < 1000; ++i) {
     for (int l = 0; l < W; ++l)
       x[l] = Real(std::ldexp(1 + double(random() >> 11) * 0x1p-53, int(random() % 60) - 30));
-    T::store(fmm::detail::rsqrt(T::load(x)), result);
+    T::store(fmm::simd::rsqrt(T::load(x)), result);
     for (int l = 0; l < W; ++l)
       EXPECT_NEAR(result[l] * std::sqrt(double(x[l])), 1, sizeof(Real) == 4 ? 4e-7 : 1e-15);
   }

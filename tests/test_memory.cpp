@@ -9,7 +9,8 @@
 namespace fmm_test {
 namespace {
 
-using namespace fmm::detail;
+using namespace fmm;
+using namespace fmm::engine;
 
 template <class Space>
 class MemoryTest : public testing::Test {};

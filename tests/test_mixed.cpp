@@ -129,7 +129,8 @@ TEST(Mixed, LargeOffsetsLoseNothing) {
 
 /// Sources beyond the margin of a tolerance are taken in one part, which errs by a small part of it.
 TEST(Mixed, HasAMarginForATolerance) {
-  using namespace fmm::detail;
+  using namespace fmm;
+  using namespace fmm::engine;
   using Space = Kokkos::DefaultExecutionSpace;
   const Space space;
   for (const Model model : {Model::shell, Model::plummer}) {
@@ -163,7 +164,7 @@ TEST(Mixed, HasAMarginForATolerance) {
 /// has of the other is nearly all of its field.
 TEST(Mixed, ErrsLittleAtTheMarginOfATolerance) {
   for (const double tolerance : {1e-2, 1e-3, 1e-4}) {
-    const double edge = 0.5, distance = 1.001 * edge * fmm::detail::margin_for(tolerance);
+    const double edge = 0.5, distance = 1.001 * edge * fmm::kernels::margin_for(tolerance);
     Bodies bodies = make_bodies(Model::cube, 20000, false, 3);
     for (std::size_t i = 0; i + 1 < bodies.size(); i += 2)
       for (int d = 0; d < 3; ++d) {

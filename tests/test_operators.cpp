@@ -8,7 +8,8 @@
 namespace fmm_test {
 namespace {
 
-using namespace fmm::detail;
+using namespace fmm;
+using namespace fmm::engine;
 
 template <class T>
 class Operators : public testing::Test {

@@ -9,7 +9,8 @@
 namespace fmm_test {
 namespace {
 
-using namespace fmm::detail;
+using namespace fmm;
+using namespace fmm::engine;
 using fmm::FieldCriterion;
 using fmm::OrderPerPair;
 using fmm::RadiusCriterion;
@@ -64,7 +65,7 @@ TYPED_TEST(OrdersPerPair, EveryEntryIsInThePartOfTheLowestOrderThatIsEnough) {
   const auto cells = to_host(this->s.tree.cells);
   const auto radii = to_host(this->s.traversal.radii.view(cells.size()));
   const auto eta = [&](std::size_t a, std::size_t b) {
-    const double unit = std::ldexp(1.0, -fmm::detail::grid_bits);
+    const double unit = std::ldexp(1.0, -fmm::grid_bits);
     double r2 = 0;
     for (int d = 0; d < 3; ++d)
       r2 += std::pow((double(cells[a].centre[d]) - double(cells[b].centre[d])) * unit, 2);

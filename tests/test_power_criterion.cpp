@@ -46,8 +46,8 @@ TYPED_TEST(Powers, OfARingHaveNoOddDegrees) {
 
 /// Siblings that a CPU decides about together, and each of them alone: the same, but for rounding.
 TEST(PowerCriterion, SiblingsGetWhatEachGetsAlone) {
-  using V = fmm::detail::UpToEightFloats;
-  using Lane = fmm::detail::LaneTraits<V>;
+  using V = fmm::simd::UpToEightFloats;
+  using Lane = fmm::simd::LaneTraits<V>;
   constexpr int W = Lane::count, p = 5;
   std::mt19937_64 random(11);
   const auto uniform = [&](double a, double b) {
@@ -93,7 +93,7 @@ TEST(PowerCriterion, SiblingsGetWhatEachGetsAlone) {
                    4,
                    is_leaf[l] > 0,
                    of_one[l]};
-      R2[l] = fmm::detail::distance2(target, source[l]);
+      R2[l] = fmm::tree::distance2(target, source[l]);
       suspects |= std::uint32_t(criterion.may_accept(target.radius + radius[l], R2[l])) << l;
     }
     const auto all = criterion.decide_siblings(
@@ -196,7 +196,7 @@ TEST_P(ModelsAndSigns, ErrIsNearPairError) {
   const Results reference = direct_sum<fmm::Laplace>(bodies);
   const bool many = n > 1000 && !mixed;
   const auto expect = [&](Errors const& errors, int order, double pair_error) {
-    EXPECT_LT(errors.l2, pair_error / fmm::detail::pair_error_for(1, order));
+    EXPECT_LT(errors.l2, pair_error / fmm::tolerance::pair_error_for(1, order));
     if (n > 1000) {
       EXPECT_GT(errors.l2, (many && model == Model::cube ? 0.1 : 0.005) * pair_error);
     }

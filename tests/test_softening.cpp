@@ -96,8 +96,8 @@ TYPED_TEST(Spline, IsExactlyNewtonsOutside) {
 
 TYPED_TEST(Spline, LanesDoNotDependOnEachOther) {
   using Real = TypeParam;
-  using V = fmm::detail::Lanes<Space, Real>;
-  using Traits = fmm::detail::LaneTraits<V>;
+  using V = fmm::simd::Lanes<Space, Real>;
+  using Traits = fmm::simd::LaneTraits<V>;
   const SplineGravity kernel{0.2};
   const auto r = distances<Real>();
   for (std::size_t first = 0; first < r.size(); ++first) {

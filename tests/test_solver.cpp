@@ -168,7 +168,8 @@ TYPED_TEST(SolverTest, AllPairsIgnoresTheDepth) {
 /// The direct sum by teams of one shape.
 template <class Space, class Real, fmm::P2PShape Shape>
 Results sum_in_shape(Bodies const& bodies) {
-  using namespace fmm::detail;
+  using namespace fmm;
+  using namespace fmm::engine;
   using Positions = Kokkos::View<double const* [3], Space>;
   const Space space;
   const DeviceBodies<Space> device(bodies);
@@ -459,8 +460,8 @@ TYPED_TEST(SolverTest, MultipolesTakeNoMemoryOfTheirOwn) {
     const auto before = plan.memory_bytes();
     solver.evaluate(space, plan, device.q, p, a);
     const std::size_t locals = std::size_t(plan.cells()) *
-                               fmm::detail::row_length(fmm::coefficient_count(3)) * sizeof(Real),
-                      sums = n * sizeof(fmm::detail::Sums<Real>);
+                               fmm::kernels::row_length(fmm::coefficient_count(3)) * sizeof(Real),
+                      sums = n * sizeof(fmm::Sums<Real>);
     EXPECT_EQ(locals > sums, leaf_capacity == 4);
     EXPECT_EQ(plan.memory_bytes(), before + locals + std::max(locals, sums) - sums);
     EXPECT_LT(relative_l2(to_host(p, a).field, reference.field), 0.02);

@@ -7,7 +7,8 @@
 namespace fmm_test {
 namespace {
 
-using namespace fmm::detail;
+using namespace fmm;
+using namespace fmm::engine;
 
 template <class Precision>
 class TilePartsOf : public testing::Test {

@@ -157,12 +157,12 @@ TEST(Tolerance, ChoosesTheOrder) {
 
 TEST(OrderChoice, IsHigherWhereChargesCancel) {
   const std::vector<int> orders{2, 3, 4, 5, 6, 8, 10, 12, 16};
-  const auto order = [&](double tolerance, fmm::detail::Arithmetic arithmetic, double net_share,
+  const auto order = [&](double tolerance, fmm::tolerance::Arithmetic arithmetic, double net_share,
                          double field_share = 1) {
-    return orders[fmm::detail::nearest_order(tolerance, arithmetic, {net_share, field_share},
+    return orders[fmm::tolerance::nearest_order(tolerance, arithmetic, {net_share, field_share},
                                              orders)];
   };
-  constexpr fmm::detail::Arithmetic cpu{.host = true, .single = false},
+  constexpr fmm::tolerance::Arithmetic cpu{.host = true, .single = false},
       gpu{.host = false, .single = false}, gpu_in_float{.host = false, .single = true};
   for (const auto& arithmetic : {cpu, gpu})
     for (const double tolerance : {1e-2, 1e-3, 1e-4, 1e-5, 1e-6, 1e-8})
@@ -180,7 +180,7 @@ TEST(OrderChoice, IsHigherWhereChargesCancel) {
 TEST(OrderChoice, KnowsWhetherChargesCancel) {
   const auto share = [](std::vector<double> const& charges) {
     const Kokkos::View<double* [3], Space> positions("positions", charges.size());
-    return fmm::detail::cancellation_of(Space(), fmm::Laplace(), positions,
+    return fmm::tolerance::cancellation_of(Space(), fmm::Laplace(), positions,
                                         column_in<Space>(charges))
         .net_share;
   };
@@ -199,7 +199,7 @@ TEST(OrderChoice, KnowsWhetherChargesCancel) {
 TEST(OrderChoice, KnowsWhetherFieldsCancel) {
   const auto share = [](Bodies const& bodies) {
     const DeviceBodies<Space> device(bodies);
-    return fmm::detail::cancellation_of(Space(), fmm::Laplace(), device.x, device.q).field_share;
+    return fmm::tolerance::cancellation_of(Space(), fmm::Laplace(), device.x, device.q).field_share;
   };
   for (const double length : {1e-20, 1.0, 1e20}) {
     Bodies salt = rock_salt(20, 0);
@@ -219,7 +219,7 @@ constexpr double of_some_digits = 1e-4;
 using SomeDigits = fmm::ToleranceSolver<fmm::Laplace, fmm::Orders<6, 7, 9>, double>;
 int order_for(double net_share) {
   const std::vector<int> orders{6, 7, 9};
-  return orders[fmm::detail::nearest_order(of_some_digits, {on_host, false}, {net_share}, orders)];
+  return orders[fmm::tolerance::nearest_order(of_some_digits, {on_host, false}, {net_share}, orders)];
 }
 
 /// And for no later one: the first plan is still to be evaluated.
@@ -286,10 +286,10 @@ struct Imagined {
   double of_one_part;  ///< what that adds to the error
   int measured = 0;
 
-  fmm::detail::Trial operator()(fmm::detail::Setting const& s, double wanted) {
+  fmm::tolerance::Trial operator()(fmm::tolerance::Setting const& s, double wanted) {
     ++measured;
     EXPECT_EQ(wanted, goal);
-    fmm::detail::Trial trial{s};
+    fmm::tolerance::Trial trial{s};
     trial.error = s.by_power ? 0.05 * s.limit : std::pow(s.limit / 1.4, s.order + 2.5);
     if (s.one_part) trial.error += of_one_part;
     if (trial.error > goal) return trial;
@@ -305,7 +305,7 @@ TEST(SettingSearch, GoesDownhillToTheFastestThatHolds) {
   for (const double goal : {1e-3, 1e-5, 1e-9})
     for (const int first : {0, 4, 8}) {
       Imagined solver{goal, 1e-6};
-      fmm::detail::SettingSearch search(
+      fmm::tolerance::SettingSearch search(
           goal, orders, leaves, goal != 1e-3, [](int) { return 40; }, std::ref(solver));
       const auto found = search.fastest(first);
       EXPECT_EQ(found.setting.one_part, goal == 1e-5);  // 1e-9 cannot be held with it
@@ -321,11 +321,11 @@ TEST(SettingSearch, GoesDownhillToTheFastestThatHolds) {
 
 TEST(SettingSearch, SaysWhenNothingHolds) {
   int trials = 0;
-  fmm::detail::SettingSearch search(
+  fmm::tolerance::SettingSearch search(
       1e-8, {2, 4}, {64}, true, [](int) { return 64; },
-      [&](fmm::detail::Setting const& s, double) {
+      [&](fmm::tolerance::Setting const& s, double) {
         ++trials;
-        return fmm::detail::Trial{s, 1e-6};  // what float has, say
+        return fmm::tolerance::Trial{s, 1e-6};  // what float has, say
       });
   EXPECT_FALSE(std::isfinite(search.fastest(1).seconds));
   EXPECT_EQ(search.trials(), trials);
@@ -345,7 +345,7 @@ TEST(LikelyError, HasRoomForWhatFewBodiesContribute) {
       }
     Kokkos::deep_copy(known, host_known);
     Kokkos::deep_copy(field, host_field);
-    return fmm::detail::likely_error(Space(), field, known);
+    return fmm::tolerance::likely_error(Space(), field, known);
   };
   const double norm = std::sqrt(14.0 / 3);  // of a field over a difference's of 1 in each component
   for (const double unit : {1e-120, 1.0, 1e120}) {

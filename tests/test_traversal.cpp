@@ -33,12 +33,12 @@ struct CountingKernel {
       L[0] += q;
     }
     template <bool P, bool F, class V>
-    KOKKOS_FUNCTION static fmm::detail::PotentialGradient<V> l2p(V, V, V, Real const* L) {
+    KOKKOS_FUNCTION static fmm::kernels::PotentialGradient<V> l2p(V, V, V, Real const* L) {
       return {V(L[0]), V(Real(0)), V(Real(0)), V(Real(0))};
     }
     template <bool P, bool F, class V>
     KOKKOS_FUNCTION static void m2p(V, V, V, Real, Real const* M,
-                                    fmm::detail::PotentialGradient<V>& sum) {
+                                    fmm::kernels::PotentialGradient<V>& sum) {
       sum.potential += V(M[0]);
     }
   };
@@ -180,7 +180,8 @@ TEST(Counting, ByP2LIsWhereItCanBe) {
 
 // ---- the lists themselves -------------------------------------------------------------------------
 
-using namespace fmm::detail;
+using namespace fmm;
+using namespace fmm::engine;
 
 struct HostLists {
   std::vector<Cell> cells;

@@ -14,7 +14,7 @@ struct WithoutHighest : Full {
   template <class V>
   KOKKOS_FUNCTION static void cut(V* a) {
     for (int k = Full::order * Full::order; k < Full::size; ++k)
-      a[k] = V(fmm::detail::lane_scalar_t<V>(0));
+      a[k] = V(fmm::simd::lane_scalar_t<V>(0));
   }
   template <class V>
   KOKKOS_FUNCTION static void p2m(V x, V y, V z, V q, V* M) {
@@ -32,7 +32,7 @@ struct WithoutHighest : Full {
     cut(M);
   }
   template <class V>
-  KOKKOS_FUNCTION static void p2l(V x, V y, V z, V q, fmm::detail::lane_scalar_t<V> f, V* L) {
+  KOKKOS_FUNCTION static void p2l(V x, V y, V z, V q, fmm::simd::lane_scalar_t<V> f, V* L) {
     Full::p2l(x, y, z, q, f, L);
     cut(L);
   }

@@ -54,7 +54,7 @@ void run(Settings const& settings, Build const& build) {
                            .check_seed = settings.check_seed,
                            .wants_results = settings.output.has_value()};
   const auto cancellation =
-      settings.tolerance ? session->cancellation() : fmm::detail::Cancellation{};
+      settings.tolerance ? session->cancellation() : fmm::tolerance::Cancellation{};
   std::vector<Measurement> measurements;
   for (const Method method : settings.methods)
     measurements.push_back(

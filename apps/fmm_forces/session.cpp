@@ -89,8 +89,8 @@ class SessionOn final : public Session {
     return std::nullopt;
   }
 
-  fmm::detail::Cancellation cancellation() const override {  // only Laplace takes both signs
-    return fmm::detail::cancellation_of(bodies_.space, fmm::Laplace(), bodies_.positions,
+  fmm::tolerance::Cancellation cancellation() const override {  // only Laplace takes both signs
+    return fmm::tolerance::cancellation_of(bodies_.space, fmm::Laplace(), bodies_.positions,
                                         bodies_.charges);
   }
 
@@ -140,25 +140,25 @@ class SessionOn final : public Session {
                    ResultsOn<Space, Data> const& results, Progress& progress) {
     Stopwatch<Space> watch(bodies_.space);
     const auto known = known_field(settings, kernel, progress);
-    const auto with = [given = settings](fmm::detail::Setting const& setting) {
+    const auto with = [given = settings](fmm::tolerance::Setting const& setting) {
       auto one = given;
       one.order = setting.order;
       one.criterion = setting.by_power ? Criterion::power : Criterion::radius;
-      one.options = fmm::detail::with_setting(given.options, setting);
+      one.options = fmm::tolerance::with_setting(given.options, setting);
       return one;
     };
-    const auto measure = [&](fmm::detail::Setting const& setting, double goal) {
+    const auto measure = [&](fmm::tolerance::Setting const& setting, double goal) {
       const auto one = with(setting);
       run_tree<Real>(one, results, 0, progress);
-      fmm::detail::Trial trial{setting,
-                               fmm::detail::likely_error(bodies_.space, results.field, known)};
+      fmm::tolerance::Trial trial{setting,
+                               fmm::tolerance::likely_error(bodies_.space, results.field, known)};
       if (trial.error <= goal) trial.seconds = run_tree<Real>(one, results, 2, progress).total;
       return trial;
     };
     const auto orders = as_vector(Orders{});
     const auto first = std::find(orders.begin(), orders.end(), settings.order);
-    fmm::detail::SettingSearch search(fmm::detail::tuned_error * *settings.tune_to, orders,
-                                      fmm::detail::leaves_to_try(settings.options),
+    fmm::tolerance::SettingSearch search(fmm::tolerance::tuned_error * *settings.tune_to, orders,
+                                      fmm::tolerance::leaves_to_try(settings.options),
                                       settings.precision == Precision::mixed_precision,
                                       &fmm::Tuning<Space, Real>::leaf_capacity_by_power, measure);
     const auto found = search.fastest(int(first - orders.begin()));
@@ -173,8 +173,8 @@ class SessionOn final : public Session {
                                     Progress& progress) {
     progress.phase("tuning: the field in double to compare with");
     const ResultsOn<Space, double> known(bodies_.size());
-    if (fmm::detail::are_few(bodies_.size(), on_host<Space>)) {
-      fmm::detail::direct_field(bodies_.space, kernel, bodies_.positions, bodies_.charges,
+    if (fmm::tolerance::are_few(bodies_.size(), on_host<Space>)) {
+      fmm::tolerance::direct_field(bodies_.space, kernel, bodies_.positions, bodies_.charges,
                                 known.field);
       return known.field;
     }
@@ -183,8 +183,8 @@ class SessionOn final : public Session {
     one.order = order;
     one.criterion = Criterion::power;
     one.precision = Precision::double_precision;
-    one.options = fmm::detail::known_field_options(settings.options, *settings.tune_to, order,
-                                                   fmm::detail::HasFarFrom<Kernel>);
+    one.options = fmm::tolerance::known_field_options(settings.options, *settings.tune_to, order,
+                                                   fmm::kernels::HasFarFrom<Kernel>);
     if constexpr (std::is_same_v<Data, double>)  // a tolerance is refused with data in float
       find_runner<Space, double, double>(order, Orders{})(bodies_, known, one, 0, progress);
     return known.field;
@@ -245,7 +245,7 @@ class SessionOn final : public Session {
                          RunRequest const& request, Speed const& speed, Progress& progress) {
     Measurement measurement;
     std::vector<double> builds, evaluations;
-    Column<Space, fmm::detail::BodyIndex> targets;
+    Column<Space, fmm::BodyIndex> targets;
     double share = 1;
     const int repeats = speed.seconds > request.long_direct ? 1 : std::max(request.repeats, 1);
     for (int i = 1; i <= repeats; ++i) {

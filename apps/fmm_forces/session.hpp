@@ -4,7 +4,7 @@
 #pragma once
 
 #include <cstdint>
-#include <fmm/detail/order_choice.hpp>
+#include <fmm/tolerance/order_selection.hpp>
 #include <fmm/report.hpp>
 #include <map>
 #include <memory>
@@ -75,7 +75,7 @@ class Session {
   /// Threads of the host that compute; nothing for a GPU.
   virtual std::optional<int> threads() const = 0;
   /// Of the bodies.
-  virtual fmm::detail::Cancellation cancellation() const = 0;
+  virtual fmm::tolerance::Cancellation cancellation() const = 0;
   virtual Measurement run(MethodSettings const& settings, RunRequest const& request,
                           Progress& progress) = 0;
 };

@@ -7,9 +7,9 @@
 #include <algorithm>
 #include <charconv>
 #include <cmath>
-#include <fmm/detail/order_choice.hpp>
+#include <fmm/tolerance/order_selection.hpp>
 #include <fmm/errors.hpp>
-#include <fmm/tree/criteria.hpp>
+#include <fmm/tree/criteria/criteria.hpp>
 #include <functional>
 #include <limits>
 #include <sstream>
@@ -299,8 +299,8 @@ void CommandLine::add_methods() {
   add_real(
       "--tolerance", "E", settings_.tolerance, [](double x) { return x > 0; },
       "a finite number > 0",
-      "Relative L2 error of the force at most, " + fmm::detail::reached_tolerances(true) + ", " +
-          fmm::detail::reached_tolerances(false) +
+      "Relative L2 error of the force at most, " + fmm::tolerance::reached_tolerances(true) + ", " +
+          fmm::tolerance::reached_tolerances(false) +
           ", with --method fmm: finds order (unless it is given) and what the criterion takes, in "
           "the place of these options");
   add_flag(
@@ -463,7 +463,7 @@ std::optional<Settings> parse_command_line(int argc, char const* const* argv, Bu
   check_physics(settings);
   check_machine(settings);
   check_files(settings);
-  const fmm::detail::Cancellation none;  // what is wrong does not depend on it
+  const fmm::tolerance::Cancellation none;  // what is wrong does not depend on it
   for (const Method method : settings.methods) resolve(settings, method, build, none);
   return settings;
 }
@@ -471,13 +471,13 @@ std::optional<Settings> parse_command_line(int argc, char const* const* argv, Bu
 /// The settings with order and criterion for their tolerance, and in the place of float mixed
 /// precision, which holds it for close pairs, too. Throws fmm::InvalidArgument.
 Settings with_tolerance(Settings settings, Method method, std::vector<int> const& orders,
-                        fmm::detail::Cancellation charges) {
+                        fmm::tolerance::Cancellation charges) {
   const double tolerance = *settings.tolerance;
   const bool single = settings.precision != Precision::double_precision;
   if (method == Method::treecode)
     throw fmm::InvalidArgument("--tolerance", tolerance, "only with --method fmm");
-  if (!fmm::detail::is_reached(tolerance, single))
-    throw fmm::InvalidArgument("--tolerance", tolerance, fmm::detail::reached_tolerances(single));
+  if (!fmm::tolerance::is_reached(tolerance, single))
+    throw fmm::InvalidArgument("--tolerance", tolerance, fmm::tolerance::reached_tolerances(single));
   for (auto const& [name, set] : {std::pair("--theta", settings.theta.has_value()),
                                   {"--criterion", settings.criterion.has_value()},
                                   {"--pair-error", settings.pair_error.has_value()},
@@ -487,15 +487,15 @@ Settings with_tolerance(Settings settings, Method method, std::vector<int> const
   settings.traversal = Traversal::dual;
   settings.criterion = Criterion::power;
   if (!settings.order)
-    settings.order = orders[fmm::detail::nearest_order(
+    settings.order = orders[fmm::tolerance::nearest_order(
         tolerance, {settings.backend != Backend::cuda, single}, charges, orders)];
   if (has_softening_error(settings) && !settings.softening_error)
-    settings.softening_error = fmm::detail::softening_error_for(tolerance);
+    settings.softening_error = fmm::tolerance::softening_error_for(tolerance);
   return settings;
 }
 
 MethodSettings resolve(Settings const& given, Method method, Build const& build,
-                       fmm::detail::Cancellation charges) {
+                       fmm::tolerance::Cancellation charges) {
   const Settings settings =
       given.tolerance ? with_tolerance(given, method, build.orders, charges) : given;
   const bool mixed = settings.precision == Precision::mixed_precision;

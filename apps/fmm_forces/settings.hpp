@@ -5,7 +5,7 @@
 
 #include <cstdint>
 #include <filesystem>
-#include <fmm/detail/order_choice.hpp>
+#include <fmm/tolerance/order_selection.hpp>
 #include <fmm/options.hpp>
 #include <optional>
 #include <string>
@@ -87,6 +87,6 @@ std::optional<Settings> parse_command_line(int argc, char const* const* argv, Bu
 /// The settings of one method, defaults filled in; how the charges cancel decides with a tolerance.
 /// Throws fmm::InvalidArgument.
 MethodSettings resolve(Settings const& settings, Method method, Build const& build,
-                       fmm::detail::Cancellation charges);
+                       fmm::tolerance::Cancellation charges);
 
 }  // namespace forces

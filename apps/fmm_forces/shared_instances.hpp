@@ -8,16 +8,16 @@
 #if FORCES_HAS_GEMM
 #include <fmm/batched_gemm.hpp>
 #define FORCES_SHARED_BUCKETS(prefix, Space)                                                      \
-  prefix template fmm::detail::SplitList<Space> fmm::detail::split_list(                          \
-      Space const&, fmm::detail::OffsetBucketBuffers<Space>&,                                     \
-      fmm::detail::Array<fmm::detail::Cell, Space>, fmm::detail::Csr<Space>, fmm::detail::Offset, \
+  prefix template fmm::tree::SplitList<Space> fmm::tree::split_list(                          \
+      Space const&, fmm::tree::OffsetBucketBuffers<Space>&,                                     \
+      fmm::Array<fmm::Cell, Space>, fmm::Csr<Space>, fmm::Offset, \
       int);                                                                                       \
-  prefix template fmm::detail::BucketedPairs<Space> fmm::detail::bucket_pairs(                    \
-      Space const&, fmm::detail::OffsetBucketBuffers<Space>&,                                     \
-      fmm::detail::SplitList<Space> const&, fmm::detail::Offset, fmm::detail::Offset,             \
+  prefix template fmm::tree::BucketedPairs<Space> fmm::tree::bucket_pairs(                    \
+      Space const&, fmm::tree::OffsetBucketBuffers<Space>&,                                     \
+      fmm::tree::SplitList<Space> const&, fmm::Offset, fmm::Offset,             \
       std::int64_t);
 #define FORCES_SHARED_PRODUCT(prefix, Space, Real)                                               \
-  prefix template void fmm::detail::multiply(Space const&, int, int, Real*, std::int64_t, Real*, \
+  prefix template void fmm::engine::multiply(Space const&, int, int, Real*, std::int64_t, Real*, \
                                              Real*);
 #else
 #define FORCES_SHARED_BUCKETS(prefix, Space)
@@ -26,10 +26,10 @@
 
 // FORCES_SHARED(prefix, Space): declares (prefix = extern) or defines (empty) the instances.
 #define FORCES_SHARED_BUILD_WITH(prefix, Space, Precision, Data, Traversal, Charges, LastField) \
-  prefix template std::shared_ptr<fmm::detail::PlanStorage<Space, Precision>>                   \
-  fmm::detail::make_plan<Traversal>(Space const&, fmm::detail::PlanPool<Space, Precision>&,     \
-                                    fmm::Options const&, fmm::detail::FarFieldRule,             \
-                                    fmm::detail::KernelProfile const&,                          \
+  prefix template std::shared_ptr<fmm::engine::PlanStorage<Space, Precision>>                   \
+  fmm::engine::make_plan<Traversal>(Space const&, fmm::engine::PlanPool<Space, Precision>&,     \
+                                    fmm::Options const&, fmm::engine::FarFieldRule,             \
+                                    fmm::kernels::KernelProfile const&,                          \
                                     decltype(forces::BodiesOn<Space, Data>::positions) const&,  \
                                     Charges const&, LastField const&, fmm::Report*);
 
@@ -37,37 +37,37 @@
   FORCES_SHARED_BUILD_WITH(prefix, Space, Precision, Data, Traversal, fmm::None, fmm::None)
 
 #define FORCES_SHARED_MEASURES(prefix, Space, Precision)                                    \
-  prefix template fmm::detail::CellMeasures<Space>                                          \
-  fmm::detail::measure_for_lists<fmm::DualTree<fmm::PowerCriterion>>(                       \
-      Space const&, fmm::detail::PlanStorage<Space, Precision>&, fmm::detail::FarFieldRule, \
-      fmm::detail::BodySums<Space, Precision> const&, double);
+  prefix template fmm::tree::CellMeasures<Space>                                          \
+  fmm::engine::measure_for_lists<fmm::DualTree<fmm::PowerCriterion>>(                       \
+      Space const&, fmm::engine::PlanStorage<Space, Precision>&, fmm::engine::FarFieldRule, \
+      fmm::engine::BodySums<Space, Precision> const&, double);
 #define FORCES_SHARED_RELIST(prefix, Space, Precision, Traversal)                     \
-  prefix template void fmm::detail::build_dual_lists<Traversal>(                      \
-      Space const&, fmm::detail::PlanStorage<Space, Precision>&, fmm::Options const&, \
-      fmm::detail::FarFieldRule, fmm::detail::CellMeasures<Space> const&,             \
-      fmm::detail::Array<int, Space>);
+  prefix template void fmm::engine::build_dual_lists<Traversal>(                      \
+      Space const&, fmm::engine::PlanStorage<Space, Precision>&, fmm::Options const&, \
+      fmm::engine::FarFieldRule, fmm::tree::CellMeasures<Space> const&,             \
+      fmm::Array<int, Space>);
 
 #define FORCES_SHARED_CHARGES(prefix, Space, Precision, Data)                                    \
-  prefix template void fmm::detail::take_charges(                                                \
+  prefix template void fmm::engine::take_charges(                                                \
       Space const&, double, decltype(forces::BodiesOn<Space, Data>::charges)::const_type const&, \
-      fmm::detail::Array<fmm::detail::BodyIndex, Space>,                                         \
-      fmm::detail::Array<fmm::detail::Body<fmm::detail::real_t<Precision>>, Space>,              \
-      fmm::detail::Array<fmm::detail::Sums<fmm::detail::sum_t<Precision>>, Space>);
+      fmm::Array<fmm::BodyIndex, Space>,                                         \
+      fmm::Array<fmm::Body<fmm::real_t<Precision>>, Space>,              \
+      fmm::Array<fmm::Sums<fmm::sum_t<Precision>>, Space>);
 
 #define FORCES_SHARED_RESULTS(prefix, Space, Sum, Data)                  \
-  prefix template void fmm::detail::give_results(                        \
-      Space const&, fmm::detail::Array<fmm::detail::Sums<Sum>, Space>,   \
-      fmm::detail::Array<fmm::detail::BodyIndex, Space>, double, double, \
+  prefix template void fmm::engine::give_results(                        \
+      Space const&, fmm::Array<fmm::Sums<Sum>, Space>,   \
+      fmm::Array<fmm::BodyIndex, Space>, double, double, \
       forces::Column<Space, Data> const&, forces::Table3<Space, Data> const&);
 
 #define FORCES_SHARED_NEAR_FIELD(prefix, Space, Precision, Kernel)                   \
-  prefix template void fmm::detail::p2p<fmm::detail::Wanted<true, true>, Precision>( \
-      Space const&, Kernel const&, fmm::detail::Array<fmm::detail::Cell, Space>,     \
-      fmm::detail::Array<fmm::detail::Tile, Space>, fmm::detail::Csr<Space>,         \
-      fmm::detail::Array<fmm::detail::Body<fmm::detail::real_t<Precision>>, Space>,  \
-      fmm::detail::Array<fmm::detail::Body<fmm::detail::real_t<Precision>>, Space>,  \
-      fmm::detail::Array<fmm::detail::Sums<fmm::detail::sum_t<Precision>>, Space>,   \
-      fmm::detail::TileParts<Space, fmm::detail::sum_t<Precision>>, double);
+  prefix template void fmm::kernels::p2p<fmm::kernels::Wanted<true, true>, Precision>( \
+      Space const&, Kernel const&, fmm::Array<fmm::Cell, Space>,     \
+      fmm::Array<fmm::Tile, Space>, fmm::Csr<Space>,         \
+      fmm::Array<fmm::Body<fmm::real_t<Precision>>, Space>,  \
+      fmm::Array<fmm::Body<fmm::real_t<Precision>>, Space>,  \
+      fmm::Array<fmm::Sums<fmm::sum_t<Precision>>, Space>,   \
+      fmm::kernels::TileParts<Space, fmm::sum_t<Precision>>, double);
 
 #define FORCES_SHARED_DATA(prefix, Space, Precision, Data)                                     \
   FORCES_SHARED_BUILD(prefix, Space, Precision, Data, fmm::AllPairs)                           \
@@ -90,7 +90,7 @@
   FORCES_SHARED_RELIST(prefix, Space, Real, fmm::DualTree<fmm::RelativeCriterion>)
 
 #define FORCES_SHARED_PRECISION(prefix, Space, Precision)                             \
-  prefix template class fmm::detail::PlanPool<Space, Precision>;                      \
+  prefix template class fmm::engine::PlanPool<Space, Precision>;                      \
   FORCES_SHARED_DATA(prefix, Space, Precision, double)                                \
   FORCES_SHARED_MEASURES(prefix, Space, Precision)                                    \
   FORCES_SHARED_RELIST(prefix, Space, Precision, fmm::DualTree<fmm::PowerCriterion>)  \

@@ -24,14 +24,14 @@
 #include <KokkosBlas3_gemm.hpp>
 #include <algorithm>
 
-#include "evaluation.hpp"
+#include "engine/evaluation.hpp"
 
 namespace fmm {
 
 template <>
 inline constexpr bool is_available<BatchedGemm> = true;
 
-namespace detail {
+namespace engine {
 
 template <class Space, class Real>
 using Matrix = Kokkos::View<Real**, Kokkos::LayoutRight, Device<Space>,
@@ -160,5 +160,5 @@ struct FarFieldBy<BatchedGemm> {
   }
 };
 
-}  // namespace detail
+}  // namespace engine
 }  // namespace fmm

@@ -10,6 +10,7 @@
 #include <type_traits>
 
 #include "detail/finite_math.hpp"
+#include "detail/rooms.hpp"
 #include "detail/seldom.hpp"
 
 namespace fmm {

@@ -2,14 +2,14 @@
 // Everything: include this.
 #pragma once
 
-#include "accuracy.hpp"
-#include "concepts.hpp"
+#include "accuracy/accuracy.hpp"
+#include "engine/checks.hpp"
 #include "errors.hpp"
 #include "large_pages.hpp"
 #include "options.hpp"
 #include "plan.hpp"
 #include "report.hpp"
 #include "solver.hpp"
-#include "tolerance.hpp"
+#include "tolerance/tolerance_solver.hpp"
 #include "tuning.hpp"
 #include "version.hpp"

@@ -19,8 +19,6 @@ template <class T>
 concept PrecisionPolicy =
     std::is_same_v<T, float> || std::is_same_v<T, double> || std::is_same_v<T, Mixed>;
 
-namespace detail {
-
 template <class Precision>
 struct PrecisionTraits {
   using real = Precision;  ///< of the arithmetic
@@ -66,5 +64,4 @@ KOKKOS_INLINE_FUNCTION TwoFloats in_two_parts(double x) {
   return {float(high), float(x - high)};
 }
 
-}  // namespace detail
 }  // namespace fmm

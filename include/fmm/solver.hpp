@@ -12,16 +12,16 @@
 
 #include <functional>
 
-#include "accuracy.hpp"
-#include "bodies.hpp"
-#include "calibration.hpp"
-#include "completed_options.hpp"
-#include "concepts.hpp"
+#include "accuracy/accuracy.hpp"
 #include "detail/host_thread.hpp"
-#include "evaluation.hpp"
-#include "far_field_in_orders.hpp"
-#include "plan_builder.hpp"
+#include "engine/bodies.hpp"
+#include "engine/build.hpp"
+#include "engine/checks.hpp"
+#include "engine/completed_options.hpp"
+#include "engine/evaluation.hpp"
+#include "engine/far_field_in_orders.hpp"
 #include "report.hpp"
+#include "tolerance/calibration.hpp"
 #include "tuning.hpp"
 
 namespace fmm {
@@ -44,26 +44,26 @@ template <class Kernel, int Order, class Translation = Rotation, class Traversal
           class Precision = float, class ExecutionSpace = Kokkos::DefaultExecutionSpace>
 class Solver {
   static_assert(
-      detail::check_policies<Kernel, Order, Translation, Traversal, Precision, ExecutionSpace>());
+      engine::check_policies<Kernel, Order, Translation, Traversal, Precision, ExecutionSpace>());
 
  public:
   using execution_space = ExecutionSpace;
   using plan_type = Plan<ExecutionSpace, Precision>;
   static constexpr int order = Order;
   /// Whether `build` takes charges: where the traversal's criterion uses them.
-  static constexpr bool uses_charges = detail::uses_charges_v<Traversal>;
+  static constexpr bool uses_charges = tree::uses_charges_v<Traversal>;
   /// Whether it takes the last step's field, too.
-  static constexpr bool uses_last_field = detail::takes_last_field_v<Traversal>;
+  static constexpr bool uses_last_field = tree::takes_last_field_v<Traversal>;
 
   /// Validates `options` and fills in the defaults. Throws InvalidArgument.
   explicit Solver(Options const& options = {}, Kernel kernel = {}) : kernel_(kernel) {
     constexpr bool takes_options = requires { kernel.with(options); };
-    constexpr detail::KernelTraits traits{takes_options, detail::HasFarFrom<Kernel>};
-    detail::check_one_part(options, detail::two_part_v<Precision> && !all_pairs);
-    constexpr detail::ToleranceTraits tolerance{holds_tolerance, single, Order};
+    constexpr engine::KernelTraits traits{takes_options, kernels::HasFarFrom<Kernel>};
+    engine::check_one_part(options, two_part_v<Precision> && !all_pairs);
+    constexpr engine::ToleranceTraits tolerance{holds_tolerance, single, Order};
     constexpr int leaf_capacity =
         needs_multipoles ? Shape::leaf_capacity_by_power(Order) : Shape::leaf_capacity(Order);
-    options_ = detail::completed<Traversal>(options, traits, tolerance, leaf_capacity);
+    options_ = engine::completed<Traversal>(options, traits, tolerance, leaf_capacity);
     if (options_.tolerance) held_ = {*options_.tolerance, *options_.pair_error};
     if constexpr (takes_options) kernel_ = kernel.with(options);
   }
@@ -138,7 +138,7 @@ class Solver {
   ErrorMeasure evaluate(ExecutionSpace const& space, plan_type const& plan, Charges const& charges,
                         Potential const& potential, Field const& field,
                         ErrorSample<Positions> const& sample, Report* report = nullptr) {
-    detail::check_extents("positions", sample.positions, plan.size());
+    engine::check_extents("positions", sample.positions, plan.size());
     evaluate_with(space, plan, charges, potential, field, report);
     return measure_error(space, kernel_, sample.positions, charges, potential, field,
                          sample.samples, sample.seed);
@@ -150,50 +150,50 @@ class Solver {
   /// 0. Returns the numbers of the sampled bodies (M). Cost: M N pairs.
   template <class Charges, class Potential, class Field>
     requires std::is_same_v<Traversal, AllPairs>
-        Kokkos::View<detail::BodyIndex*, detail::Device<ExecutionSpace>> evaluate_sample(
+        Kokkos::View<BodyIndex*, Device<ExecutionSpace>> evaluate_sample(
             ExecutionSpace const& space, plan_type const& plan, Charges const& charges,
             Potential const& potential, Field const& field, std::int64_t samples, Report& report) {
       const detail::HostThread<ExecutionSpace> thread(space);
       if (samples <= 0) throw InvalidArgument("samples", double(samples), "1 or more");
       if (plan.size() == 0) return {};
       Storage const& s = *plan.storage_;
-      const detail::TileSample<ExecutionSpace> sample(space, s.tree.tiles, s.order, samples);
+      const tree::TileSample<ExecutionSpace> sample(space, s.tree.tiles, s.order, samples);
       evaluate_with(space, plan, charges, potential, field, &report, &sample);
       return sample.bodies;
     }
 
  private:
-  using Real = detail::real_t<Precision>;
-  using Storage = detail::PlanStorage<ExecutionSpace, Precision>;
+  using Real = real_t<Precision>;
+  using Storage = engine::PlanStorage<ExecutionSpace, Precision>;
   using Shape = Tuning<ExecutionSpace, Real>;
   static constexpr bool all_pairs = std::is_same_v<Traversal, AllPairs>;
   static constexpr bool single = !std::is_same_v<Precision, double>;
-  static constexpr bool dual = detail::is_dual_v<Traversal>;
-  static constexpr bool needs_multipoles = detail::needs_multipoles_v<Traversal>;
-  using Expansion = detail::expansion_t<Kernel, Order, Real, Translation>;
-  static constexpr bool only_m2l = detail::has_only_m2l_v<Traversal>;
+  static constexpr bool dual = tree::is_dual_v<Traversal>;
+  static constexpr bool needs_multipoles = tree::needs_multipoles_v<Traversal>;
+  using Expansion = kernels::expansion_t<Kernel, Order, Real, Translation>;
+  static constexpr bool only_m2l = tree::has_only_m2l_v<Traversal>;
   /// A treecode evaluates multipoles at the bodies; an FMM goes through local expansions.
   using FarField =
-      typename detail::FarFieldOf<Traversal,
+      typename engine::FarFieldOf<Traversal,
                                   std::conditional_t<dual, Translation, NoTranslation>>::type;
-  using FarFieldScheme = std::conditional_t<only_m2l && detail::has_locals_v<FarField>,
-                                            detail::OnlyM2L<FarField>, FarField>;
+  using FarFieldScheme = std::conditional_t<only_m2l && engine::has_locals_v<FarField>,
+                                            engine::OnlyM2L<FarField>, FarField>;
   /// Whether evaluations may find what holds a tolerance.
   static constexpr bool holds_tolerance = std::is_same_v<Traversal, DualTree<PowerCriterion>> &&
-                                          detail::has_locals_v<FarField> &&
+                                          engine::has_locals_v<FarField> &&
                                           !std::is_same_v<Precision, float>;
   static constexpr bool has_p2l =
-      detail::has_locals_v<FarField> && !only_m2l && detail::has_p2l<detail::basis_t<Expansion>>();
+      engine::has_locals_v<FarField> && !only_m2l && kernels::has_p2l<kernels::basis_t<Expansion>>();
 
   /// What lists are to know of the expansions.
-  detail::FarFieldRule far_field() const {
-    return {Order, detail::far_from(kernel_, options_), has_p2l};
+  engine::FarFieldRule far_field() const {
+    return {Order, kernels::far_from(kernel_, options_), has_p2l};
   }
 
   template <class Positions, class Charges, class LastField>
   plan_type build_with(ExecutionSpace const& space, Positions const& positions,
                        Charges const& charges, LastField const& last_field, Report* report) {
-    detail::check_view<ExecutionSpace, Positions, 2>();
+    engine::check_view<ExecutionSpace, Positions, 2>();
     constexpr bool has_charges = !std::is_same_v<Charges, None>;
     static_assert(has_charges == uses_charges,
                   "fmm: build takes charges if, and only if, the acceptance criterion declares "
@@ -202,11 +202,11 @@ class Solver {
     static_assert(has_last_field == uses_last_field,
                   "fmm: build takes the last step's field, after the charges, if, and only if, the "
                   "acceptance criterion declares uses_last_field");
-    if constexpr (has_charges) detail::check_view<ExecutionSpace, Charges, 1>();
-    if constexpr (has_last_field) detail::check_view<ExecutionSpace, LastField, 2>();
+    if constexpr (has_charges) engine::check_view<ExecutionSpace, Charges, 1>();
+    if constexpr (has_last_field) engine::check_view<ExecutionSpace, LastField, 2>();
     const detail::HostThread<ExecutionSpace> thread(space);
-    return plan_type(detail::make_plan<Traversal>(space, pool_, options_, far_field(),
-                                                  detail::profile_of(kernel_), positions, charges,
+    return plan_type(engine::make_plan<Traversal>(space, pool_, options_, far_field(),
+                                                  kernels::profile_of(kernel_), positions, charges,
                                                   last_field, report));
   }
 
@@ -214,36 +214,36 @@ class Solver {
   template <class Charges, class Potential, class Field>
   void evaluate_with(ExecutionSpace const& space, plan_type const& plan, Charges const& charges,
                      Potential const& potential, Field const& field, Report* report,
-                     detail::TileSample<ExecutionSpace> const* sample = nullptr) {
-    detail::check_view<ExecutionSpace, Charges, 1>();
-    detail::check_result<ExecutionSpace, Potential, 1>();
-    detail::check_result<ExecutionSpace, Field, 2>();
+                     tree::TileSample<ExecutionSpace> const* sample = nullptr) {
+    engine::check_view<ExecutionSpace, Charges, 1>();
+    engine::check_result<ExecutionSpace, Potential, 1>();
+    engine::check_result<ExecutionSpace, Field, 2>();
     static_assert(!std::is_same_v<Potential, None> || !std::is_same_v<Field, None>,
                   "fmm: at least one of potential and field must be wanted");
     const detail::HostThread<ExecutionSpace> thread(space);
     Storage& s = *plan.storage_;
-    detail::check_extents("charges", charges, s.size);
-    detail::check_extents("potential", potential, s.size);
-    detail::check_extents("field", field, s.size);
+    engine::check_extents("charges", charges, s.size);
+    engine::check_extents("potential", potential, s.size);
+    engine::check_extents("field", field, s.size);
     if (s.size == 0) return;
-    detail::check_traversal(s.made_for, &detail::traversal_mark<Traversal>);
+    engine::check_traversal(s.made_for, &engine::traversal_mark<Traversal>);
     if constexpr (dual)
-      if constexpr (detail::has_lower_orders_v<typename Traversal::criterion>)
-        if (!uses_charges) detail::check_parts_order(s.parts_order, Order);
+      if constexpr (tree::has_lower_orders_v<typename Traversal::criterion>)
+        if (!uses_charges) engine::check_parts_order(s.parts_order, Order);
     if (!uses_charges) {
-      detail::refuse_entries("p2l", has_p2l ? 0 : plan.p2l_entries());
-      if (!all_pairs) detail::check_near_field(s.far_from, far_field().from, s.cube);
+      engine::refuse_entries("p2l", has_p2l ? 0 : plan.p2l_entries());
+      if (!all_pairs) engine::check_near_field(s.far_from, far_field().from, s.cube);
     }
     detail::Region region("evaluate");
-    const detail::Stopwatch watch;
-    using Want = detail::Wanted<!std::is_same_v<Potential, None>, !std::is_same_v<Field, None>>;
+    const engine::Stopwatch watch;
+    using Want = kernels::Wanted<!std::is_same_v<Potential, None>, !std::is_same_v<Field, None>>;
     if constexpr (all_pairs) {
-      detail::evaluate_all_pairs<Want>(space, s, kernel_, charges, potential, field, sample,
+      engine::evaluate_all_pairs<Want>(space, s, kernel_, charges, potential, field, sample,
                                        report);
     } else {
       const auto near_field = [&](double length) {
-        detail::stage(space, report, "p2p", [&] {
-          detail::add_near_field<Want>(space, s, detail::in_units_of(length, kernel_), s.tree.tiles,
+        engine::stage(space, report, "p2p", [&] {
+          engine::add_near_field<Want>(space, s, kernels::in_units_of(length, kernel_), s.tree.tiles,
                                        s.lists.p2p, s.sums.view(s.size), options_);
         });
       };
@@ -251,8 +251,8 @@ class Solver {
       if constexpr (needs_multipoles)
         relist = [&] { list_by_powers(space, s, report); };
       else if constexpr (uses_charges)
-        relist = [&] { detail::lists_stage<Traversal>(space, s, options_, far_field(), report); };
-      detail::evaluate_tree<Expansion, FarFieldScheme, Want>(space, s, detail::profile_of(kernel_),
+        relist = [&] { engine::lists_stage<Traversal>(space, s, options_, far_field(), report); };
+      engine::evaluate_tree<Expansion, FarFieldScheme, Want>(space, s, kernels::profile_of(kernel_),
                                                              near_field, charges, potential, field,
                                                              relist, report);
     }
@@ -260,7 +260,7 @@ class Solver {
       space.fence();
       report->evaluate_seconds += watch.seconds();
       report->memory_bytes = pool_.bytes();
-      report->not_finite = detail::not_finite(space, s.size, potential, field);
+      report->not_finite = engine::not_finite(space, s.size, potential, field);
     }
   }
 
@@ -269,23 +269,23 @@ class Solver {
   void list_by_powers(ExecutionSpace const& space, Storage& s, Report* report) {
     if constexpr (holds_tolerance)
       if (options_.tolerance) return list_for_tolerance(space, s, report);
-    detail::stage(space, report, "lists", [&] {
-      detail::build_dual_lists<Traversal>(space, s, options_, far_field(),
+    engine::stage(space, report, "lists", [&] {
+      engine::build_dual_lists<Traversal>(space, s, options_, far_field(),
                                           measures_by_powers(space, s, 0));
     });
-    if (report) detail::add_list_work(*report, s.lists);
+    if (report) engine::add_list_work(*report, s.lists);
   }
 
   void list_for_tolerance(ExecutionSpace const& space, Storage& s, Report* report) {
     const std::int64_t cells = s.tree.cells.extent(0),
-                       compared = std::min(cells, detail::Likeness::most_cells);
-    detail::Likeness bodies{s.size, cells, std::vector<float>(compared * (Order + 1))};
-    detail::CellMeasures<ExecutionSpace> measures;
+                       compared = std::min(cells, tolerance::Likeness::most_cells);
+    tolerance::Likeness bodies{s.size, cells, std::vector<float>(compared * (Order + 1))};
+    tree::CellMeasures<ExecutionSpace> measures;
     bool known = true;
-    detail::stage(space, report, "lists", [&] {
-      if (detail::HeldTolerance::are_enough(s.size)) {
+    engine::stage(space, report, "lists", [&] {
+      if (tolerance::HeldTolerance::are_enough(s.size)) {
         const auto powers = s.traversal.powers.resize(cells * (Order + 1));
-        detail::multipole_powers<Expansion>(space, compared, s.multipoles.view(), powers);
+        kernels::multipole_powers<Expansion>(space, compared, s.multipoles.view(), powers);
         detail::read_back(space, powers.data(), bodies.powers.data(), bodies.powers.size());
       }
       known = held_.knows(bodies);
@@ -293,59 +293,59 @@ class Solver {
         measures = measures_by_powers(space, s, known ? held_.now().field_scale : 0);
     });
     if (!known)
-      detail::stage(space, report, "calibration", [&] {
+      engine::stage(space, report, "calibration", [&] {
         // where charges have both signs their errors may add up to more: the sample is to tell
         const double safe = held_.safe() / (s.charges.both_signs ? 3 : 1);
         options_.theta = default_theta<Traversal>();
         options_.pair_error = safe;
-        held_.find(bodies, detail::calibrate<Expansion, FarFieldScheme, Traversal>(
+        held_.find(bodies, tolerance::calibrate<Expansion, FarFieldScheme, Traversal>(
                                space, s, options_, far_field(), measures,
                                body_sums(space, s).of_leaves, held_.tolerance(), safe));
       });
-    detail::Calibrated const& found = held_.now();
-    detail::stage(space, report, "lists", [&] {
+    tolerance::Calibrated const& found = held_.now();
+    engine::stage(space, report, "lists", [&] {
       if (found.theta > 0) {
         options_.theta = found.theta;
         options_.pair_error = std::nullopt;
-        detail::build_lists_by_radii(space, s, options_, far_field());
+        tolerance::build_lists_by_radii(space, s, options_, far_field());
       } else {
         options_.theta = default_theta<Traversal>();
         options_.pair_error = found.pair_error;
-        detail::build_dual_lists<Traversal>(space, s, options_, far_field(), measures);
+        engine::build_dual_lists<Traversal>(space, s, options_, far_field(), measures);
       }
     });
-    if (report) detail::add_list_work(*report, s.lists);
+    if (report) engine::add_list_work(*report, s.lists);
   }
 
-  detail::BodySums<ExecutionSpace, Precision> body_sums(ExecutionSpace const& space, Storage& s) {
+  engine::BodySums<ExecutionSpace, Precision> body_sums(ExecutionSpace const& space, Storage& s) {
     return {[this, &space, &s](auto tiles, auto list, auto sums) {
-              detail::add_near_field<detail::Wanted<true, true>>(
-                  space, s, detail::in_units_of(s.cube.edge, kernel_), tiles, list, sums, options_);
+              engine::add_near_field<kernels::Wanted<true, true>>(
+                  space, s, kernels::in_units_of(s.cube.edge, kernel_), tiles, list, sums, options_);
             },
             [this, &space, &s](auto bodies, auto targets, auto sums) {
-              detail::p2p_chosen<detail::Wanted<false, true>>(
-                  space, detail::in_units_of(s.cube.edge, kernel_), 1, bodies, targets, sums);
+              kernels::p2p_chosen<kernels::Wanted<false, true>>(
+                  space, kernels::in_units_of(s.cube.edge, kernel_), 1, bodies, targets, sums);
             }};
   }
 
   /// What a criterion that uses powers may know; `known_scale` as of field_strength.
-  detail::CellMeasures<ExecutionSpace> measures_by_powers(ExecutionSpace const& space, Storage& s,
+  tree::CellMeasures<ExecutionSpace> measures_by_powers(ExecutionSpace const& space, Storage& s,
                                                           double known_scale) {
     const std::int64_t cells = s.tree.cells.extent(0);
-    detail::multipole_powers<Expansion>(space, cells, s.multipoles.view(),
+    kernels::multipole_powers<Expansion>(space, cells, s.multipoles.view(),
                                         s.traversal.powers.resize(cells * (Order + 1)));
-    const auto measures = detail::measure_for_lists<Traversal>(space, s, far_field(),
+    const auto measures = engine::measure_for_lists<Traversal>(space, s, far_field(),
                                                                body_sums(space, s), known_scale);
     if (single && options_.tolerance && s.charges.both_signs && known_scale == 0)
-      detail::check_reached(*options_.tolerance,
+      tolerance::check_reached(*options_.tolerance,
                             detail::read_back(space, s.traversal.scale.view(2).data() + 1));
     return measures;
   }
 
   Options options_;
   Kernel kernel_;
-  detail::HeldTolerance held_;  ///< with a tolerance
-  detail::PlanPool<ExecutionSpace, Precision> pool_;
+  tolerance::HeldTolerance held_;  ///< with a tolerance
+  engine::PlanPool<ExecutionSpace, Precision> pool_;
 };
 
 }  // namespace fmm

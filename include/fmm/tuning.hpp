@@ -6,7 +6,7 @@
 #include <array>
 #include <cstdint>
 
-#include "detail/simd.hpp"
+#include "simd/simd.hpp"
 
 namespace fmm {
 
@@ -46,7 +46,7 @@ struct Tuning {
   static constexpr bool host = detail::is_host_space_v<Space>;
   static constexpr bool single = sizeof(Real) == sizeof(float);
   /// Numbers side by side in a thread's registers.
-  static constexpr int lanes = detail::lane_count_v<detail::Lanes<Space, Real>>;
+  static constexpr int lanes = simd::lane_count_v<simd::Lanes<Space, Real>>;
 
   /// Threads of a team that share a tile of targets (P2P, M2P, L2P).
   static constexpr int tile_team = host ? 1 : 32;
@@ -134,7 +134,7 @@ struct Tuning {
   }
   static constexpr double pairs_per_p2l(int order) {
     const int size = (order + 1) * (order + 1);
-    return 0.85 * size * (host || size <= detail::register_coefficients ? 1 : 1.2);
+    return 0.85 * size * (host || size <= simd::register_coefficients ? 1 : 1.2);
   }
 
   /// How many times the work of lists by powers that of lists by radii, which take less time to make and have no M2P,

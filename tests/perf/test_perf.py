@@ -517,10 +517,10 @@ class Limits(Case):
     HEADER = ["ID", "Kernel Name", "gpu__time_duration.sum", "launch__registers_per_thread",
               STALL.format("dispatch_stall"), STALL.format("selected"), STALL.format("wait")]
     UNITS = ["", "", "us", "register/thread", "", "", ""]
-    M2L = ("void Kokkos::launch<Kokkos::Impl::ParallelFor<fmm::detail::Gather<Kokkos::Cuda, fmm::detail::M2L<"
+    M2L = ("void Kokkos::launch<Kokkos::Impl::ParallelFor<fmm::kernels::Gather<Kokkos::Cuda, fmm::kernels::M2L<"
            "Kokkos::Cuda>>>>(T1)")
     BOUNDS = ("void Kokkos::cuda_parallel_launch<Kokkos::Impl::ParallelReduce<Kokkos::Impl::CombinedFunctorReducer<"
-              "Kokkos::Impl::CombinedReductionFunctorWrapper<fmm::detail::Bounds<Kokkos::Cuda>>>>>(T1)")
+              "Kokkos::Impl::CombinedReductionFunctorWrapper<fmm::tree::Bounds<Kokkos::Cuda>>>>>(T1)")
     SORT = "void cub::RadixSort<cub::policy>(T1)"
 
     def table(self, *launches):

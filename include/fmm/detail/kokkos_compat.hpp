@@ -8,7 +8,9 @@
 #include <string>
 #include <type_traits>
 
+#include "../arrays.hpp"
 #include "finite_math.hpp"
+#include "rooms.hpp"
 #include "seldom.hpp"
 
 namespace fmm::detail {
@@ -38,24 +40,6 @@ inline constexpr int multiprocessor_scratch =
 #else
     64 << 10;
 #endif
-
-template <class Space>
-using Device = Kokkos::Device<Space, typename Space::memory_space>;
-
-/// A view of memory that somebody else owns (a Buffer, as a rule): free to copy into functors.
-template <class T, class Space>
-using Array = Kokkos::View<T*, Device<Space>, Kokkos::MemoryTraits<Kokkos::Unmanaged>>;
-
-/// Elements begin .. begin + count - 1 of memory that somebody else owns.
-template <class T, class Space>
-Array<T, Space> part(Array<T, Space> const& array, std::int64_t begin, std::int64_t count) {
-  return Array<T, Space>(array.data() + begin, std::size_t(count));
-}
-
-/// Bodies are counted in 32 bits (the largest N is 2^31 - 1), list entries in 64.
-using BodyIndex = std::int32_t;
-using CellIndex = std::int32_t;
-using Offset = std::int64_t;
 
 template <class Space>
 using Range = Kokkos::RangePolicy<Space, Kokkos::IndexType<std::int64_t>>;
@@ -88,6 +72,15 @@ class Region {
   Region(Region const&) = delete;
   Region& operator=(Region const&) = delete;
 };
+
+/// The next `count` numbers of the team's scratch memory of that level, for all threads the same.
+/// Every array needs up to `scratch_alignment` bytes more than its size.
+inline constexpr int scratch_alignment = 64;
+template <class T, class Team>
+KOKKOS_FORCEINLINE_FUNCTION T* scratch_array(Team const& team, int level, int count) {
+  return static_cast<T*>(
+      team.team_scratch(level).get_shmem_aligned(count * int(sizeof(T)), int(scratch_alignment)));
+}
 
 /// Starts to copy `count` bytes between two memory spaces. Bytes, because each type of View that is copied
 /// costs a program that uses the library a tenth of a second of compilation.

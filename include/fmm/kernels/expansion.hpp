@@ -32,10 +32,10 @@
 //                              several expansions share them (and their compiled operators)
 #pragma once
 
-#include "monomials.hpp"
 #include "pair_kernel.hpp"
-#include "rotation.hpp"
-#include "translation.hpp"
+#include "spherical/monomials.hpp"
+#include "spherical/rotation.hpp"
+#include "spherical/translation.hpp"
 
 namespace fmm {
 
@@ -50,9 +50,9 @@ struct SphericalBasis {
 
   template <class V, class Multipole>
   KOKKOS_INLINE_FUNCTION static void p2m(V x, V y, V z, V q, Multipole&& M) {
-    static constexpr auto table = detail::NormTable<Order, Real>::make();
-    detail::visit_regular_harmonics<Order>(x, y, z, [&](int n, int m, V re, V im) {
-      const int k = detail::index_re(n, m);
+    static constexpr auto table = kernels::NormTable<Order, Real>::make();
+    kernels::visit_regular_harmonics<Order>(x, y, z, [&](int n, int m, V re, V im) {
+      const int k = kernels::index_re(n, m);
       const V f = q * V(table.regular[k]);
       M[k] += f * re;
       if (m > 0) M[k + 1] += f * im;
@@ -71,28 +71,28 @@ struct SphericalBasis {
   /// charge q |s| there.
   template <class V, class Local>
   KOKKOS_INLINE_FUNCTION static void p2l(V x, V y, V z, V q, Real per_edge, Local&& L) {
-    using detail::rsqrt;
+    using simd::rsqrt;
     const V u = rsqrt(x * x + y * y + z * z), u2 = u * u;
     p2m(x * u2, y * u2, z * u2, q * u * V(per_edge), L);
   }
 
-  static constexpr bool polynomial = Order <= detail::largest_polynomial_order;
-  static constexpr int staged_size = polynomial ? detail::monomial_count(3, Order) : size;
+  static constexpr bool polynomial = Order <= kernels::largest_polynomial_order;
+  static constexpr int staged_size = polynomial ? kernels::monomial_count(3, Order) : size;
 
   KOKKOS_INLINE_FUNCTION static Real stage_multipole(Real const* M, int k) {
     if constexpr (polynomial) {
-      return detail::polynomial_coefficient<Order>(M, k);
+      return kernels::polynomial_coefficient<Order>(M, k);
     } else {
-      static constexpr auto table = detail::NormTable<Order, Real>::make();
+      static constexpr auto table = kernels::NormTable<Order, Real>::make();
       return M[k] * table.inverse[k];
     }
   }
 
   KOKKOS_INLINE_FUNCTION static Real stage_local(Real const* L, int k) {
     if constexpr (polynomial) {  // in the same basis
-      return detail::polynomial_coefficient<Order>(L, k);
+      return kernels::polynomial_coefficient<Order>(L, k);
     } else {
-      static constexpr auto table = detail::NormTable<Order, Real>::make();
+      static constexpr auto table = kernels::NormTable<Order, Real>::make();
       return L[k] * table.dual[k];
     }
   }
@@ -100,12 +100,12 @@ struct SphericalBasis {
   /// As a polynomial H of s = x / r^2: Phi = H / r, grad Phi = (grad H - x (H + 2 s grad H)) / r^3.
   template <bool WithPotential, bool WithField, class V>
   KOKKOS_FORCEINLINE_FUNCTION static void m2p(V x, V y, V z, Real per_edge, Real const* S,
-                                              detail::PotentialGradient<V>& sum) {
+                                              kernels::PotentialGradient<V>& sum) {
     if constexpr (polynomial) {
-      using detail::rsqrt;
+      using simd::rsqrt;
       const V u = rsqrt(x * x + y * y + z * z), u2 = u * u, f = u * V(per_edge);
       const V s[3] = {x * u2, y * u2, z * u2};
-      const auto H = detail::horner<3, Order, WithField>(s, S);
+      const auto H = kernels::horner<3, Order, WithField>(s, S);
       if constexpr (WithPotential) sum.potential += f * H.value;
       if constexpr (WithField) {
         const V radial = V(Real(2)) * (s[0] * H.d[0] + s[1] * H.d[1] + s[2] * H.d[2]) + H.value;
@@ -116,8 +116,8 @@ struct SphericalBasis {
       }
     } else {
       V v[coefficient_count(Order + (WithField ? 1 : 0))];
-      detail::irregular_harmonics<Order + (WithField ? 1 : 0)>(x, y, z, v);
-      const auto value = detail::evaluate_multipole<Order, WithPotential, WithField>(v, S);
+      kernels::irregular_harmonics<Order + (WithField ? 1 : 0)>(x, y, z, v);
+      const auto value = kernels::evaluate_multipole<Order, WithPotential, WithField>(v, S);
       if constexpr (WithPotential) sum.potential += V(per_edge) * value.potential;
       if constexpr (WithField) {
         const V f2(per_edge * per_edge);
@@ -129,14 +129,14 @@ struct SphericalBasis {
   }
 
   template <bool WithPotential, bool WithField, class V>
-  KOKKOS_FORCEINLINE_FUNCTION static detail::PotentialGradient<V> l2p(V x, V y, V z,
+  KOKKOS_FORCEINLINE_FUNCTION static kernels::PotentialGradient<V> l2p(V x, V y, V z,
                                                                       Real const* S) {
     if constexpr (polynomial) {
       const V point[3] = {x, y, z};
-      const auto H = detail::horner<3, Order, WithField>(point, S);
+      const auto H = kernels::horner<3, Order, WithField>(point, S);
       return {H.value, H.d[0], H.d[1], H.d[2]};
     } else {
-      return detail::evaluate_local<Order, WithPotential, WithField>(x, y, z, S);
+      return kernels::evaluate_local<Order, WithPotential, WithField>(x, y, z, S);
     }
   }
 };
@@ -149,7 +149,7 @@ struct SphericalExpansion : SphericalBasis<Order, Real> {
   template <class V>
   KOKKOS_INLINE_FUNCTION static void m2m(V x, V y, V z, V* M) {
     const V half(Real(0.5));
-    detail::scale_degrees<Order>(M, V(Real(1)), half);  // from child edges to parent edges
+    kernels::scale_degrees<Order>(M, V(Real(1)), half);  // from child edges to parent edges
     Translation::template m2m<Order>(x, y, z, M);
   }
 
@@ -162,11 +162,11 @@ struct SphericalExpansion : SphericalBasis<Order, Real> {
   KOKKOS_INLINE_FUNCTION static void l2l(V x, V y, V z, V* L) {
     Translation::template l2l<Order>(x, y, z, L);
     const V half(Real(0.5));
-    detail::scale_degrees<Order>(L, V(Real(1)), half);
+    kernels::scale_degrees<Order>(L, V(Real(1)), half);
   }
 };
 
-namespace detail {
+namespace kernels {
 
 /// NoTranslation moves multipoles as Rotation does, and so does BatchedGemm all but the pairs in its
 /// buckets: the same class, compiled once.
@@ -235,5 +235,5 @@ struct alignas(4 * sizeof(Real)) Quad {
   Real value[4];
 };
 
-}  // namespace detail
+}  // namespace kernels
 }  // namespace fmm

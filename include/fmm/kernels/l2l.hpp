@@ -3,9 +3,9 @@
 // time from the root down.
 #pragma once
 
-#include "gather_parts.hpp"
+#include "mapping/gather_parts.hpp"
 
-namespace fmm::detail {
+namespace fmm::kernels {
 
 template <class Space, class Expansion, class Real>
 struct L2L {
@@ -81,4 +81,4 @@ void l2l(Space const& space, Array<Cell, Space> cells, CellIndex begin, CellInde
   }
 }
 
-}  // namespace fmm::detail
+}  // namespace fmm::kernels

@@ -5,9 +5,9 @@
 #pragma once
 
 #include "expansion.hpp"
-#include "tile.hpp"
+#include "mapping/tile.hpp"
 
-namespace fmm::detail {
+namespace fmm::kernels {
 
 template <class Space, class Expansion, class Real, class Want, class Sum>
 struct L2P {
@@ -57,4 +57,4 @@ void l2p(Space const& space, Array<Cell, Space> cells, Array<Tile, Space> tiles,
   for_teams("fmm::l2p", policy, Functor{cells, tiles, bodies, locals, sums});
 }
 
-}  // namespace fmm::detail
+}  // namespace fmm::kernels

@@ -7,9 +7,9 @@
 // every thread sums one target coefficient over the chunk.
 #pragma once
 
-#include "gather_parts.hpp"
+#include "mapping/gather_parts.hpp"
 
-namespace fmm::detail {
+namespace fmm::kernels {
 
 /// Geometry of the pairs (target, source l) in cube units, one a lane.
 template <class V>
@@ -198,4 +198,4 @@ void m2l(Space const& space, Array<Cell, Space> cells, Csr<Space> list,
   }
 }
 
-}  // namespace fmm::detail
+}  // namespace fmm::kernels

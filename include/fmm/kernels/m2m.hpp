@@ -3,9 +3,9 @@
 // from the leaves to the root.
 #pragma once
 
-#include "gather_parts.hpp"
+#include "mapping/gather_parts.hpp"
 
-namespace fmm::detail {
+namespace fmm::kernels {
 
 template <class Space, class Expansion, class Real>
 struct M2M {
@@ -60,4 +60,4 @@ void m2m(Space const& space, Array<Cell, Space> cells, Array<CellIndex, Space> p
                                            M2M<Space, Expansion, Real>{cells, parents, multipoles});
 }
 
-}  // namespace fmm::detail
+}  // namespace fmm::kernels

@@ -11,9 +11,9 @@
 
 #include "../detail/memory.hpp"
 #include "expansion.hpp"
-#include "tile_parts.hpp"
+#include "mapping/tile_parts.hpp"
 
-namespace fmm::detail {
+namespace fmm::kernels {
 
 /// Multipoles as M2P wants them, in rows of whole quads.
 template <class Space, class Real>
@@ -304,4 +304,4 @@ void m2p(Space const& space, Array<Cell, Space> cells, Array<Tile, Space> tiles,
   add_other_parts(space, parts, sums);
 }
 
-}  // namespace fmm::detail
+}  // namespace fmm::kernels

@@ -5,9 +5,9 @@
 // take the list's bodies, numbered through, and sum in registers, or as TeamTerms. Cost: about 6 (p+1)^2 flops a body.
 #pragma once
 
-#include "gather.hpp"
+#include "mapping/gather.hpp"
 
-namespace fmm::detail {
+namespace fmm::kernels {
 
 /// A place among the bodies of a row of leaves.
 template <class Space>
@@ -94,4 +94,4 @@ void p2l(Space const& space, Array<Cell, Space> cells, Csr<Space> list,
             P2L<Space, basis_t<Expansion>, Real>{cells, list, bodies, locals});
 }
 
-}  // namespace fmm::detail
+}  // namespace fmm::kernels

@@ -3,9 +3,9 @@
 // the leaf (Yokota & Barba 2011). Cost: about 6 (p+1)^2 flops a body.
 #pragma once
 
-#include "gather.hpp"
+#include "mapping/gather.hpp"
 
-namespace fmm::detail {
+namespace fmm::kernels {
 
 template <class Space, class Expansion, class Real>
 struct P2M {
@@ -80,4 +80,4 @@ void p2m(Space const& space, Array<Cell, Space> cells, Array<CellIndex, Space> l
   }
 }
 
-}  // namespace fmm::detail
+}  // namespace fmm::kernels

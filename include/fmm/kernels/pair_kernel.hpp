@@ -41,8 +41,8 @@
 #include <limits>
 #include <type_traits>
 
-#include "../detail/simd.hpp"
 #include "../options.hpp"
+#include "../simd/simd.hpp"
 
 namespace fmm {
 
@@ -53,7 +53,7 @@ struct PairTerm {
   Real weight;
 };
 
-namespace detail {
+namespace kernels {
 
 /// Below this distance, in the cell's own unit, two bodies count as being at one point: 1/r^3 stays finite
 /// above it.
@@ -101,7 +101,7 @@ Gravity with_options(Gravity const& kernel, Options options) {
   return {options.softening, options.G};
 }
 
-}  // namespace detail
+}  // namespace kernels
 
 /// Coulomb's potential: phi_i = sum_(j/=i) q_j / r_ij, field = -grad phi. Bodies at one point are left
 /// out of the potential.
@@ -112,14 +112,14 @@ struct Laplace {
 
   template <class V>
   KOKKOS_FORCEINLINE_FUNCTION PairTerm<V> operator()(V r2) const {
-    const V u = detail::guarded_rsqrt(r2);
+    const V u = kernels::guarded_rsqrt(r2);
     return {u, u * u * u};
   }
 
   KOKKOS_FORCEINLINE_FUNCTION double softening2() const { return 0; }
   template <class V>
   KOKKOS_FORCEINLINE_FUNCTION PairTerm<V> apart(V s2) const {
-    const V u = detail::rsqrt(s2);
+    const V u = simd::rsqrt(s2);
     return {u, u * u * u};
   }
 
@@ -142,8 +142,8 @@ struct SoftenedGravity {
 
   template <class V>
   KOKKOS_FORCEINLINE_FUNCTION PairTerm<V> operator()(V r2) const {
-    using Real = detail::lane_scalar_t<V>;
-    const V u = detail::guarded_rsqrt(r2 + V(Real(softening) * Real(softening)));
+    using Real = simd::lane_scalar_t<V>;
+    const V u = kernels::guarded_rsqrt(r2 + V(Real(softening) * Real(softening)));
     return {u, u * u * u};
   }
 
@@ -161,7 +161,7 @@ struct SoftenedGravity {
     return softening / std::sqrt(std::expm1(std::log1p(error) / 1.5));
   }
   SoftenedGravity with(Options const& options) const {
-    return detail::with_options(*this, options);
+    return kernels::with_options(*this, options);
   }
 };
 
@@ -181,19 +181,19 @@ struct SplineGravity {
 
   template <class V>
   KOKKOS_FORCEINLINE_FUNCTION PairTerm<V> operator()(V r2) const {
-    return detail::spline_term(r2, detail::guarded_rsqrt(r2), support());
+    return kernels::spline_term(r2, kernels::guarded_rsqrt(r2), support());
   }
 
   KOKKOS_FORCEINLINE_FUNCTION double softening2() const { return 0; }
   template <class V>
   KOKKOS_FORCEINLINE_FUNCTION PairTerm<V> apart(V s2) const {
-    return detail::spline_term(s2, detail::rsqrt(s2), support());
+    return kernels::spline_term(s2, simd::rsqrt(s2), support());
   }
 
   double prefactor() const { return -G; }
   KOKKOS_FUNCTION SplineGravity rescaled(double length) const { return {softening / length, G}; }
   KOKKOS_FUNCTION double potential_unit(double length) const { return 1 / length; }
-  SplineGravity with(Options const& options) const { return detail::with_options(*this, options); }
+  SplineGravity with(Options const& options) const { return kernels::with_options(*this, options); }
 };
 
 /// The contract above: callable with r^2 in float and double, and copyable to a device.
@@ -203,7 +203,7 @@ concept PairKernel = std::is_trivially_copyable_v<Kernel> && requires(Kernel con
   { kernel(1.0) } -> std::same_as<PairTerm<double>>;
 };
 
-namespace detail {
+namespace kernels {
 
 // The optional flags of a kernel, false where it says nothing.
 template <class Kernel>
@@ -228,11 +228,11 @@ KOKKOS_INLINE_FUNCTION constexpr bool is_positive() {
     return false;
 }
 
-}  // namespace detail
+}  // namespace kernels
 
 /// A pair kernel whose far field is that of 1/r, so that multipole and local expansions apply.
 template <class Kernel>
-concept HarmonicKernel = PairKernel<Kernel> && detail::is_harmonic<Kernel>();
+concept HarmonicKernel = PairKernel<Kernel> && kernels::is_harmonic<Kernel>();
 
 /// A pair kernel that brings its expansion.
 template <class Kernel, int Order, class Real, class Translation>
@@ -240,7 +240,7 @@ concept HasExpansion = requires {
   typename Kernel::template Expansion<Order, Real, Translation>;
 };
 
-namespace detail {
+namespace kernels {
 
 template <class Kernel>
 double prefactor(Kernel const& kernel) {
@@ -370,5 +370,5 @@ KOKKOS_FORCEINLINE_FUNCTION PairTerm<V> pair_term(Kernel const& kernel, V r2) {
   }
 }
 
-}  // namespace detail
+}  // namespace kernels
 }  // namespace fmm

@@ -8,7 +8,7 @@
 #include "../detail/launch.hpp"
 #include "expansion.hpp"
 
-namespace fmm::detail {
+namespace fmm::kernels {
 
 template <class Space, class Basis, class Real>
 struct MultipolePowers {
@@ -34,4 +34,4 @@ void multipole_powers(Space const& space, std::int64_t cells, Array<Real, Space>
             MultipolePowers<Space, basis_t<Expansion>, Real>{multipoles, powers});
 }
 
-}  // namespace fmm::detail
+}  // namespace fmm::kernels

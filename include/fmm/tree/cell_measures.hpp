@@ -7,7 +7,7 @@
 
 #include "octree.hpp"
 
-namespace fmm::detail {
+namespace fmm::tree {
 
 /// What is measured, with
 ///
@@ -158,4 +158,4 @@ struct FieldsInUnit {
   }
 };
 
-}  // namespace fmm::detail
+}  // namespace fmm::tree

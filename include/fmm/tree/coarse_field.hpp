@@ -13,10 +13,10 @@
 
 #include "../detail/launch.hpp"
 #include "../detail/memory.hpp"
-#include "../detail/simd.hpp"
+#include "../simd/simd.hpp"
 #include "octree.hpp"
 
-namespace fmm::detail {
+namespace fmm::tree {
 
 /// Coarse cells hold at most a share of one in so many of the bodies.
 inline constexpr int coarse_share = 256;
@@ -195,4 +195,4 @@ CoarseCells<Space> coarse_field(Space const& space, Octree<Space> const& tree, s
   return coarse;
 }
 
-}  // namespace fmm::detail
+}  // namespace fmm::tree

@@ -17,10 +17,10 @@
 #include "../detail/launch.hpp"
 #include "../detail/memory.hpp"
 #include "../detail/search.hpp"
-#include "morton.hpp"
+#include "keys/morton.hpp"
 #include "tile_order.hpp"
 
-namespace fmm::detail {
+namespace fmm::tree {
 
 /// When to split: uniform trees to their depth, adaptive ones while a cell is too full.
 struct SplitRule {
@@ -427,4 +427,4 @@ std::optional<Octree<Space>> build_octree(Space const& space, OctreeBuffers<Spac
   return tree;
 }
 
-}  // namespace fmm::detail
+}  // namespace fmm::tree

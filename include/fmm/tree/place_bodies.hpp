@@ -2,11 +2,11 @@
 // Bodies into tree order, relative to their leaves.
 #pragma once
 
-#include "../detail/simd.hpp"
 #include "../precision.hpp"
+#include "../simd/simd.hpp"
 #include "cell_measures.hpp"
 
-namespace fmm::detail {
+namespace fmm::tree {
 
 /// Bodies relative to their leaves, formed in double before they are rounded: x = (position - centre) /
 /// edge; in mixed precision `low` gets what rounding leaves out. A tile a team.
@@ -116,4 +116,4 @@ void place_bodies(Space const& space, Octree<Space> const& tree, Cube const& cub
   }
 }
 
-}  // namespace fmm::detail
+}  // namespace fmm::tree

@@ -4,11 +4,11 @@
 // not hold all of them; bodies that are near each other stay together all the same.
 #pragma once
 
-#include "../detail/cell.hpp"
+#include "../cells/cell.hpp"
 #include "../detail/launch.hpp"
-#include "../detail/simd.hpp"
+#include "../simd/simd.hpp"
 
-namespace fmm::detail {
+namespace fmm::tree {
 
 /// Bodies of a tile: a multiple of so many, unless it is a leaf's last one. P2P takes them in rows or half rows.
 inline constexpr int tile_step = 4;
@@ -82,4 +82,4 @@ void sort_tiles(Space const& space, TileRule rule, Array<Tile, Space> tiles,
   for_teams("fmm::tree::sort_tiles", teams, SortStretch<Space>{sizes, tiles, sorted});
 }
 
-}  // namespace fmm::detail
+}  // namespace fmm::tree

@@ -2,8 +2,8 @@
 // Traversal policies of a Solver: which pairs of cells interact, and through which operators.
 #pragma once
 
-#include "criteria.hpp"
-#include "order_per_pair.hpp"
+#include "criteria/criteria.hpp"
+#include "criteria/order_per_pair.hpp"
 
 namespace fmm {
 
@@ -43,7 +43,7 @@ struct FmmStencil {
   using criterion = StencilCriterion;
 };
 
-namespace detail {
+namespace tree {
 
 template <class T>
 inline constexpr bool is_dual_v = requires {
@@ -89,7 +89,7 @@ inline constexpr bool needs_multipoles_v = false;
 template <class C>
 inline constexpr bool needs_multipoles_v<DualTree<C>> = uses_powers_v<C>;
 
-}  // namespace detail
+}  // namespace tree
 
 /// One of the above.
 template <class T>

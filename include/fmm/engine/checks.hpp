@@ -1,0 +1,134 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// The checks at the compile-time door: each says in words what a policy or a View lacks.
+#pragma once
+
+#include "../kernels/pair_kernel.hpp"
+#include "../kernels/spherical/translation.hpp"
+#include "../precision.hpp"
+#include "../tree/traversal.hpp"
+
+namespace fmm {
+
+/// Passed in the place of a potential or field View: that result is not wanted and its work is saved.
+struct None {};
+inline constexpr None none{};
+
+/// A scheme for M2M, M2L and L2L of spherical-harmonic expansions.
+template <class T>
+concept TranslationScheme = requires(double x, double* a) {
+  T::template m2m<2>(x, x, x, a);
+  T::template m2l<2>(x, x, x, x, x, a);
+  T::template l2l<2>(x, x, x, a);
+};
+
+/// A pair kernel that a tree can be used with: 1/r, or an expansion of its own.
+template <class Kernel, int Order, class Real, class Translation>
+concept ExpandableKernel = PairKernel<Kernel> && kernels::RescalableKernel<Kernel> &&
+    (HarmonicKernel<Kernel> || HasExpansion<Kernel, Order, Real, Translation>);
+
+namespace engine {
+
+template <class Kernel, int Order, class Translation, class Traversal, class Precision, class Space>
+constexpr bool check_policies() {
+  static_assert(
+      PairKernel<Kernel>,
+      "fmm: the pair kernel must be trivially copyable and callable with r^2 as float and "
+      "as double, returning fmm::PairTerm<float> and fmm::PairTerm<double>");
+  static_assert(Order >= 0, "fmm: the expansion order is the highest degree, 0 or more");
+  static_assert(TranslationScheme<Translation>,
+                "fmm: the translation scheme must provide m2m, m2l and l2l (fmm::Direct, "
+                "fmm::Rotation, fmm::BatchedGemm, fmm::NoTranslation)");
+  static_assert(is_available<Translation>,
+                "fmm: fmm::BatchedGemm needs Kokkos Kernels and #include <fmm/batched_gemm.hpp>");
+  if constexpr (std::is_same_v<Translation, BatchedGemm>)
+    static_assert(!HasExpansion<Kernel, Order, real_t<Precision>, Translation>,
+                  "fmm: fmm::BatchedGemm translates the library's spherical harmonics, not a "
+                  "kernel's own Expansion");
+  if constexpr (requires { typename Traversal::criterion; }) {
+    static_assert(AcceptanceCriterion<typename Traversal::criterion>,
+                  "fmm: the acceptance criterion must be constructible from theta and provide "
+                  "uses_theta, uses_radii, uses_charges, default_theta and operator()(CellView "
+                  "target, CellView source) -> fmm::Acceptance");
+    static_assert(allows_order<typename Traversal::criterion, Order>(),
+                  "fmm: the expansion order is higher than the criterion's largest_order");
+    if constexpr (has_lower_orders_v<typename Traversal::criterion>) {
+      static_assert(Traversal::criterion::ascend_to(Order),
+                    "fmm: OrderPerPair's orders ascend from 0 or more and are lower than the "
+                    "solver's");
+      static_assert(std::is_same_v<Translation, Rotation>,
+                    "fmm: OrderPerPair needs the translation scheme fmm::Rotation");
+      static_assert(
+          !HasExpansion<Kernel, Order, real_t<Precision>, Translation>,
+          "fmm: OrderPerPair translates the library's spherical harmonics, not a kernel's own "
+          "Expansion");
+    }
+  } else
+    static_assert(TraversalPolicy<Traversal>,
+                  "fmm: the traversal must be fmm::AllPairs, fmm::BarnesHut, fmm::FmmList, "
+                  "fmm::FmmStencil or fmm::DualTree<criterion>");
+  static_assert(PrecisionPolicy<Precision>,
+                "fmm: the precision must be float, double or fmm::Mixed");
+  static_assert(Kokkos::is_execution_space<Space>::value,
+                "fmm: the execution space must be a Kokkos execution space");
+  if constexpr (!std::is_same_v<Traversal, AllPairs>)
+    static_assert(
+        ExpandableKernel<Kernel, Order, real_t<Precision>, Translation>,
+        "fmm: a treecode or FMM needs a pair kernel with `harmonic = true` (a far field of "
+        "1/r) or an Expansion of its own, and with rescaled() and potential_unit(); with "
+        "fmm::AllPairs every pair kernel works");
+  return true;
+}
+
+/// A View of rank `Rank` that Space can access.
+template <class Space, class View, int Rank>
+constexpr bool check_view() {
+  static_assert(Kokkos::is_view<View>::value,
+                "fmm: positions, charges and results are Kokkos Views");
+  static_assert(can_access_v<Space, View>,
+                "fmm: the solver's execution space cannot access this View's memory space");
+  static_assert(int(View::rank) == Rank,
+                "fmm: positions and fields are Views of rank 2, (N, 3); charges and potentials of "
+                "rank 1, (N)");
+  static_assert(std::is_floating_point_v<typename View::non_const_value_type>,
+                "fmm: positions, charges and results are Views of float or double");
+  return true;
+}
+
+template <class Space, class View, int Rank>
+constexpr bool check_result() {
+  if constexpr (!std::is_same_v<View, None>) {
+    check_view<Space, View, Rank>();
+    static_assert(!std::is_const_v<typename View::value_type>,
+                  "fmm: results are written to Views of non-const value type, or fmm::none");
+  }
+  return true;
+}
+
+FMM_SELDOM inline void refuse_extent(char const* name, int dimension, std::size_t extent,
+                                     std::string const& allowed) {
+  throw InvalidArgument(std::string(name) + ".extent(" + std::to_string(dimension) + ")", extent,
+                        allowed);
+}
+
+/// Throws unless `view` is (N, 3) with N that 32 bits can count; returns N.
+template <class View>
+std::int64_t checked_size(char const* name, View const& view) {
+  if (view.extent(1) != 3) refuse_extent(name, 1, view.extent(1), "3");
+  if (view.extent(0) > std::size_t(std::numeric_limits<BodyIndex>::max()))
+    refuse_extent(name, 0, view.extent(0), "at most 2147483647 bodies");
+  return std::int64_t(view.extent(0));
+}
+
+/// Throws unless the view has the plan's number of bodies.
+template <class View>
+void check_extents(char const* name, View const& view, std::int64_t n) {
+  if constexpr (!std::is_same_v<View, None>) {
+    if (std::int64_t(view.extent(0)) != n)
+      refuse_extent(name, 0, view.extent(0), "the number of bodies, " + std::to_string(n));
+    if constexpr (View::rank == 2)
+      if (view.extent(1) != 3) refuse_extent(name, 1, view.extent(1), "3");
+  }
+}
+
+}  // namespace engine
+}  // namespace fmm

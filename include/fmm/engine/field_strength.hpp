@@ -1,0 +1,296 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// The field around every cell, as strong as the bodies' own fields are: what PowerCriterion measures errors
+// against, so that they are in units of the root mean square field, the norm of a relative L2 error.
+//
+// From cell to cell it goes as the coarse cells' magnitudes (tree/coarse_field.hpp) and the field of the nearest
+// bodies do. These are scaled, for all cells by one factor, to the root mean square of the fields of a sample
+// of bodies: a quarter of the tiles, or 512 if these are more. A sampled body's field is taken for that of the
+// other bodies of its leaf, summed directly, and of the coarse cells' charges. The first is what the closest
+// pairs exert, which may be most of the norm.
+//
+// Where charges have both signs that is too much: in a lattice of ions the field of all bodies
+// cancels, and that of the bodies of a leaf does not. The factor is then lowered by the ratio of
+// the two at some of the sampled bodies, whose fields are summed over all others in double.
+#pragma once
+
+#include <functional>
+
+#include "../tree/coarse_field.hpp"
+#include "../tree/lists/blocks.hpp"
+#include "../tuning.hpp"
+#include "workspace.hpp"
+
+namespace fmm::engine {
+
+/// Adds the field of the nearest bodies, which does not cancel where charges have both signs: 2.6 |q| / d^2 on
+/// average (Chandrasekhar 1943, Rev. Mod. Phys. 15:1), d^3 the volume of a body.
+template <class Space>
+struct AddNearest {
+  Array<Cell, Space> cells;
+  Array<float, Space> charges;  ///< sums of |q|
+  Array<float, Space> fields;
+  float scale;  ///< of the sum
+
+  KOKKOS_FUNCTION void operator()(std::int64_t i) const {
+    const float charge = charges(0) / float(cells(0).body_count),
+                edge = 1 / float(std::int32_t(1) << cells(i).level),
+                d = edge / std::cbrt(float(cells(i).body_count));
+    fields(i) = scale * (fields(i) + 2.6f * charge / (d * d));
+  }
+};
+
+/// Sums over a sampled tile's bodies: the squares of their fields, and of the field of their leaf in `fields`.
+/// `sums` hold what the leaf's bodies contribute, and are set to zero again.
+template <class Space, class Sum>
+struct SquareFields {
+  CoarseCells<Space> coarse;
+  Array<Tile, Space> sample;
+  Array<float, Space> vectors, fields;
+  Array<Sums<Sum>, Space> sums;
+  Array<double, Space> squares;  ///< a pair a tile
+
+  KOKKOS_FUNCTION void operator()(TeamMember<Space> const& team) const {
+    const Tile tile = sample(team.league_rank());
+    float const* const g = vectors.data() + 3 * std::int64_t(coarse.nearest(tile.cell));
+    double square = 0;
+    reduce_in_team(
+        team, tile.count,
+        [&](int i, double& some) {
+          Sums<Sum>& s = sums(tile.first + i);
+          const double x = g[0] + double(s.x), y = g[1] + double(s.y), z = g[2] + double(s.z);
+          some += x * x + y * y + z * z;
+          s = {Sum(0), Sum(0), Sum(0), Sum(0)};
+        },
+        Kokkos::Sum<double>(square));
+    if (team.team_rank() > 0) return;
+    const double rough = fields(tile.cell);
+    squares(2 * team.league_rank()) = square;
+    squares(2 * team.league_rank() + 1) = tile.count * rough * rough;
+  }
+};
+
+/// scale(0) from the squares of `groups` groups of tiles, every so many of them. Where close pairs are most of a
+/// norm, that of a sample is a matter of luck: the factor is the lower quartile of those of the groups. A single
+/// team, since squares must be added in one order.
+template <class Space>
+struct FieldScale {
+  static constexpr int most_groups = 64;
+  static constexpr std::size_t scratch_bytes = most_groups * sizeof(double) + scratch_alignment;
+  Array<double, Space> squares, scale;
+  int groups;
+
+  KOKKOS_FUNCTION void operator()(TeamMember<Space> const& team) const {
+    double* const ratios = scratch_array<double>(team, 0, most_groups);
+    const auto tiles = std::int64_t(squares.extent(0) / 2);
+    for (int g = team.team_rank(); g < groups; g += team.team_size()) {
+      double square = 0, rough = 0;
+      for (std::int64_t i = g; i < tiles; i += groups) {
+        square += squares(2 * i);
+        rough += squares(2 * i + 1);
+      }
+      ratios[g] = rough > 0 ? square / rough : 1;
+    }
+    team.team_barrier();
+    for (int g = team.team_rank(); g < groups; g += team.team_size()) {
+      int rank = 0;
+      for (int k = 0; k < groups; ++k)
+        rank += ratios[k] < ratios[g] || (ratios[k] == ratios[g] && k < g);
+      if (rank == groups / 4) scale(0) = std::sqrt(ratios[g]);
+    }
+  }
+};
+
+template <class Space>
+struct ScaleFields {
+  Array<double, Space> scale;
+  Array<float, Space> fields;
+
+  KOKKOS_FUNCTION void operator()(std::int64_t i) const { fields(i) *= float(scale(0)); }
+};
+
+/// Zero sums of the bodies in a sample of tiles: an FMM's have anything in them until L2P.
+template <class Space, class Sum>
+struct ClearSums {
+  Array<Tile, Space> sample;
+  Array<Sums<Sum>, Space> sums;
+
+  KOKKOS_FUNCTION void operator()(std::int64_t i) const {
+    const Tile tile = sample(i);
+    for (int k = 0; k < tile.count; ++k) sums(tile.first + k) = {Sum(0), Sum(0), Sum(0), Sum(0)};
+  }
+};
+
+/// Adds to `sums` of the bodies in some tiles the pairs with the leaves of a list and with their own leaf, in units of
+/// the cube.
+template <class Space, class Precision>
+using LeafSums =
+    std::function<void(Array<Tile, Space>, Csr<Space>, Array<Sums<sum_t<Precision>>, Space>)>;
+
+/// Sets field sums of the bodies numbered in an array, over all `bodies`; in units of the cube and
+/// in double.
+template <class Space>
+using AllSums = std::function<void(Array<Body<double>, Space> bodies,
+                                   Array<BodyIndex, Space> targets, Array<Sums<double>, Space>)>;
+
+/// The sums of bodies that field_strength asks for.
+template <class Space, class Precision>
+struct BodySums {
+  LeafSums<Space, Precision> of_leaves;
+  AllSums<Space> of_all;
+};
+
+/// The tiles' bodies, counted from the cube's corner in its edges.
+template <class Space, class Real>
+struct BodiesInCube {
+  Array<Cell, Space> cells;
+  Array<Tile, Space> tiles;
+  Array<Body<Real>, Space> bodies, low;  ///< `low`: of two-part coordinates, or none
+  Array<Body<double>, Space> out;
+
+  KOKKOS_FUNCTION void operator()(std::int64_t i) const {
+    constexpr double unit = 1.0 / double(std::int32_t(1) << grid_bits);
+    const Tile tile = tiles(i);
+    const Cell cell = cells(tile.cell);
+    const double edge = cell.edge() * unit;
+    for (BodyIndex b = tile.first; b < tile.first + tile.count; ++b) {
+      Body<double> body{bodies(b).x, bodies(b).y, bodies(b).z, bodies(b).q};
+      if (low.extent(0) > 0) {
+        body.x += low(b).x;
+        body.y += low(b).y;
+        body.z += low(b).z;
+      }
+      out(b) = {cell.centre[0] * unit + body.x * edge, cell.centre[1] * unit + body.y * edge,
+                cell.centre[2] * unit + body.z * edge, body.q};
+    }
+  }
+};
+
+/// Some bodies of the sampled tiles, each of another place of its tile, the square of the field
+/// that SquareFields takes for theirs, and the field of a neighbour: of a body's mean |q| at the
+/// mean distance of bodies in the leaf.
+template <class Space, class Sum>
+struct ChooseBodies {
+  CoarseCells<Space> coarse;
+  Array<Tile, Space> sample;
+  Array<float, Space> vectors;
+  Array<Sums<Sum>, Space> sums;
+  Array<float, Space> charges;  ///< sums of |q| of cells
+  Array<BodyIndex, Space> chosen;
+  Array<double, Space> squares, neighbours;
+
+  KOKKOS_FUNCTION void operator()(std::int64_t i) const {
+    const auto tiles = std::int64_t(sample.extent(0)), all = std::int64_t(chosen.extent(0));
+    const Tile tile = sample(i * tiles / all);
+    const double turns = 0.6180339887498949 * double(i), place = turns - std::floor(turns);
+    const BodyIndex body = tile.first + BodyIndex(place * tile.count);
+    float const* const g = vectors.data() + 3 * std::int64_t(coarse.nearest(tile.cell));
+    const Sums<Sum> s = sums(body);
+    const double x = g[0] + double(s.x), y = g[1] + double(s.y), z = g[2] + double(s.z);
+    chosen(i) = body;
+    squares(i) = x * x + y * y + z * z;
+    const Cell cell = coarse.cells(tile.cell);
+    const double edge = std::ldexp(1.0, -cell.level), d = edge / std::cbrt(double(cell.body_count));
+    neighbours(i) = charges(tile.cell) / (double(cell.body_count) * d * d);
+  }
+};
+
+/// Lowers scale(0) by the ratio of the chosen bodies' fields to what SquareFields takes for these,
+/// and where fields cancel by 0.7 more: they are much the same in many cells there, and so are the
+/// errors. scale(1) becomes the ratio of what a neighbour exerts to these fields: how many times an
+/// error of rounding counts. One item, since squares must be added in one order.
+template <class Space>
+struct LowerScale {
+  Array<double, Space> squares, neighbours;
+  Array<Sums<double>, Space> sums;
+  Array<double, Space> scale;
+
+  KOKKOS_FUNCTION void operator()(std::int64_t) const {
+    double rough = 0, exact = 0, of_neighbours = 0;
+    for (std::int64_t i = 0; i < std::int64_t(squares.extent(0)); ++i) {
+      rough += squares(i);
+      exact += sums(i).x * sums(i).x + sums(i).y * sums(i).y + sums(i).z * sums(i).z;
+      of_neighbours += neighbours(i) * neighbours(i);
+    }
+    if (exact < rough) scale(0) *= (exact < 0.6 * rough ? 0.7 : 1) * std::sqrt(exact / rough);
+    scale(1) = exact > 0 ? std::sqrt(of_neighbours / exact) : 0;
+  }
+};
+
+/// Fields of some of the sampled tiles' bodies, by SquareFields' estimate and exactly.
+template <class Space>
+struct ChosenFields {
+  static constexpr std::int64_t most = 256;
+  Buffer<BodyIndex, Space> chosen{"field's bodies"};
+  Buffer<double, Space> squares{"field's squares"}, neighbours{"field's neighbours"};
+  Buffer<Sums<double>, Space> sums{"field's sums"};
+  Buffer<Body<double>, Space> bodies{"field's sources"};
+};
+
+/// measures.fields of the storage's cells from measures.charges and ::powers, in units of charge /
+/// (edge of the cube)^2. Sums of bodies that were zero, as a treecode's, are so again. Cost: the
+/// pairs within a quarter of the leaves, a hundredth of P2P or less, unless the factor is known:
+/// `known_scale`, if it is not 0. That which is found is in s.traversal.scale. For charges of both
+/// signs also 256 N pairs in double, and for as long 32 bytes a body.
+template <class Space, class Precision>
+void field_strength(Space const& space, PlanStorage<Space, Precision>& s,
+                    CellMeasures<Space> const& measures,
+                    BodySums<Space, Precision> const& body_sums, double known_scale) {
+  using Shape = Tuning<Space, real_t<Precision>>;
+  constexpr std::int64_t least_tiles = 512, share = 4, bodies_per_group = 4096;
+  auto& t = s.traversal;
+  const auto fields = measures.fields;
+  const std::int64_t cells = s.tree.cells.extent(0), tiles = s.tree.tiles.extent(0);
+  const std::int64_t sampled = std::max(std::min(tiles, least_tiles), tiles / share);
+
+  const auto vectors = t.vectors.resize(3 * cells);
+  const auto coarse = coarse_field<true>(space, s.tree, s.size, t.coarse,
+                                         CellWeights<Space>{measures.powers, measures.power_row},
+                                         fields, vectors, Shape::gather_team);
+  for_range("fmm::field::nearest", space, cells,
+            AddNearest<Space>{s.tree.cells, measures.charges, fields,
+                              known_scale > 0 ? float(known_scale) : 1.0f});
+  if (known_scale > 0) return;
+
+  const auto sample = t.sample.resize(sampled);
+  for_range("fmm::field::sample", space, sampled, SampleTiles<Space>{s.tree.tiles, sample});
+  const Csr<Space> no_others{t.p2p.offsets.resize(cells + 1), {}};
+  Kokkos::deep_copy(space, no_others.offsets, Offset(0));
+  const auto sums = s.early_sums();
+  for_range("fmm::field::clear", space, sampled, ClearSums<Space, sum_t<Precision>>{sample, sums});
+  body_sums.of_leaves(sample, no_others, sums);
+
+  ChosenFields<Space> few;
+  if (s.charges.both_signs) {
+    const auto bodies = few.bodies.resize(s.size);
+    const auto chosen = few.chosen.resize(std::min(s.size, few.most));
+    const auto own = few.squares.resize(chosen.extent(0));
+    const auto neighbours = few.neighbours.resize(chosen.extent(0));
+    const auto exact = few.sums.resize(chosen.extent(0));
+    for_range("fmm::field::choose", space, chosen.extent(0),
+              ChooseBodies<Space, sum_t<Precision>>{coarse, sample, vectors, sums, measures.charges,
+                                                    chosen, own, neighbours});
+    for_range("fmm::field::bodies", space, tiles,
+              BodiesInCube<Space, real_t<Precision>>{
+                  s.tree.cells, s.tree.tiles, s.bodies.view(s.size),
+                  s.low.view(two_part_v<Precision> ? s.size : 0), bodies});
+    body_sums.of_all(bodies, chosen, exact);
+  }
+
+  const auto squares = t.squares.resize(2 * sampled), scale = t.scale.resize(2);
+  for_teams("fmm::field::squares", TeamPolicy<Space>(space, int(sampled), Shape::tile_team),
+            SquareFields<Space, sum_t<Precision>>{coarse, sample, vectors, fields, sums, squares});
+  using Scale = FieldScale<Space>;
+  const double bodies = double(s.size) * double(sampled) / double(tiles);
+  const int groups = std::clamp(int(bodies / bodies_per_group), 1, Scale::most_groups);
+  TeamPolicy<Space> one_team(space, 1, Shape::tile_team);
+  one_team.set_scratch_size(0, Kokkos::PerTeam(Scale::scratch_bytes));
+  for_teams("fmm::field::scale", one_team, Scale{squares, scale, groups});
+  if (s.charges.both_signs) {
+    for_range("fmm::field::lower", space, 1,
+              LowerScale<Space>{few.squares.view(), few.neighbours.view(), few.sums.view(), scale});
+    space.fence();  // the buffers go now
+  }
+  for_range("fmm::field::scaled", space, cells, ScaleFields<Space>{scale, fields});
+}
+
+}  // namespace fmm::engine

@@ -1,0 +1,127 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// Floating point operations of an operator, found by running it once with numbers that count: every
+// add, multiply, divide, square root or reciprocal square root is one, as Yokota & Barba count.
+#pragma once
+
+#include <cstdint>
+
+#include "../simd/simd.hpp"
+
+namespace fmm::kernels {
+
+/// A lane that counts what is done to it. Runs on the host only; marked for the device since the
+/// operators that it goes through are.
+template <class Real>
+struct CountingLane {
+  Real value;
+  static inline thread_local std::int64_t count = 0;
+
+  KOKKOS_DEFAULTED_FUNCTION CountingLane() = default;
+  KOKKOS_FUNCTION CountingLane(Real x) : value(x) {}
+
+  friend KOKKOS_FUNCTION CountingLane operator+(CountingLane a, CountingLane b) {
+    return counted(a.value + b.value);
+  }
+  friend KOKKOS_FUNCTION CountingLane operator-(CountingLane a, CountingLane b) {
+    return counted(a.value - b.value);
+  }
+  friend KOKKOS_FUNCTION CountingLane operator*(CountingLane a, CountingLane b) {
+    return counted(a.value * b.value);
+  }
+  friend KOKKOS_FUNCTION CountingLane operator/(CountingLane a, CountingLane b) {
+    return counted(a.value / b.value);
+  }
+  friend KOKKOS_FUNCTION CountingLane operator-(CountingLane a) { return CountingLane(-a.value); }
+  KOKKOS_FUNCTION CountingLane& operator+=(CountingLane b) { return *this = *this + b; }
+  KOKKOS_FUNCTION CountingLane& operator-=(CountingLane b) { return *this = *this - b; }
+  KOKKOS_FUNCTION CountingLane& operator*=(CountingLane b) { return *this = *this * b; }
+  friend KOKKOS_FUNCTION bool operator<(CountingLane a, CountingLane b) {
+    return a.value < b.value;
+  }
+  friend KOKKOS_FUNCTION bool operator>(CountingLane a, CountingLane b) {
+    return a.value > b.value;
+  }
+  friend KOKKOS_FUNCTION bool operator==(CountingLane a, CountingLane b) {
+    return a.value == b.value;
+  }
+  friend KOKKOS_FUNCTION CountingLane select(bool m, CountingLane a, CountingLane b) {
+    return m ? a : b;
+  }
+  friend KOKKOS_FUNCTION CountingLane rsqrt(CountingLane x) {
+    return counted(Real(1) / std::sqrt(x.value));
+  }
+
+ private:
+  KOKKOS_FUNCTION static CountingLane counted(Real x) {
+#if !defined(__CUDA_ARCH__)
+    ++count;
+#endif
+    return CountingLane(x);
+  }
+};
+
+}  // namespace fmm::kernels
+template <class Real>
+struct fmm::simd::LaneTraits<fmm::kernels::CountingLane<Real>> {
+  using scalar = Real;
+  static constexpr int count = 1;
+};
+namespace fmm::kernels {
+
+/// Operations of f().
+template <class Real, class F>
+std::int64_t count_flops(F const& f) {
+  const std::int64_t before = CountingLane<Real>::count;
+  f();
+  return CountingLane<Real>::count - before;
+}
+
+/// Operations of each operator of an expansion, per body, child or translation.
+struct OperatorFlops {
+  std::int64_t p2m = 0, m2m = 0, m2l = 0, l2l = 0, p2l = 0, m2p = 0, l2p = 0;
+};
+
+/// Of the operators between bodies and cells: p2m, p2l (if there is one), m2p, l2p.
+template <class Basis, class Real, bool Potential, bool Field>
+OperatorFlops body_flops() {
+  using V = CountingLane<Real>;
+  static const OperatorFlops flops = [] {
+    const V x(Real(0.3)), y(Real(-0.2)), z(Real(0.25)), one(Real(1)), far(Real(3));
+    V a[Basis::size] = {};
+    constexpr int staged = [] {
+      if constexpr (requires { Basis::staged_size; })
+        return int(Basis::staged_size);
+      else
+        return int(Basis::size);
+    }();
+    const Real zeros[staged] = {};
+    OperatorFlops n;
+    n.p2m = count_flops<Real>([&] { Basis::p2m(x, y, z, one, a); });
+    if constexpr (requires { Basis::p2l(x, y, far, one, Real(1), a); })
+      n.p2l = count_flops<Real>([&] { Basis::p2l(x, y, far, one, Real(1), a); });
+    auto sum = Basis::template l2p<Potential, Field>(x, y, z, zeros);
+    n.m2p = count_flops<Real>(
+        [&] { Basis::template m2p<Potential, Field>(x, y, far, Real(1), zeros, sum); });
+    n.l2p = count_flops<Real>([&] { Basis::template l2p<Potential, Field>(x, y, z, zeros); });
+    return n;
+  }();
+  return flops;
+}
+
+/// Of the translations: m2m, m2l, l2l; one addition for each coefficient of the sum included.
+template <class Expansion, class Real>
+OperatorFlops translation_flops() {
+  using V = CountingLane<Real>;
+  static const OperatorFlops flops = [] {
+    const V x(Real(0.3)), y(Real(-0.2)), z(Real(0.25)), one(Real(1)), far(Real(3));
+    V a[Expansion::size] = {};
+    OperatorFlops n;
+    n.m2m = count_flops<Real>([&] { Expansion::m2m(x, y, z, a); }) + Expansion::size;
+    n.m2l = count_flops<Real>([&] { Expansion::m2l(x, y, far, one, one, a); }) + Expansion::size;
+    n.l2l = count_flops<Real>([&] { Expansion::l2l(x, y, z, a); }) + Expansion::size;
+    return n;
+  }();
+  return flops;
+}
+
+}  // namespace fmm::kernels

@@ -1,0 +1,150 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// The field of every body in double, with which results are compared while settings are tried.
+#pragma once
+
+#include <cmath>
+#include <limits>
+
+#include "../accuracy/accuracy.hpp"
+#include "order_selection.hpp"
+
+namespace fmm::tolerance {
+
+/// Adds up |b|^2, |a - b|^2, and the squares and products of these that their variances take, with both fields
+/// multiplied by `per_unit`.
+template <class Field, class Known>
+struct CompareFields {
+  Field field;
+  Known known;
+  double per_unit;
+
+  KOKKOS_FUNCTION void operator()(std::int64_t i, double& norm, double& difference,
+                                  double& norm_square, double& product,
+                                  double& difference_square) const {
+    double b2 = 0, d2 = 0;
+    for (int k = 0; k < 3; ++k) {
+      const double b = known(i, k), d = double(field(i, k)) - b;
+      b2 += (b * per_unit) * (b * per_unit);
+      d2 += (d * per_unit) * (d * per_unit);
+    }
+    norm += b2;
+    difference += d2;
+    norm_square += b2 * b2;
+    product += b2 * d2;
+    difference_square += d2 * d2;
+  }
+};
+
+template <class Known>
+struct LargestComponent {
+  Known known;
+  KOKKOS_FUNCTION void operator()(std::int64_t i, double& largest) const {
+    for (int k = 0; k < 3; ++k) largest = std::fmax(largest, std::fabs(known(i, k)));
+  }
+};
+
+/// The relative L2 error of `field` (N,3) against `known` (N,3), with the mean square of the differences three
+/// standard errors higher: what it is for other bodies of the same distribution. At high orders a single body may
+/// contribute most. Infinite if it is not a number.
+template <class Space, class Field, class Known>
+double likely_error(Space const& space, Field const& field, Known const& known) {
+  const auto bodies = range(space, std::int64_t(known.extent(0)));
+  double largest = 0;
+  Kokkos::parallel_reduce("fmm::largest_field", bodies, LargestComponent<Known>{known},
+                          Kokkos::Max<double>(largest));
+  space.fence();
+  const double per_unit = largest > 0 ? 1 / largest : 1;
+  double b = 0, d = 0, bb = 0, bd = 0, dd = 0;
+  using Sum = Kokkos::Sum<double>;
+  Kokkos::parallel_reduce("fmm::compare_fields", bodies,
+                          CompareFields<Field, Known>{field, known, per_unit}, Sum(b), Sum(d),
+                          Sum(bb), Sum(bd), Sum(dd));
+  space.fence();
+  if (d == 0) return 0;
+  const double ratio = d / b, variance = dd - 2 * ratio * bd + ratio * ratio * bb;
+  const double error = std::sqrt((d + 3 * std::sqrt(std::fmax(variance, 0.0))) / b);
+  return std::isfinite(error) ? error : std::numeric_limits<double>::infinity();
+}
+
+/// So few bodies that a direct sum over all pairs takes no longer than a few of the trials.
+constexpr bool are_few(std::int64_t bodies, bool host) {
+  return bodies <= std::int64_t(1) << (host ? 15 : 18);
+}
+
+/// The options for a field in double against which errors of a tolerance are measured, of an order of its own: it is
+/// to err by a tenth of that, half of it by what softening adds (docs/math.md).
+inline Options known_field_options(Options options, double tolerance, int order,
+                                   bool has_softening_error) {
+  options.tolerance = options.theta = std::nullopt;
+  options.one_part = false;
+  options.pair_error = pair_error_for(tolerance / 20, order);
+  if (has_softening_error) options.softening_error = tolerance / 4;
+  return options;
+}
+
+/// Every so many of the bodies' numbers, or all.
+template <class Space>
+struct SpreadNumbers {
+  std::int64_t bodies;
+  Array<BodyIndex, Space> numbers;
+  KOKKOS_FUNCTION void operator()(std::int64_t i) const {
+    numbers(i) = BodyIndex(i * bodies / std::int64_t(numbers.extent(0)));
+  }
+};
+
+/// Direct sums of all bodies into `field` (N,3).
+template <class Space, class Kernel, class Positions, class Charges, class Field>
+void direct_field(Space const& space, Kernel const& kernel, Positions const& positions,
+                  Charges const& charges, Field const& field) {
+  Buffer<BodyIndex, Space> numbers("numbers of bodies");
+  const auto all = numbers.resize(checked_size("positions", positions));
+  for_range("fmm::number", space, all.extent(0),
+            SpreadNumbers<Space>{std::int64_t(all.extent(0)), all});
+  direct_sum(space, kernel, positions, charges, all, none, field);
+}
+
+/// Adds up the squares of some bodies' fields.
+template <class Space>
+struct SumOfSquares {
+  Array<Sums<double>, Space> sums;
+  double per_unit;
+  KOKKOS_FUNCTION void operator()(std::int64_t i, double& squares) const {
+    const double x = sums(i).x * per_unit, y = sums(i).y * per_unit, z = sums(i).z * per_unit;
+    squares += x * x + y * y + z * z;
+  }
+};
+
+/// Of bodies with (N,3) positions and (N) charges. Fields are those of 256 of them, and a neighbour
+/// is a mean |q| at the mean distance of bodies that fill the cube around all: where they are
+/// denser the share is not less than 1. Throws as inspect_charges. Cost: two reductions over the
+/// charges; if they have both signs also 256 N pairs in double, and for as long 32 bytes a body.
+template <class Space, class Kernel, class Positions, class Charges>
+Cancellation cancellation_of(Space const& space, Kernel const& kernel, Positions const& positions,
+                             Charges const& charges) {
+  constexpr std::int64_t most = 256;
+  const std::int64_t n = checked_size("positions", positions);
+  check_extents("charges", charges, n);
+  const ChargeFacts facts = inspect_charges(space, false, charges);
+  Cancellation found{net_share(space, charges, facts.unit), 1};
+  if (!facts.both_signs) return found;
+  Buffer<BodyIndex, Space> buffer("cancellation's bodies");
+  const auto numbers = buffer.resize(std::min(n, most));
+  const auto count = std::int64_t(numbers.extent(0));
+  for_range("fmm::number", space, count, SpreadNumbers<Space>{n, numbers});
+  DirectSums<Space> direct;
+  direct.template add<Wanted<false, true>>(space, kernel, typename Positions::const_type(positions),
+                                           typename Charges::const_type(charges), numbers);
+  double squares = 0;
+  Kokkos::parallel_reduce("fmm::squares", range(space, count),
+                          SumOfSquares<Space>{direct.sums.view(count), 1 / facts.unit}, squares);
+  space.fence();
+  const double edge = root_cube(bounding_box(space, positions)).edge,
+               distance = edge / std::cbrt(double(n)),
+               field = std::sqrt(squares / double(count)) * std::fabs(direct.field_unit),
+               neighbour = std::fabs(potential_unit(kernel, distance)) / distance *
+                           (facts.sum / facts.unit / double(n));
+  if (field < neighbour) found.field_share = std::max(field / neighbour, 1e-3);
+  return found;
+}
+
+}  // namespace fmm::tolerance

@@ -1,0 +1,80 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// The order and the pair_error of PowerCriterion for an error that is wanted (docs/design.md).
+#pragma once
+
+#include <algorithm>
+#include <cmath>
+#include <cstddef>
+#include <string>
+
+#include "../errors.hpp"
+
+namespace fmm::tolerance {
+
+/// Whether sums in float, or else in double, are sure to reach the tolerance.
+inline bool is_reached(double tolerance, bool single) {
+  return tolerance >= (single ? 3e-6 : 1e-12) && tolerance <= 1e-2;
+}
+/// In words, the tolerances for which they do.
+inline std::string reached_tolerances(bool single) {
+  return single ? "3e-6 to 1e-2 in float" : "1e-12 to 1e-2 in double";
+}
+
+/// Throws InvalidArgument if sums in float do not reach the tolerance for charges of both signs, whose
+/// fields cancel: a neighbour's field is so many times the root mean square field, and rounding errs by
+/// 1.7e-6 of the former at most, as measured in lattices of ions on CPUs and an H200 (docs/accuracy.md).
+FMM_SELDOM inline void check_reached(double tolerance, double neighbour_over_field) {
+  const double reached = 1.7e-6 * neighbour_over_field;
+  if (tolerance < reached)
+    throw InvalidArgument("tolerance", tolerance,
+                          "at least " + to_text(reached) +
+                              " in float for these charges, whose fields cancel; in double less");
+}
+
+/// The pair_error whose sums hold the tolerance: the error of these was found to be 0.3 of it as a rule, and up
+/// to 2.3 (2.6 at order 2).
+inline double pair_error_for(double tolerance, int order) {
+  return tolerance / (2.4 + 1.2 / std::max(order, 1));
+}
+
+/// Options::softening_error of such sums: it adds 0.19 of that to their error at most.
+inline double softening_error_for(double tolerance) { return tolerance; }
+
+/// What sums of a tolerance are made with.
+struct Arithmetic {
+  bool host;    ///< on a CPU, where an M2L costs fewer pairs than on a GPU
+  bool single;  ///< in float
+};
+
+/// How much the charges of some bodies and their fields cancel.
+struct Cancellation {
+  double net_share = 1;    ///< |sum q| / sum |q|
+  double field_share = 1;  ///< the field over what a neighbour exerts, 1 at most
+};
+
+/// The order for which sums of that tolerance cost least. Where charges cancel their field is weaker,
+/// and a criterion has to be the stricter for it, so that a higher order gains more; where fields
+/// cancel, as if the tolerance were less by the square of their share, as measured in lattices of ions
+/// (docs/accuracy.md). On a GPU beside P2P an M2L of order 6 costs float little more than one of order
+/// 5, and one of order 9 three times one of order 8 (docs/accuracy.md).
+inline double order_for(double tolerance, Arithmetic arithmetic, Cancellation charges) {
+  const double digits = -std::log10(tolerance * charges.field_share * charges.field_share);
+  const bool cancel = charges.net_share < 0.1;
+  if (arithmetic.host) return cancel ? 2.75 * digits - 2.45 : 2 * digits - 0.8;
+  const double order = cancel ? 2 * digits - 0.8 : 1.52 * digits + 0.4;
+  return arithmetic.single && digits > 2.5 ? std::clamp(order, 6.0, 8.0) : order;
+}
+
+/// The index of the nearest of some orders, the higher of two.
+template <class Orders>
+std::size_t nearest_order(double tolerance, Arithmetic arithmetic, Cancellation charges,
+                          Orders const& orders) {
+  const double best = order_for(tolerance, arithmetic, charges);
+  const auto distance = [&](std::size_t i) { return std::fabs(orders[i] - best); };
+  std::size_t nearest = 0;
+  for (std::size_t i = 1; i < std::size(orders); ++i)
+    if (distance(i) <= distance(nearest)) nearest = i;
+  return nearest;
+}
+
+}  // namespace fmm::tolerance

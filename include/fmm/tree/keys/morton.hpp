@@ -1,0 +1,170 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// The root of the octree, and 63-bit Morton keys: the bits of three 21-bit grid coordinates interleaved, x
+// highest, so that bodies sorted by key are grouped by cell on every level of the octree.
+#pragma once
+
+#include <cmath>
+#include <limits>
+
+#include "../../cells/cell.hpp"
+#include "../../errors.hpp"
+#include "../../options.hpp"
+#include "../../simd/simd.hpp"
+#include "unsorted_keys.hpp"
+
+namespace fmm::tree {
+
+/// The cube that encloses all bodies, in the caller's unit.
+struct Cube {
+  double low[3] = {0, 0, 0};
+  double edge = 1;
+  bool is_point = false;  ///< all bodies are at one point, and the edge is no length of theirs
+
+  /// A power of two near the edge: lengths are counted in it without rounding.
+  double exact_unit() const { return std::ldexp(1.0, std::ilogb(edge)); }
+};
+
+/// Inverse of spread_bits.
+KOKKOS_INLINE_FUNCTION std::uint32_t gather_bits(std::uint64_t x) {
+  x &= 0x1249249249249249ull;
+  x = (x | x >> 2) & 0x10c30c30c30c30c3ull;
+  x = (x | x >> 4) & 0x100f00f00f00f00full;
+  x = (x | x >> 8) & 0x1f0000ff0000ffull;
+  x = (x | x >> 16) & 0x1f00000000ffffull;
+  x = (x | x >> 32) & 0x1fffff;
+  return std::uint32_t(x);
+}
+
+KOKKOS_INLINE_FUNCTION std::uint64_t morton_key(std::uint32_t x, std::uint32_t y, std::uint32_t z) {
+  return spread_bits(x) << 2 | spread_bits(y) << 1 | spread_bits(z);
+}
+
+/// The grid coordinate, 0 .. 2^21-1, of a position in the cube.
+KOKKOS_INLINE_FUNCTION std::uint32_t grid_coordinate(double x, double low, double per_edge) {
+  constexpr double cells = double(1 << max_tree_depth);
+  const double g = (x - low) * per_edge * cells;
+  return g <= 0 ? 0u : g >= cells - 1 ? std::uint32_t(cells - 1) : std::uint32_t(g);
+}
+
+/// Finds the smallest index of a position that is not finite, next to the bounds.
+template <class Positions>
+struct Bounds {
+  Positions positions;
+
+  KOKKOS_FUNCTION void operator()(std::int64_t i, double& x0, double& y0, double& z0, double& x1,
+                                  double& y1, double& z1, std::int64_t& bad) const {
+    prefetch_row(positions, i + bodies_ahead);
+    const double x = positions(i, 0), y = positions(i, 1), z = positions(i, 2);
+    // x - x is 0 for a finite number only; comparisons below ignore NaN
+    if (!(x - x == 0 && y - y == 0 && z - z == 0) && i < bad) bad = i;
+    if (x < x0) x0 = x;
+    if (y < y0) y0 = y;
+    if (z < z0) z0 = z;
+    if (x > x1) x1 = x;
+    if (y > y1) y1 = y;
+    if (z > z1) z1 = z;
+  }
+};
+
+template <class View>
+struct ReadComponent {
+  View view;
+  std::int64_t i;
+  int d;
+
+  KOKKOS_FUNCTION void operator()(std::int64_t, double& out) const {
+    if constexpr (View::rank == 2)
+      out = view(i, d);
+    else
+      out = view(i);
+  }
+};
+
+/// One component of one body, read back for an error message.
+template <class Space, class View>
+double component(Space const& space, View const& view, std::int64_t i, int d = 0) {
+  double value = 0;
+  Kokkos::parallel_reduce("fmm::component", range(space, 1), ReadComponent<View>{view, i, d},
+                          value);
+  return value;
+}
+
+/// Throws InvalidArgument for the first component of row i, one of which is not finite.
+template <class Space, class View>
+void refuse_row(Space const& space, std::string const& name, View const& view, std::int64_t i) {
+  for (int d = 0; d < 3; ++d) {
+    const double x = component(space, view, i, d);
+    if (!std::isfinite(x))
+      throw InvalidArgument(name + "(" + std::to_string(i) + ", " + std::to_string(d) + ")", x,
+                            "finite numbers");
+  }
+}
+
+struct Box {
+  double low[3], high[3];
+
+  double extent() const {
+    return std::fmax(high[0] - low[0], std::fmax(high[1] - low[1], high[2] - low[2]));
+  }
+};
+
+/// The smallest box with all (N,3) `positions`, N >= 1. Throws InvalidArgument for a position that is not finite or
+/// bodies that lie too far apart for double precision. Cost: one reduction.
+template <class Space, class Positions>
+Box bounding_box(Space const& space, Positions const& positions) {
+  Box box;
+  double *const low = box.low, *const high = box.high;
+  std::int64_t bad;
+  Kokkos::parallel_reduce("fmm::bounds", range(space, std::int64_t(positions.extent(0))),
+                          Bounds<Positions>{positions}, Kokkos::Min<double>(low[0]),
+                          Kokkos::Min<double>(low[1]), Kokkos::Min<double>(low[2]),
+                          Kokkos::Max<double>(high[0]), Kokkos::Max<double>(high[1]),
+                          Kokkos::Max<double>(high[2]), Kokkos::Min<std::int64_t>(bad));
+  space.fence();
+  if (bad < std::int64_t(positions.extent(0))) refuse_row(space, "positions", positions, bad);
+  if (!(box.extent() < 1e150))  // squares of distances are to be finite, too
+    throw InvalidArgument("positions' extent", box.extent(), "less than 1e150");
+  return box;
+}
+
+/// The cube about the middle of the box; or one that starts with its lowest corner and is so much larger that on
+/// some level of the octree `layers` cells side by side are a little longer than the box.
+inline Cube root_cube(Box const& box, int layers = 1) {
+  Cube cube;
+  const double extent = box.extent();
+  // The edge has ten bits, and the corner lies on a grid of 2^-32 of it: the centres of all cells are
+  // then exact in double, however far from the origin the bodies are.
+  double growth = 1 / double(layers);
+  while (growth < 1) growth *= 2;
+  const bool grown = growth > 1;
+  if (grown) growth *= 1 + 0x1p-20;  // so that no body lies on the end of the last layer
+  int exponent = 0;
+  const double mantissa = std::frexp(std::fmax(extent, 1e-150) * growth, &exponent);
+  cube.edge = std::ldexp(std::ceil(std::ldexp(mantissa, 10)), exponent - 10);
+  cube.is_point = !(extent > 0);
+  if (cube.is_point) cube.edge = 1;
+  const double grid = std::ldexp(1.0, std::ilogb(cube.edge) - 32);
+  for (int d = 0; d < 3; ++d) {
+    const double corner = grown ? box.low[d] : 0.5 * (box.low[d] + box.high[d]) - 0.5 * cube.edge;
+    cube.low[d] = std::floor(corner / grid) * grid;
+  }
+  return cube;
+}
+
+template <class Space, class Positions>
+struct MakeKeys {
+  Positions positions;
+  Cube cube;
+  UnsortedKeys<Space> keys;
+
+  KOKKOS_FUNCTION void operator()(std::int64_t i) const {
+    prefetch_row(positions, i + bodies_ahead);
+    const double per_edge = 1 / cube.edge;
+    std::uint32_t g[3];
+    for (int d = 0; d < 3; ++d)
+      g[d] = grid_coordinate(double(positions(i, d)), cube.low[d], per_edge);
+    keys.set(i, morton_key(g[0], g[1], g[2]));
+  }
+};
+
+}  // namespace fmm::tree

@@ -1,0 +1,223 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// Stable radix sort of keys and their indices on a CPU. Where an index has room in its key, all threads share out the
+// keys by their highest digit, and again those of a part that is large, and then each part is sorted in the cache of a
+// thread; else all threads sort by one digit after the other, from the lowest on.
+#pragma once
+
+#include <algorithm>
+#include <utility>
+#include <vector>
+
+#include "../../detail/scan.hpp"
+#include "unsorted_keys.hpp"
+
+namespace fmm::tree {
+
+/// Keys that have all digits from bit `shift` on in common.
+struct KeyPart {
+  Offset begin, count;
+  int shift;
+  bool out;  ///< they are in keys_out
+};
+
+/// Some keys of a part, for one thread: those of a digit are counted in counts(first + blocks * digit), where `blocks`
+/// is how many its part has, and go `to` places behind what all counts before that one add up to.
+struct KeyBlock {
+  Offset begin, end, first, blocks, to;
+};
+
+/// Blocks of parts that are sorted by a digit each, enough to share the work and so few that their counts stay in cache.
+struct KeyBlocks {
+  std::vector<KeyBlock> blocks;
+  std::vector<Offset> firsts;  ///< of each part the first of its counts; and one more
+
+  KeyBlocks(std::vector<KeyPart> const& parts, int radix, std::int64_t threads) {
+    Offset keys = 0, before = 0;
+    for (KeyPart const& part : parts) keys += part.count;
+    const Offset size = std::max<Offset>(4096, (keys + 4 * threads - 1) / (4 * threads));
+    for (KeyPart const& part : parts) {
+      const Offset first = Offset(blocks.size()) * radix, count = (part.count + size - 1) / size;
+      firsts.push_back(first);
+      for (Offset i = 0; i < count; ++i)
+        blocks.push_back({part.begin + i * size, part.begin + std::min((i + 1) * size, part.count),
+                          first + i, count, part.begin - before});
+      before += part.count;
+    }
+    firsts.push_back(Offset(blocks.size()) * radix);
+  }
+};
+
+/// Counts of each digit in each block of keys.
+template <class Space>
+struct CountDigits {
+  static constexpr int radix = 1 << radix_bits_v<Space>;
+
+  std::vector<KeyBlock> const& blocks;
+  Array<std::uint64_t, Space> keys;
+  Array<Offset, Space> counts;
+  int shift;
+
+  void operator()(std::int64_t i) const {
+    const KeyBlock block = blocks[i];
+    Offset count[radix] = {};
+    for (Offset k = block.begin; k < block.end; ++k) ++count[keys(k) >> shift & (radix - 1)];
+    for (int digit = 0; digit < radix; ++digit)
+      counts(block.first + digit * block.blocks) = count[digit];
+  }
+};
+
+/// Indices that move with their keys: beside them, or in them.
+template <class Space>
+struct IndicesBeside {
+  Array<BodyIndex, Space> order, order_out;
+  void move(Offset from, Offset to) const { order_out(to) = order(from); }
+};
+struct IndicesInKeys {
+  static void move(Offset, Offset) {}
+};
+
+/// Moves each block's keys to where its digits begin.
+template <class Space, class Indices>
+struct ScatterDigits {
+  static constexpr int radix = 1 << radix_bits_v<Space>;
+
+  std::vector<KeyBlock> const& blocks;
+  Array<std::uint64_t, Space> keys, keys_out;
+  Indices indices;
+  Array<Offset, Space> offsets;
+  int shift;
+
+  void operator()(std::int64_t i) const {
+    const KeyBlock block = blocks[i];
+    Offset next[radix];
+    for (int digit = 0; digit < radix; ++digit)
+      next[digit] = block.to + offsets(block.first + digit * block.blocks);
+    for (Offset k = block.begin; k < block.end; ++k) {
+      const std::uint64_t key = keys(k);
+      const Offset place = next[key >> shift & (radix - 1)]++;
+      keys_out(place) = key;
+      indices.move(k, place);
+    }
+  }
+};
+
+/// Sorts parts by their other digits, from first_bit on; the sorted keys are in keys_out. Indices are in the keys.
+template <class Space>
+struct SortParts {
+  static constexpr int radix = 1 << radix_bits_v<Space>;
+
+  std::vector<KeyPart> const& parts;
+  Array<std::uint64_t, Space> keys, keys_out;
+  Array<BodyIndex, Space> order;
+  int first_bit;
+  std::uint64_t index_bits;
+
+  void operator()(std::int64_t i) const {
+    constexpr Offset few = 128;
+    const KeyPart part = parts[i];
+    const Offset n = part.count;
+    std::uint64_t *from = (part.out ? keys_out : keys).data() + part.begin,
+                  *to = (part.out ? keys : keys_out).data() + part.begin;
+    if (n <= few) {
+      std::sort(from, from + n);
+    } else {
+      for (int shift = first_bit; shift < part.shift; shift += radix_bits_v<Space>) {
+        sort_by_digit(shift, from, to, n);
+        std::swap(from, to);
+      }
+    }
+    to = keys_out.data() + part.begin;
+    if (from != to) std::copy(from, from + n, to);
+    for (Offset k = 0; k < n; ++k) order(part.begin + k) = BodyIndex(to[k] & index_bits);
+  }
+
+ private:
+  static void sort_by_digit(int shift, std::uint64_t const* from, std::uint64_t* to, Offset n) {
+    Offset next[radix] = {};
+    for (Offset i = 0; i < n; ++i) ++next[from[i] >> shift & (radix - 1)];
+    Offset sum = 0;
+    for (Offset& count : next) sum += std::exchange(count, sum);
+    for (Offset i = 0; i < n; ++i) to[next[from[i] >> shift & (radix - 1)]++] = from[i];
+  }
+};
+
+/// Sorts parts by one digit each, by all threads together. The counts of part i, digit by digit, begin in
+/// buffers.offsets at the returned blocks' firsts[i].
+template <class Space, class Indices>
+KeyBlocks sort_by_digit(Space const& space, SortBuffers<Space>& buffers,
+                        std::vector<KeyPart> const& parts, int shift,
+                        Array<std::uint64_t, Space> keys, Array<std::uint64_t, Space> keys_out,
+                        Indices const& indices) {
+  KeyBlocks all(parts, CountDigits<Space>::radix, space.concurrency());
+  const auto counts = buffers.counts.resize(all.firsts.back());
+  const auto offsets = buffers.offsets.resize(all.firsts.back() + 1);
+  const std::int64_t blocks = all.blocks.size();
+  for_range("fmm::sort::count", space, blocks, CountDigits<Space>{all.blocks, keys, counts, shift});
+  exclusive_scan(space, counts, offsets);
+  for_range("fmm::sort::scatter", space, blocks,
+            ScatterDigits<Space, Indices>{all.blocks, keys, keys_out, indices, offsets, shift});
+  return all;
+}
+
+/// Cuts `keys`, with indices in them, into parts, each in its place, by as many of their first digits as that takes.
+template <class Space>
+std::vector<KeyPart> cut_into_parts(Space const& space, SortBuffers<Space>& buffers,
+                                    Array<std::uint64_t, Space> keys,
+                                    Array<std::uint64_t, Space> keys_out, int first_bit) {
+  constexpr int bits = radix_bits_v<Space>;
+  const std::int64_t n = keys.extent(0);
+  // enough parts to share the work, but none not worth it
+  constexpr std::int64_t least = 1 << 14, parts_per_thread = 8;
+  const std::int64_t most =
+      std::max<std::int64_t>(n / (parts_per_thread * space.concurrency()), least);
+  std::vector<KeyPart> parts, large{{0, n, key_bits, false}};
+  for (int shift = key_bits; !large.empty();) {
+    shift = std::max(shift - bits, first_bit);
+    const auto blocks =
+        sort_by_digit(space, buffers, large, shift, keys, keys_out, IndicesInKeys{});
+    const auto offsets = buffers.offsets.view();
+    std::vector<KeyPart> larger;
+    for (std::size_t i = 0; i < large.size(); ++i) {
+      const Offset first = blocks.firsts[i], stride = (blocks.firsts[i + 1] - first) >> bits,
+                   to = large[i].begin - offsets(first);
+      for (std::int64_t digit = 0; digit < 1 << bits; ++digit) {
+        const Offset begin = offsets(first + digit * stride),
+                     end = offsets(first + (digit + 1) * stride);
+        if (begin == end) continue;
+        auto& list = end - begin > most && shift > first_bit ? larger : parts;
+        list.push_back({to + begin, end - begin, shift, !large[i].out});
+      }
+    }
+    large.swap(larger);
+    std::swap(keys, keys_out);
+  }
+  return parts;
+}
+
+/// As sort_keys (sort.hpp). On return all is done.
+template <class Space>
+Sorted<Space> radix_sort(Space const& space, SortBuffers<Space>& buffers,
+                         UnsortedKeys<Space> const& unsorted, Array<std::uint64_t, Space> keys_out,
+                         int first_bit) {
+  static_assert(is_host_space_v<Space>, "fmm: for devices other than CUDA's there is no sort yet");
+  auto [keys, order, index_bits] = unsorted;
+  const std::int64_t n = keys.extent(0);
+  if (index_bits != 0) {
+    const auto parts = cut_into_parts(space, buffers, keys, keys_out, first_bit);
+    order = buffers.order.view(n);
+    for_uneven("fmm::sort::parts", space, parts.size(), 1,
+               SortParts<Space>{parts, keys, keys_out, order, first_bit, index_bits});
+    return {keys_out, order, {}};
+  }
+  auto order_out = order.data() == buffers.order.view(n).data() ? buffers.order_out.view(n)
+                                                                : buffers.order.view(n);
+  for (int shift = first_bit; shift < key_bits; shift += radix_bits_v<Space>) {
+    sort_by_digit(space, buffers, {{0, n, shift, false}}, shift, keys, keys_out,
+                  IndicesBeside<Space>{order, order_out});
+    std::swap(keys, keys_out);
+    std::swap(order, order_out);
+  }
+  return {keys, order, order_out};
+}
+
+}  // namespace fmm::tree

@@ -1,0 +1,350 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// How a target cell meets source cells: which list each goes into, or whether it is split.
+//
+// * DualWalk descends targets and sources together, a level of targets at a time. A target inherits from
+//   its parent the sources that are still open; each is accepted, split, or passed on to the target's
+//   own children. Between two leaves it becomes P2P.
+// * BarnesHutWalk descends the sources for each target leaf on its own.
+//
+// A source is decided alone, or, on a CPU, a family of siblings at a time: `suspects` are those that may go
+// into a list of expansions, and all others are `refused`. The sources that a target starts with, which are those of
+// its siblings, too, are decided for all of them together: `suspecting` are the targets that may take one.
+#pragma once
+
+#include "../../simd/simd.hpp"
+#include "../coarse_field.hpp"
+#include "../criteria/criteria.hpp"
+#include "../octree.hpp"
+
+namespace fmm::tree {
+
+/// What criteria may know of the cells besides the cells themselves; empty what a criterion does not use.
+template <class Space>
+struct CellMeasures {
+  Array<float, Space> radii, charges, fields, powers;
+  float bodies;   ///< of all cells
+  int power_row;  ///< numbers of a cell in `powers`
+};
+
+/// The lists that one target's walk fills: one index each. A source that goes into none of
+/// them is split.
+enum ListIndex { list_m2l, list_p2l, list_m2p, list_p2p, list_open, split, list_kinds = split };
+
+/// Sources that wait to be split, at most, if a walk takes the one that came last.
+inline constexpr int depth_first_stack = 7 * max_tree_depth + 8;
+
+/// What a CPU knows of siblings before it looks at the cells themselves: their balls, coordinate by coordinate,
+/// in edges of the root (for criteria that refuse by radii), and by parent which of the children are leaves (bit c:
+/// child c). For criteria that decide in lanes how many bodies they have, whether they are leaves (1 or 0), and the
+/// sizes of their multipoles' degrees, those of degree 0 first. Behind the last cell there are seven empty ones.
+template <class Space>
+struct Families {
+  Array<float, Space> x, y, z, radius;
+  Array<std::uint8_t, Space> leaf_children;
+  Array<float, Space> bodies = {}, is_leaf = {}, powers = {};
+
+  std::int64_t row() const { return x.extent(0); }
+};
+
+template <class Space>
+struct MakeFamilies {
+  Array<Cell, Space> cells;
+  Array<float, Space> radii;   ///< in edges of their cells; none: half diagonals
+  Array<float, Space> powers;  ///< cell by cell; none, unless families have any
+  Families<Space> families;
+
+  KOKKOS_FUNCTION void operator()(std::int64_t i) const {
+    const Cell cell = cells(i);
+    if (families.x.extent(0) > 0) {
+      const float radius = radii.extent(0) > 0 ? radii(i) : half_diagonal;
+      set_ball(i, in_root_edges(cell.centre[0]), in_root_edges(cell.centre[1]),
+               in_root_edges(cell.centre[2]), in_root_edges(cell.edge()) * radius);
+      if (i + 1 == std::int64_t(cells.extent(0)))
+        for (int empty = 1; empty < 8; ++empty) set_ball(i + empty, 0, 0, 0, 0);
+    }
+    std::uint32_t leaves = 0;
+    for (int child = 0; child < cell.child_count; ++child)
+      leaves |= std::uint32_t(cells(cell.child_begin + child).is_leaf()) << child;
+    families.leaf_children(i) = std::uint8_t(leaves);
+    if (families.powers.extent(0) == 0) return;
+    families.bodies(i) = float(cell.body_count);
+    families.is_leaf(i) = cell.is_leaf() ? 1 : 0;
+    const auto degrees = std::int64_t(powers.extent(0) / cells.extent(0));
+    for (std::int64_t n = 0; n < degrees; ++n)
+      families.powers(n * families.row() + i) = std::fabs(powers(i * degrees + n));
+  }
+
+ private:
+  KOKKOS_FUNCTION void set_ball(std::int64_t i, float x, float y, float z, float radius) const {
+    families.x(i) = x;
+    families.y(i) = y;
+    families.z(i) = z;
+    families.radius(i) = radius;
+  }
+};
+
+/// Whether bodies of the two cells can be nearer to each other than `distance`, as far as their cubes and
+/// their radii tell.
+KOKKOS_INLINE_FUNCTION bool can_be_nearer(CellView const& a, CellView const& b, float distance) {
+  const float half = 0.5f * (a.edge + b.edge);
+  float R2 = 0, gap2 = 0;  // of the centres, and of the cubes
+  for (int d = 0; d < 3; ++d) {
+    const float x = std::fabs(a.centre[d] - b.centre[d]), gap = x > half ? x - half : 0;
+    R2 += x * x;
+    gap2 += gap * gap;
+  }
+  return gap2 < distance * distance && std::sqrt(R2) - (a.radius + b.radius) < distance;
+}
+
+template <class C>
+inline constexpr bool is_checked_by_radii_v =
+    !RefusesByRadii<C> || requires(C const& criterion, UpToEightFloats packs) {
+  bits_of(criterion.may_accept(packs, packs));
+};
+
+/// The cell as this criterion sees it.
+template <class Criterion, class Space>
+KOKKOS_FUNCTION CellView view_for(CellIndex index, Cell const& cell,
+                                  CellMeasures<Space> const& measures) {
+  const float edge = in_root_edges(cell.edge());
+  CellView v{
+      {in_root_edges(cell.centre[0]), in_root_edges(cell.centre[1]), in_root_edges(cell.centre[2])},
+      edge,
+      half_diagonal * edge,
+      0,
+      0,
+      float(cell.body_count) / measures.bodies,
+      float(cell.body_count),
+      cell.level,
+      cell.is_leaf(),
+      nullptr};
+  if constexpr (Criterion::uses_radii) v.radius = measures.radii(index) * edge;
+  if constexpr (Criterion::uses_charges) v.charge = measures.charges(index);
+  if constexpr (uses_field_v<Criterion>) v.field = measures.fields(index);
+  if constexpr (uses_powers_v<Criterion>)
+    v.powers = measures.powers.data() + std::int64_t(index) * measures.power_row;
+  return v;
+}
+
+template <class Space, class Criterion>
+struct DualWalk {
+  static_assert(is_checked_by_radii_v<Criterion>,
+                "a criterion that refuses_by_radii has may_accept, which takes packs of floats "
+                "(simd.hpp) as it takes floats: +, -, * and one comparison");
+  Criterion criterion;
+  float far_from;  ///< nothing nearer is accepted; in edges of the root
+  bool has_p2l;    ///< else what could be taken by P2L is not accepted
+  Array<Cell, Space> cells;
+  CellMeasures<Space> measures;
+  Families<Space> families;  ///< none on a GPU
+  Csr<Space> open;           ///< of the parents' level, by cell - parents_begin
+  CellIndex parents_begin;
+  Array<int, Space> wanted = {};  ///< 0 for targets without lists; none: all have
+
+  KOKKOS_FUNCTION CellView view(CellIndex index, Cell const& cell) const {
+    return view_for<Criterion>(index, cell, measures);
+  }
+
+  struct Target {
+    CellIndex index;
+    CellView view;
+    Offset open_begin;  ///< of the sources that its parent left open
+    int starts;         ///< how many these are
+  };
+  KOKKOS_FUNCTION Target target(CellIndex index) const {
+    const Cell cell = cells(index);
+    if (cell.parent < 0) return {index, view(index, cell), 0, 1};
+    const Offset begin = open.offsets(cell.parent - parents_begin),
+                 end = open.offsets(cell.parent - parents_begin + 1);
+    const bool there = end <= Offset(open.entries.extent(0)) &&  // else the memory was too small
+                       (wanted.extent(0) == 0 || wanted(index) != 0);
+    return {index, view(index, cell), begin, there ? int(end - begin) : 0};
+  }
+  KOKKOS_FUNCTION CellIndex start(Target const& target, int i) const {
+    return target.index == 0 ? 0 : open.entries(target.open_begin + i);
+  }
+
+  /// Whether there may be entries in that list.
+  KOKKOS_FUNCTION static constexpr bool fills(int list) {
+    return !only_m2l_v<Criterion> || (list != list_m2p && list != list_p2l);
+  }
+
+  FMM_SELDOM KOKKOS_FUNCTION bool is_too_near(CellIndex a, CellIndex b) const {
+    return can_be_nearer(view(a, cells(a)), view(b, cells(b)), far_from);
+  }
+
+  /// Whether all suspects go to M2L.
+  static constexpr bool certain = AcceptsByRadii<Criterion>;
+
+  /// Of the `count` siblings from `first` on those that may be accepted: bits.
+  KOKKOS_FORCEINLINE_FUNCTION std::uint32_t suspects(Target const& target, CellIndex first,
+                                                     int count) const {
+    std::uint32_t bits = (1u << count) - 1;
+    if constexpr (RefusesByRadii<Criterion>)
+      bits &= partners(target.view.centre[0], target.view.centre[1], target.view.centre[2],
+                       target.view.radius, first);
+    return without_neighbours(bits, target.index, first);
+  }
+
+  /// Whether suspects are decided about together, as far as can be.
+  static constexpr bool in_lanes = DecidesInLanes<Criterion>;
+
+  /// What becomes of those of the `count` siblings from `first` on, on that level, that may be accepted.
+  SiblingDecisions decide_siblings(Target const& target, CellIndex first, int count, int level,
+                                   std::uint32_t leaves, std::uint32_t suspects) const {
+    using V = UpToEightFloats;
+    using Lane = LaneTraits<V>;
+    SiblingDecisions all{};
+    if (far_from > 0) {
+      all.alone = suspects;
+      return all;
+    }
+    for (int i = 0; i < count; i += Lane::count) {
+      const std::uint32_t these = suspects >> i & ((1u << Lane::count) - 1);
+      if (these == 0) continue;
+      const auto load = [&](Array<float, Space> const& numbers) {
+        return Lane::load(numbers.data() + first + i);
+      };
+      const V dx = V(target.view.centre[0]) - load(families.x),
+              dy = V(target.view.centre[1]) - load(families.y),
+              dz = V(target.view.centre[2]) - load(families.z);
+      const SiblingViews<V> sources{load(families.radius),
+                                    load(families.bodies),
+                                    load(families.is_leaf),
+                                    dx * dx + dy * dy + dz * dz,
+                                    1 / float(std::int32_t(1) << level),
+                                    leaves >> i,
+                                    families.powers.data() + first + i,
+                                    families.row()};
+      const auto some = criterion.decide_siblings(target.view, sources, these);
+      all.m2l |= some.m2l << i;
+      all.split_source |= some.split_source << i;
+      all.split_target |= some.split_target << i;
+      all.alone |= some.alone << i;
+    }
+    return all;
+  }
+
+  /// Whether sibling targets decide together about a source that they start with.
+  static constexpr bool starts_in_families = RefusesByRadii<Criterion>;
+
+  /// Of the `count` sibling targets from `first` on those that may accept the source: bits.
+  KOKKOS_FORCEINLINE_FUNCTION std::uint32_t suspecting(CellIndex source, CellIndex first,
+                                                       int count) const {
+    const std::uint32_t bits =
+        ((1u << count) - 1) & partners(families.x(source), families.y(source), families.z(source),
+                                       families.radius(source), first);
+    return without_neighbours(bits, source, first);
+  }
+
+  /// What becomes of a source that is not accepted.
+  KOKKOS_FORCEINLINE_FUNCTION static ListIndex refused(Target const& target, int level,
+                                                       bool source_leaf) {
+    if (target.view.leaf) return source_leaf ? list_p2p : split;
+    return source_leaf || level >= target.view.level ? list_open : split;
+  }
+
+  KOKKOS_FUNCTION ListIndex decide(Target const& target, CellIndex index,
+                                   Cell const& source) const {
+    const bool leaf = target.view.leaf;
+    Acceptance decision =
+        index == target.index ? Acceptance::no : criterion(target.view, view(index, source));
+    if (decision != Acceptance::no && far_from > 0 && is_too_near(target.index, index))
+      decision = Acceptance::no;
+    if (decision == Acceptance::m2l) return list_m2l;
+    if constexpr (fills(list_m2p)) {
+      if (decision == Acceptance::m2p && leaf) return list_m2p;
+      if (decision == Acceptance::p2l && has_p2l && source.is_leaf()) return list_p2l;
+    }
+    if (decision == Acceptance::split_source && !source.is_leaf()) return split;
+    if (decision == Acceptance::split_target && !leaf) return list_open;
+    return refused(target, source.level, source.is_leaf());
+  }
+
+ private:
+  /// Which of the eight balls from `first` on the criterion may accept with this one, whichever is the source.
+  KOKKOS_FORCEINLINE_FUNCTION std::uint32_t partners(float x, float y, float z, float radius,
+                                                     CellIndex first) const {
+    using V = UpToEightFloats;
+    using Lane = LaneTraits<V>;
+    std::uint32_t bits = 0;
+    for (int i = 0; i < 8; i += Lane::count) {
+      const V dx = V(x) - Lane::load(families.x.data() + first + i),
+              dy = V(y) - Lane::load(families.y.data() + first + i),
+              dz = V(z) - Lane::load(families.z.data() + first + i);
+      const V sum = V(radius) + Lane::load(families.radius.data() + first + i);
+      bits |= bits_of(criterion.may_accept(sum, dx * dx + dy * dy + dz * dz)) << i;
+    }
+    return bits;
+  }
+
+  /// Clears the cell itself and, if suspects are accepted, what is too near to it.
+  KOKKOS_FORCEINLINE_FUNCTION std::uint32_t without_neighbours(std::uint32_t bits, CellIndex cell,
+                                                               CellIndex first) const {
+    const std::uint32_t own = std::uint32_t(cell - first);
+    if (own < 8) bits &= ~(1u << own);
+    if constexpr (certain)
+      if (far_from > 0)
+        for (std::uint32_t left = bits; left != 0; left &= left - 1) {
+          const int i = lowest_bit(left);
+          if (is_too_near(cell, first + i)) bits &= ~(1u << i);
+        }
+    return bits;
+  }
+};
+
+/// A source cell opens for a target leaf unless edge / d < theta, d from its centre to the nearest point
+/// of the leaf's cube (Barnes & Hut 1986, Nature 324:446).
+template <class Space>
+struct BarnesHutWalk {
+  float theta;
+  float far_from;  ///< between the cubes, at least; in grid units
+  Array<Cell, Space> cells;
+  Families<Space> families;  ///< none on a GPU
+
+  struct Target {
+    Cell cell;
+    int starts;
+  };
+  KOKKOS_FUNCTION Target target(CellIndex index) const {
+    const Cell cell = cells(index);
+    return {cell, cell.is_leaf() ? 1 : 0};
+  }
+  KOKKOS_FUNCTION CellIndex start(Target const&, int) const { return 0; }
+
+  KOKKOS_FUNCTION static constexpr bool fills(int list) {
+    return list == list_m2p || list == list_p2p;
+  }
+
+  FMM_SELDOM KOKKOS_FUNCTION bool is_too_near(Cell const& a, Cell const& b) const {
+    const float half = 0.5f * float(a.edge() + b.edge());
+    float gap2 = 0;
+    for (int d = 0; d < 3; ++d) {
+      const float gap = std::fabs(float(a.centre[d] - b.centre[d])) - half;
+      if (gap > 0) gap2 += gap * gap;
+    }
+    return gap2 < far_from * far_from;
+  }
+
+  static constexpr bool certain = false, in_lanes = false, starts_in_families = false;
+  KOKKOS_FORCEINLINE_FUNCTION std::uint32_t suspects(Target const&, CellIndex, int count) const {
+    return (1u << count) - 1;
+  }
+  KOKKOS_FORCEINLINE_FUNCTION static ListIndex refused(Target const&, int, bool source_leaf) {
+    return source_leaf ? list_p2p : split;
+  }
+
+  KOKKOS_FUNCTION ListIndex decide(Target const& target, CellIndex, Cell const& source) const {
+    const float half = 0.5f * float(target.cell.edge()), edge = float(source.edge());
+    float d2 = 0;
+    for (int d = 0; d < 3; ++d) {
+      const float gap = std::fabs(float(source.centre[d] - target.cell.centre[d])) - half;
+      if (gap > 0) d2 += gap * gap;
+    }
+    if (edge * edge < theta * theta * d2 && !(far_from > 0 && is_too_near(target.cell, source)))
+      return list_m2p;
+    return refused(target, source.level, source.is_leaf());
+  }
+};
+
+}  // namespace fmm::tree
