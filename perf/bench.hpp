@@ -204,24 +204,24 @@ struct Setup {
 
   Space space;
   fmm::Options options;
-  fmm::engine::PlanStorage<Space, Precision> s;
+  fmm::engine::PlanData<Space, Precision> s;
 
   explicit Setup(Point const& point) : options(options_of<Precision, Traversal>(point)) {
     auto const& bodies = bodies_of<Precision>(point);
     const typename decltype(bodies.positions)::const_type positions = bodies.positions;
     const typename decltype(bodies.charges)::const_type charges = bodies.charges;
     fmm::engine::build_plan<Traversal>(space, s, positions, options, far_field(), nullptr);
-    const auto sums = s.sums.resize(s.size);
+    const auto sums = s.memory.sums.resize(s.tree.size);
     const double unit = fmm::engine::inspect_charges(space, true, charges).unit;
     if constexpr (std::is_same_v<Traversal, fmm::AllPairs>)
-      fmm::engine::take_charges(space, unit, charges, s.order, s.positions.view(s.size), sums);
+      fmm::engine::take_charges(space, unit, charges, s.tree.permutation, s.tree.positions, sums);
     else
-      fmm::engine::take_charges(space, unit, charges, s.order, s.bodies.view(s.size), sums);
+      fmm::engine::take_charges(space, unit, charges, s.tree.permutation, s.tree.bodies, sums);
     space.fence();
   }
 
-  std::int64_t cells() const { return std::int64_t(s.tree.cells.extent(0)); }
-  std::int64_t leaves() const { return std::int64_t(s.tree.leaves.extent(0)); }
+  std::int64_t cells() const { return std::int64_t(s.tree.octree.cells.extent(0)); }
+  std::int64_t leaves() const { return std::int64_t(s.tree.octree.leaves.extent(0)); }
 
   struct Pairs {
     std::int64_t p2p = 0;  ///< body-body pairs of the near field
@@ -231,8 +231,8 @@ struct Setup {
   Pairs count_pairs() const {
     Pairs pairs;
     Kokkos::parallel_reduce("fmm_bench::count", fmm::detail::range(space, cells()),
-                            fmm::engine::CountPairs<Space>{s.tree.cells, s.lists, true}, pairs.p2p,
-                            pairs.m2p, pairs.p2l);
+                            fmm::engine::CountPairs<Space>{s.tree.octree.cells, s.lists, true},
+                            pairs.p2p, pairs.m2p, pairs.p2l);
     return pairs;
   }
 };

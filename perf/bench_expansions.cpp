@@ -39,12 +39,12 @@ struct Expanded {
 
   Setup<Real, Traversal>& setup;
   Space const& space = setup.space;
-  PlanStorage<Space, Real>& s = setup.s;
+  PlanData<Space, Real>& s = setup.s;
   std::size_t coefficients = std::size_t(setup.cells()) * row_length(E::size);
-  Array<Real, Space> multipoles = s.multipoles.resize(coefficients);
-  Array<Real, Space> locals = s.locals.resize(coefficients);
-  Array<Body<Real>, Space> bodies = s.bodies.view(s.size);
-  Array<Sums<Real>, Space> sums = s.sums.view(s.size);
+  Array<Real, Space> multipoles = s.memory.multipoles.resize(coefficients);
+  Array<Real, Space> locals = s.memory.locals.resize(coefficients);
+  Array<Body<Real>, Space> bodies = s.tree.bodies;
+  Array<Sums<Real>, Space> sums = s.memory.sums.view(s.tree.size);
   double cells = double(setup.cells()), leaves = double(setup.leaves());
   OperatorFlops flops = translation_flops<E, Real>();
   OperatorFlops flops_at_bodies = body_flops<basis_t<E>, Real, true, true>();
@@ -56,15 +56,21 @@ struct Expanded {
     space.fence();
   }
 
-  void from_bodies() { p2m<E>(space, s.tree.cells, s.tree.leaves, bodies, multipoles); }
-  void upward() {
-    for (int level = s.tree.depth - 1; level >= 0; --level)
-      m2m<E>(space, s.tree.cells, s.tree.parents_of(level), multipoles);
+  void from_bodies() {
+    p2m<E>(space, s.tree.octree.cells, s.tree.octree.leaves, bodies, multipoles);
   }
-  void across() { FarFieldBy<Translation>::template m2l<E>(space, s, multipoles, locals); }
+  void upward() {
+    for (int level = s.tree.octree.depth - 1; level >= 0; --level)
+      m2m<E>(space, s.tree.octree.cells, s.tree.octree.parents_of(level), multipoles);
+  }
+  void across() {
+    FarFieldBy<Translation>::template m2l<E>(space, s.memory, s.tree.octree.cells, s.lists.m2l,
+                                             multipoles, locals);
+  }
   void downward() {
-    for (int level = 1; level <= s.tree.depth; ++level)
-      l2l<E>(space, s.tree.cells, s.tree.level_begin[level], s.tree.level_begin[level + 1], locals);
+    for (int level = 1; level <= s.tree.octree.depth; ++level)
+      l2l<E>(space, s.tree.octree.cells, s.tree.octree.level_begin[level],
+             s.tree.octree.level_begin[level + 1], locals);
   }
 };
 
@@ -91,7 +97,8 @@ void bench_m2l(benchmark::State& state, Point const& point) {
   const double translations = double(x.s.lists.m2l.entries.extent(0));
   constexpr bool as_listed = std::is_same_v<Translation, fmm::Direct>;
   fmm::Report issued;
-  FarFieldBy<Translation>::template count<typename decltype(x)::E>(x.space, x.s, issued);
+  FarFieldBy<Translation>::template count<typename decltype(x)::E>(x.space, x.s.memory,
+                                                                   x.s.lists.m2l, issued);
   report(state,
          {"translations", translations, as_listed ? translations * double(chapter::m2l(order)) : 0,
           issued.flops(), 2 * x.cells * x.row_bytes + translations * sizeof(CellIndex)});
@@ -116,8 +123,9 @@ void bench_l2p(benchmark::State& state, Point const& point) {
   x.across();
   x.downward();
   using E = typename decltype(x)::E;
-  time(state, x.space,
-       [&] { l2p<E, Want>(x.space, x.s.tree.cells, x.s.tree.tiles, x.bodies, x.locals, x.sums); });
+  time(state, x.space, [&] {
+    l2p<E, Want>(x.space, x.s.tree.octree.cells, x.s.tree.octree.tiles, x.bodies, x.locals, x.sums);
+  });
   report(state, {"bodies", double(point.n), 0, double(point.n) * double(x.flops_at_bodies.l2p),
                  body_bytes<Real>(point.n) + x.leaves * x.row_bytes});
 }
@@ -127,7 +135,8 @@ template <class Real>
 void bench_p2l(benchmark::State& state, Point const& point) {
   Expanded<Real, fmm::Rotation, fmm::FmmList> x(point);
   using E = typename decltype(x)::E;
-  time(state, x.space, [&] { p2l<E>(x.space, x.s.tree.cells, x.s.lists.p2l, x.bodies, x.locals); });
+  time(state, x.space,
+       [&] { p2l<E>(x.space, x.s.tree.octree.cells, x.s.lists.p2l, x.bodies, x.locals); });
   const auto count = double(x.setup.count_pairs().p2l);
   const double entries = double(x.s.lists.p2l.entries.extent(0));
   report(state, {"bodies", count, 0, count * double(x.flops_at_bodies.p2l),
@@ -140,9 +149,9 @@ void bench_m2p(benchmark::State& state, Point const& point) {
   Expanded<Real, fmm::NoTranslation, TreecodeTraversal<Real>> x(point);
   using E = typename decltype(x)::E;
   time(state, x.space, [&] {
-    const auto staged = stage_multipoles<E>(x.space, x.multipoles, x.s.locals);
-    m2p<E, Want>(x.space, x.s.tree.cells, x.s.tree.tiles, x.s.lists.m2p, x.s.lists.m2l, x.bodies,
-                 staged, x.sums);
+    const auto staged = stage_multipoles<E>(x.space, x.multipoles, x.s.memory.locals);
+    m2p<E, Want>(x.space, x.s.tree.octree.cells, x.s.tree.octree.tiles, x.s.lists.m2p,
+                 x.s.lists.m2l, x.bodies, staged, x.sums);
   });
   const auto count = double(x.setup.count_pairs().m2p);
   const double entries = double(x.s.lists.m2l.entries.extent(0) + x.s.lists.m2p.entries.extent(0));

@@ -22,15 +22,15 @@ template <class Precision>
 void near_field(benchmark::State& state, Point const& point) {
   auto& setup = setup_of<Precision, fmm::DualTree<>>(point);
   auto& s = setup.s;
-  const auto kernel = in_units_of(s.cube.edge, fmm::SoftenedGravity());
-  const auto bodies = s.bodies.view(s.size);
-  const auto sums = s.sums.view(s.size);
+  const auto kernel = in_units_of(s.tree.cube.edge, fmm::SoftenedGravity());
+  const auto bodies = s.tree.bodies;
+  const auto sums = s.memory.sums.view(s.tree.size);
   time(state, setup.space, [&] {
-    p2p<Want, Precision>(setup.space, kernel, s.tree.cells, s.tree.tiles, s.lists.p2p, bodies,
-                         s.low.view(two_part_v<Precision> ? s.size : 0), sums);
+    p2p<Want, Precision>(setup.space, kernel, s.tree.octree.cells, s.tree.octree.tiles, s.lists.p2p,
+                         bodies, s.tree.low, sums);
   });
   report(state, pair_work(double(setup.count_pairs().p2p),
-                          body_bytes<Precision>(s.size) +
+                          body_bytes<Precision>(s.tree.size) +
                               double(s.lists.p2p.entries.extent(0)) * sizeof(CellIndex)));
 }
 
@@ -38,17 +38,17 @@ template <class Precision>
 void all_pairs(benchmark::State& state, Point const& point) {
   auto& setup = setup_of<Precision, fmm::AllPairs>(point);
   auto& s = setup.s;
-  const double length = s.cube.exact_unit();
+  const double length = s.tree.cube.exact_unit();
   const auto kernel = in_units_of(length, fmm::SoftenedGravity());
-  const auto bodies = s.positions.view(s.size);
-  const auto sums = s.sums.view(s.size);
+  const auto bodies = s.tree.positions;
+  const auto sums = s.memory.sums.view(s.tree.size);
   time(state, setup.space, [&] {
-    p2p_all<Want, Precision>(setup.space, kernel, 1 / length, bodies, s.tree.tiles,
-                             s.all_pairs_shape, sums);
+    p2p_all<Want, Precision>(setup.space, kernel, 1 / length, bodies, s.tree.octree.tiles,
+                             s.facts.all_pairs_shape, sums);
   });
-  report(state,
-         pair_work(double(s.size) * double(s.size - 1),
-                   double(s.size) * (sizeof(Body<double>) + 2 * sizeof(Sums<sum_t<Precision>>))));
+  report(state, pair_work(double(s.tree.size) * double(s.tree.size - 1),
+                          double(s.tree.size) *
+                              (sizeof(Body<double>) + 2 * sizeof(Sums<sum_t<Precision>>))));
 }
 
 template <class Precision>

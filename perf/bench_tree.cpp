@@ -29,19 +29,19 @@ template <class Real>
 struct KeySetup {
   Space space;
   Positions<Real> positions;
-  PlanStorage<Space, Real> s;
+  PlanData<Space, Real> s;
   UnsortedKeys<Space> keys;
 
   explicit KeySetup(Point const& point) : positions(bodies_of<Real>(point).positions) {
-    s.size = point.n;
-    s.cube = root_of_tree(bounding_box(space, positions), point.n, options_of<Real, Uniform>(point),
-                          {0});
+    s.tree.size = point.n;
+    s.tree.cube = root_of_tree(bounding_box(space, positions), point.n,
+                               options_of<Real, Uniform>(point), {0});
   }
   /// For a sort from that bit on.
   void make_keys(int first_bit = 0) {
-    keys = unsorted_keys(s.sort, s.key_memory(0), first_bit);
-    for_range("fmm::keys", space, s.size,
-              MakeKeys<Space, Positions<Real>>{positions, s.cube, keys});
+    keys = unsorted_keys(s.memory.sort, s.memory.keys(0, s.tree.size), first_bit);
+    for_range("fmm::keys", space, s.tree.size,
+              MakeKeys<Space, Positions<Real>>{positions, s.tree.cube, keys});
   }
 };
 
@@ -58,11 +58,15 @@ void sort(benchmark::State& state, Point const& point) {
   KeySetup<Real> setup(point);
   const auto options = options_of<Real, Uniform>(point);
   const auto rule = split_rule(options, point.n, fmm::max_tree_depth);
-  build_tree<Uniform>(setup.space, setup.s, setup.positions, rule, nullptr);  // tells how many
-  const int first_bit = first_bit_of(sorted_levels<Space>(rule, point.n)[setup.s.sort_try]);
+  build_tree<Uniform>(setup.space, setup.s.memory, setup.s.tree, setup.positions, rule,
+                      nullptr);  // tells how many
+  const int first_bit = first_bit_of(sorted_levels<Space>(rule, point.n)[setup.s.memory.sort_try]);
   time(
       state, setup.space, [&] { setup.make_keys(first_bit); },
-      [&] { sort_keys(setup.space, setup.s.sort, setup.keys, setup.s.key_memory(1), first_bit); });
+      [&] {
+        sort_keys(setup.space, setup.s.memory.sort, setup.keys,
+                  setup.s.memory.keys(1, setup.s.tree.size), first_bit);
+      });
   report(state, {"bodies", double(point.n), 0, 0, 2 * double(point.n) * (key_bytes + index_bytes)});
 }
 
@@ -71,13 +75,14 @@ void tree(benchmark::State& state, Point const& point) {
   KeySetup<Real> setup(point);
   auto& s = setup.s;
   const auto rule = split_rule(options_of<Real, Uniform>(point), point.n, fmm::max_tree_depth);
-  const auto sorted = sort_bodies(setup.space, s, setup.positions, rule.depth, nullptr);
+  const auto sorted =
+      sort_bodies(setup.space, s.memory, s.tree, setup.positions, rule.depth, nullptr);
   time(state, setup.space, [&] {
-    s.tree = *build_octree(setup.space, s.octree, sorted.keys, rule, tile_rule<Space, Real>(),
-                           rule.depth);
-    place_in_tree<Uniform>(setup.space, s, setup.positions);
+    s.tree.octree = *build_octree(setup.space, s.memory.octree, sorted.keys, rule,
+                                  tile_rule<Space, Real>(), rule.depth);
+    place_in_tree<Uniform>(setup.space, s.memory, s.tree, setup.positions);
   });
-  const double cells = double(s.tree.cells.extent(0));
+  const double cells = double(s.tree.octree.cells.extent(0));
   report(state,
          {"bodies", double(point.n), 0, 0,
           double(point.n) * (key_bytes + index_bytes + position_bytes<Real> + sizeof(Body<Real>)) +
@@ -88,9 +93,12 @@ void tree(benchmark::State& state, Point const& point) {
 template <class Real, class Traversal>
 void lists(benchmark::State& state, Point const& point) {
   auto& setup = setup_of<Real, Traversal>(point);
-  time(state, setup.space,
-       [&] { build_lists<Traversal>(setup.space, setup.s, setup.options, setup.far_field()); });
-  auto const& lists = setup.s.lists;
+  auto& s = setup.s;
+  auto const& lists = s.lists;
+  time(state, setup.space, [&] {
+    s.lists =
+        build_lists<Traversal>(setup.space, s.memory, s.tree, setup.options, setup.far_field());
+  });
   const double entries = double(lists.m2l.entries.extent(0) + lists.p2l.entries.extent(0) +
                                 lists.m2p.entries.extent(0) + lists.p2p.entries.extent(0));
   report(state, {"entries", entries, 0, 0,

@@ -43,17 +43,19 @@ double best_seconds(Space const& space, int repeats, F const& f) {
 /// Operations a second of products alone, each of an average bucket or as much of it as a slab holds. `columns` are
 /// multiplied, those that pad are not counted.
 template <class Real, int Order>
-double library_rate(Space const& space, PlanStorage<Space, Real>& s, int columns, int repeats) {
+double library_rate(Space const& space, PlanData<Space, Real>& s, int columns, int repeats) {
   constexpr int size = fmm::coefficient_count(Order), row = row_length(size);
-  const auto matrices = std::int64_t(s.dense.classes.size());
-  if (s.dense.pairs == 0) return 0;
-  const std::int64_t room = s.dense.rows.view().extent(0) / row,
-                     count = std::min(room, std::max<std::int64_t>(1, s.dense.pairs / matrices));
+  const auto matrices = std::int64_t(s.memory.gemm.dense.classes.size());
+  if (s.memory.gemm.dense.pairs == 0) return 0;
+  const std::int64_t room = s.memory.gemm.dense.rows.view().extent(0) / row,
+                     count = std::min(
+                         room, std::max<std::int64_t>(1, s.memory.gemm.dense.pairs / matrices));
   constexpr int calls = 20;
   const double seconds = best_seconds(space, repeats, [&] {
     for (int call = 0; call < calls; ++call)
-      multiply(space, columns, row, s.dense.rows.view().data(), count,
-               s.dense.matrices.view().data(), s.dense.products.view().data());
+      multiply(space, columns, row, s.memory.gemm.dense.rows.view().data(), count,
+               s.memory.gemm.dense.matrices.view().data(),
+               s.memory.gemm.dense.products.view().data());
   });
   return 2.0 * size * size * double(count) * calls / seconds;
 }
@@ -72,22 +74,24 @@ void measure(Space const& space, Problem const& problem, char const* scheme) {
   const auto error = fmm::measure_error(space, solver.kernel(), problem.positions, problem.charges,
                                         potential, field, 4096);
 
-  PlanStorage<Space, Real> s;
+  PlanData<Space, Real> s;
   const Kokkos::View<double const* [3], Space> positions = problem.positions;
   const Kokkos::View<double const*, Space> charges = problem.charges;
   build_plan<Traversal>(space, s, positions, solver.options(), Order, nullptr);
-  charges_stage<fmm::None, fmm::None>(space, s, profile_of(solver.kernel()), charges, s.bodies.view(n), true,
-                                      nullptr);
-  const std::size_t numbers = s.tree.cells.extent(0) * row_length(Expansion::size);
-  const auto multipoles = s.multipoles.resize(numbers), locals = s.locals.resize(numbers);
-  p2m<Expansion>(space, s.tree.cells, s.tree.leaves, s.bodies.view(n), multipoles);
-  for (int level = s.tree.depth - 1; level >= 0; --level)
-    m2m<Expansion>(space, s.tree.cells, s.tree.parents_of(level), multipoles);
+  charges_stage<fmm::None, fmm::None>(space, s.memory, s.tree, profile_of(solver.kernel()), charges,
+                                      s.tree.bodies, true, nullptr);
+  const std::size_t numbers = s.tree.octree.cells.extent(0) * row_length(Expansion::size);
+  const auto multipoles = s.memory.multipoles.resize(numbers),
+             locals = s.memory.locals.resize(numbers);
+  p2m<Expansion>(space, s.tree.octree.cells, s.tree.octree.leaves, s.tree.bodies, multipoles);
+  for (int level = s.tree.octree.depth - 1; level >= 0; --level)
+    m2m<Expansion>(space, s.tree.octree.cells, s.tree.octree.parents_of(level), multipoles);
   const double seconds = best_seconds(space, problem.repeats, [&] {
-    FarFieldScheme::template m2l<Expansion>(space, s, multipoles, locals);
+    FarFieldScheme::template m2l<Expansion>(space, s.memory, s.tree.octree.cells, s.lists.m2l,
+                                            multipoles, locals);
   });
   fmm::Report report;
-  FarFieldScheme::template count<Expansion>(space, s, report);
+  FarFieldScheme::template count<Expansion>(space, s.memory, s.lists.m2l, report);
   const auto pairs = report.count("m2l");
 
   std::printf(

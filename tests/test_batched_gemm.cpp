@@ -32,7 +32,7 @@ class Gemm : public testing::Test {
   Space space;
   Bodies bodies = make_bodies(Model::plummer, 3000);
   DeviceBodies<Space> device{bodies};
-  PlanStorage<Space, Real> s;
+  PlanData<Space, Real> s;
 
   template <class Traversal>
   void build(fmm::Options options) {
@@ -40,8 +40,8 @@ class Gemm : public testing::Test {
     const Kokkos::View<double const* [3], Space> positions = device.x;
     const Kokkos::View<double const*, Space> charges = device.q;
     build_plan<Traversal>(space, s, positions, options, 2, nullptr);
-    take_charges(space, inspect_charges(space, false, charges).unit, charges, s.order,
-                 s.bodies.view(s.size), s.sums.resize(s.size));
+    take_charges(space, inspect_charges(space, false, charges).unit, charges, s.tree.permutation,
+                 s.tree.bodies, s.memory.sums.resize(s.tree.size));
     space.fence();
   }
 
@@ -56,14 +56,16 @@ class Gemm : public testing::Test {
     check();
   }
 
-  Array<Real, Space> multipoles(int row) { return s.multipoles.view(s.tree.cells.extent(0) * row); }
+  Array<Real, Space> multipoles(int row) {
+    return s.memory.multipoles.view(s.tree.octree.cells.extent(0) * row);
+  }
 };
 TYPED_TEST_SUITE(Gemm, Cases);
 
 TYPED_TEST(Gemm, ClassAndReflectionAreTheOffset) {
   std::set<int> differences;
   this->for_all_lists([&] {
-    const auto cells = to_host(this->s.tree.cells);
+    const auto cells = to_host(this->s.tree.octree.cells);
     const auto rows = to_host(this->s.lists.m2l);
     for (std::size_t t = 0; t < rows.size(); ++t)
       for (const CellIndex i : rows[t]) {
@@ -95,8 +97,8 @@ TYPED_TEST(Gemm, ClassicListsHave56Classes) {
   this->bodies = make_bodies(Model::cube, 20000);
   this->device = DeviceBodies<typename TypeParam::Space>(this->bodies);
   this->template build<FmmList>({.depth = 4, .tree = fmm::TreeKind::uniform});
-  const auto list =
-      split_list(this->space, this->s.buckets, this->s.tree.cells, this->s.lists.m2l, 1, 1000);
+  const auto list = split_list(this->space, this->s.memory.gemm.buckets, this->s.tree.octree.cells,
+                               this->s.lists.m2l, 1, 1000);
   EXPECT_EQ(list.classes.size(), 56u);
   EXPECT_EQ(list.pairs, Offset(this->s.lists.m2l.entries.extent(0)));
 }
@@ -105,10 +107,10 @@ TYPED_TEST(Gemm, ClassicListsHave56Classes) {
 TYPED_TEST(Gemm, BucketsAndRestAreTheList) {
   using Pairs = std::map<std::pair<CellIndex, CellIndex>, int>;
   this->for_all_lists([&] {
-    const auto cells = to_host(this->s.tree.cells);
+    const auto cells = to_host(this->s.tree.octree.cells);
     for (const auto& [least, most] : {std::pair(1, 100000), {50, 100000}, {1, 20}, {1 << 30, 20}}) {
-      const auto list = split_list(this->space, this->s.buckets, this->s.tree.cells,
-                                   this->s.lists.m2l, least, most);
+      const auto list = split_list(this->space, this->s.memory.gemm.buckets,
+                                   this->s.tree.octree.cells, this->s.lists.m2l, least, most);
       ASSERT_LE(list.classes.size(), std::size_t(most));
       Pairs expected, found;
       const auto add = [](Pairs& pairs, auto const& rows) {
@@ -121,7 +123,8 @@ TYPED_TEST(Gemm, BucketsAndRestAreTheList) {
       constexpr Offset part = 3000, slab = 700;
       for (Offset first = 0; first < list.pairs; first += part) {
         const Offset count = std::min(part, list.pairs - first);
-        const auto bucketed = bucket_pairs(this->space, this->s.buckets, list, first, count, slab);
+        const auto bucketed =
+            bucket_pairs(this->space, this->s.memory.gemm.buckets, list, first, count, slab);
         ASSERT_EQ(bucketed.begins.front(), 0);
         ASSERT_EQ(bucketed.begins.back(), count);
         const auto pairs = to_host(bucketed.pairs);
@@ -151,8 +154,8 @@ TYPED_TEST(Gemm, BucketsAndRestAreTheList) {
 TYPED_TEST(Gemm, SumsOfASlabAreItsPairs) {
   this->for_all_lists([&] {
     const auto rows = to_host(this->s.lists.m2l);
-    const auto list =
-        split_list(this->space, this->s.buckets, this->s.tree.cells, this->s.lists.m2l, 5, 100000);
+    const auto list = split_list(this->space, this->s.memory.gemm.buckets,
+                                 this->s.tree.octree.cells, this->s.lists.m2l, 5, 100000);
     const auto in_list = [&](CellIndex target, CellIndex source) {
       auto const& row = rows[target];
       return std::find(row.begin(), row.end(), source) - row.begin();
@@ -164,7 +167,8 @@ TYPED_TEST(Gemm, SumsOfASlabAreItsPairs) {
                                             {0, 2000, 1 << 29}}) {
       const Offset count = std::min(most, list.pairs - first);
       ASSERT_GT(count, 0);
-      const auto bucketed = bucket_pairs(this->space, this->s.buckets, list, first, count, slab);
+      const auto bucketed =
+          bucket_pairs(this->space, this->s.memory.gemm.buckets, list, first, count, slab);
       const auto pairs = to_host(bucketed.pairs);
       const auto addends = to_host(bucketed.sums.addends);
       const auto firsts = to_host(bucketed.sums.firsts);
@@ -202,7 +206,7 @@ TYPED_TEST(Gemm, SumsOfASlabAreItsPairs) {
 /// Kept from evaluation to evaluation, but not for another order's limits, another part or another list.
 TYPED_TEST(Gemm, KeptBucketsAreThoseOfTheList) {
   using Pairs = std::vector<std::array<std::int64_t, 4>>;
-  auto& kept = this->s.kept_buckets;
+  auto& kept = this->s.memory.gemm.kept;
   OffsetBucketBuffers<typename TypeParam::Space> fresh_memory;
   const auto numbers = [](auto const& bucketed) {
     Pairs all;
@@ -218,15 +222,15 @@ TYPED_TEST(Gemm, KeptBucketsAreThoseOfTheList) {
   };
   const auto check = [&](Offset least, int most, Offset first, Offset count, Offset slab = 300) {
     auto const& s = this->s;
-    auto const& list =
-        kept.split(this->space, this->s.buckets, s.tree.cells, s.lists.m2l, least, most);
+    auto const& list = kept.split(this->space, this->s.memory.gemm.buckets, s.tree.octree.cells,
+                                  s.lists.m2l, least, most);
     const auto expected =
-        split_list(this->space, fresh_memory, s.tree.cells, s.lists.m2l, least, most);
+        split_list(this->space, fresh_memory, s.tree.octree.cells, s.lists.m2l, least, most);
     ASSERT_EQ(list.pairs, expected.pairs);
     ASSERT_EQ(list.classes, expected.classes);
     count = std::min(count, list.pairs - first);
     const auto bucketed = bucket_pairs(this->space, fresh_memory, expected, first, count, slab);
-    ASSERT_EQ(numbers(kept.sorted(this->space, this->s.buckets, first, count, slab)),
+    ASSERT_EQ(numbers(kept.sorted(this->space, this->s.memory.gemm.buckets, first, count, slab)),
               numbers(bucketed));
   };
   this->for_all_lists([&] {
@@ -276,26 +280,28 @@ void check_locals(Fixture& f) {
   Offset by_rotation = 0;
   f.for_all_lists([&] {
     auto& s = f.s;
-    const std::size_t numbers = s.tree.cells.extent(0) * row;
-    const auto multipoles = s.multipoles.resize(numbers), locals = s.locals.resize(numbers);
-    p2m<Expansion>(f.space, s.tree.cells, s.tree.leaves, s.bodies.view(s.size), multipoles);
-    for (int level = s.tree.depth - 1; level >= 0; --level)
-      m2m<Expansion>(f.space, s.tree.cells, s.tree.parents_of(level), multipoles);
-    m2l<Expansion>(f.space, s.tree.cells, s.lists.m2l, multipoles, locals);
+    const std::size_t numbers = s.tree.octree.cells.extent(0) * row;
+    const auto multipoles = s.memory.multipoles.resize(numbers),
+               locals = s.memory.locals.resize(numbers);
+    p2m<Expansion>(f.space, s.tree.octree.cells, s.tree.octree.leaves, s.tree.bodies, multipoles);
+    for (int level = s.tree.octree.depth - 1; level >= 0; --level)
+      m2m<Expansion>(f.space, s.tree.octree.cells, s.tree.octree.parents_of(level), multipoles);
+    m2l<Expansion>(f.space, s.tree.octree.cells, s.lists.m2l, multipoles, locals);
     f.space.fence();
     const auto expected = to_host(locals);
     auto usual = fmm::Tuning<Space, Real>::gemm;
     usual.least_pairs = std::min<std::int64_t>(usual.least_pairs, 64);  // these lists are short
     for (auto const& shape : {usual, small_parts}) {
       Kokkos::deep_copy(f.space, locals, Real(1e9));
-      m2l_by_gemm<Order>(f.space, s, multipoles, locals, shape);
+      m2l_by_gemm<Order>(f.space, s.memory.gemm, s.tree.octree.cells, s.lists.m2l, multipoles,
+                         locals, shape);
       f.space.fence();
       const auto all = Offset(s.lists.m2l.entries.extent(0));
-      EXPECT_GT(s.dense.pairs, all / 4);
-      EXPECT_LE(s.dense.pairs, all);
-      by_rotation += all - s.dense.pairs;
+      EXPECT_GT(s.memory.gemm.dense.pairs, all / 4);
+      EXPECT_LE(s.memory.gemm.dense.pairs, all);
+      by_rotation += all - s.memory.gemm.dense.pairs;
       const auto found = to_host(locals);
-      for (std::size_t c = 0; c < s.tree.cells.extent(0); ++c) {
+      for (std::size_t c = 0; c < s.tree.octree.cells.extent(0); ++c) {
         double largest = 0;
         for (int k = 0; k < Expansion::size; ++k)
           largest = std::max(largest, std::fabs(double(expected[c * row + k])));

@@ -141,12 +141,12 @@ struct SampledTree {
     const DeviceBodies<Space> device(make_bodies(model, 20000, false, 5));
     const Kokkos::View<double const* [3], Space> positions = device.x;
     const fmm::Solver<Laplace, 2> solver({.leaf_capacity = leaf_capacity});
-    PlanStorage<Space, double> storage;
+    PlanData<Space, double> storage;
     build_plan<DualTree<>>(Space(), storage, positions, solver.options(), {2, 0, true}, nullptr);
     Buffer<Tile, Space> memory("sample");
-    const auto found = fmm::tolerance::sample_of_leaves(Space(), storage.tree, memory);
-    tiles = to_host(storage.tree.tiles);
-    leaves = to_host(storage.tree.leaves);
+    const auto found = fmm::tolerance::sample_of_leaves(Space(), storage.tree.octree, memory);
+    tiles = to_host(storage.tree.octree.tiles);
+    leaves = to_host(storage.tree.octree.leaves);
     sample = to_host(found.tiles);
     certain = std::size_t(found.certain);
     weight = found.weight;

@@ -137,16 +137,16 @@ TEST(Mixed, HasAMarginForATolerance) {
     const DeviceBodies<Space> device(make_bodies(model, 20000, false, 3));
     const Kokkos::View<double const* [3], Space> positions = device.x;
     const Kokkos::View<double const*, Space> charges = device.q;
-    PlanStorage<Space, Mixed> s;
+    PlanData<Space, Mixed> s;
     build_plan<DualTree<>>(space, s, positions, SolverIn<Mixed>({.theta = 0.5}).options(),
                            {2, 0, true}, nullptr);
-    take_charges(space, inspect_charges(space, false, charges).unit, charges, s.order,
-                 s.bodies.view(s.size), s.sums.resize(s.size));
+    take_charges(space, inspect_charges(space, false, charges).unit, charges, s.tree.permutation,
+                 s.tree.bodies, s.memory.sums.resize(s.tree.size));
     const auto pairs = [&](double margin) {
-      const auto sums = s.sums.view(s.size);
+      const auto sums = s.memory.sums.view(s.tree.size);
       Kokkos::deep_copy(space, sums, Sums<sum_t<Mixed>>{});
-      p2p<Wanted<true, true>, Mixed>(space, Laplace(), s.tree.cells, s.tree.tiles, s.lists.p2p,
-                                     s.bodies.view(s.size), s.low.view(s.size), sums, {}, margin);
+      p2p<Wanted<true, true>, Mixed>(space, Laplace(), s.tree.octree.cells, s.tree.octree.tiles,
+                                     s.lists.p2p, s.tree.bodies, s.tree.low, sums, {}, margin);
       space.fence();
       return numbers_of(sums);
     };

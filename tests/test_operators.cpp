@@ -23,7 +23,7 @@ class Operators : public testing::Test {
   Space space;
   Bodies bodies = make_bodies(Model::plummer, 3000, true);
   DeviceBodies<Space> device{bodies};
-  PlanStorage<Space, Real> s;
+  PlanData<Space, Real> s;
   std::vector<Cell> cells;
   std::vector<Body<Real>> placed;
 
@@ -35,23 +35,23 @@ class Operators : public testing::Test {
     const Kokkos::View<double const* [3], Space> positions = device.x;
     const Kokkos::View<double const*, Space> charges = device.q;
     build_plan<Traversal>(space, s, positions, options, {2, 0, true}, nullptr);
-    take_charges(space, inspect_charges(space, false, charges).unit, charges, s.order,
-                 s.bodies.view(s.size), s.sums.resize(s.size));
-    s.multipoles.resize(s.tree.cells.extent(0) * row);
-    s.locals.resize(s.tree.cells.extent(0) * row);
+    take_charges(space, inspect_charges(space, false, charges).unit, charges, s.tree.permutation,
+                 s.tree.bodies, s.memory.sums.resize(s.tree.size));
+    s.memory.multipoles.resize(s.tree.octree.cells.extent(0) * row);
+    s.memory.locals.resize(s.tree.octree.cells.extent(0) * row);
     space.fence();
-    cells = to_host(s.tree.cells);
-    placed = to_host(s.bodies.view(s.size));
+    cells = to_host(s.tree.octree.cells);
+    placed = to_host(s.tree.bodies);
   }
 
-  Array<Real, Space> multipoles() { return s.multipoles.view(cells.size() * row); }
-  Array<Real, Space> locals() { return s.locals.view(cells.size() * row); }
+  Array<Real, Space> multipoles() { return s.memory.multipoles.view(cells.size() * row); }
+  Array<Real, Space> locals() { return s.memory.locals.view(cells.size() * row); }
 
   template <class Expansion>
   void upward() {
-    p2m<Expansion>(space, s.tree.cells, s.tree.leaves, s.bodies.view(s.size), multipoles());
-    for (int level = s.tree.depth - 1; level >= 0; --level)
-      m2m<Expansion>(space, s.tree.cells, s.tree.parents_of(level), multipoles());
+    p2m<Expansion>(space, s.tree.octree.cells, s.tree.octree.leaves, s.tree.bodies, multipoles());
+    for (int level = s.tree.octree.depth - 1; level >= 0; --level)
+      m2m<Expansion>(space, s.tree.octree.cells, s.tree.octree.parents_of(level), multipoles());
     space.fence();
   }
 
@@ -117,7 +117,7 @@ TYPED_TEST(Operators, LocalsOfAllCellsAreTheSumsOverTheirLists) {
   const auto check = [&]<class Translation>(Translation) {
     using Expansion = fmm::SphericalExpansion<F::order, Real, Translation>;
     this->template upward<Expansion>();
-    m2l<Expansion>(this->space, this->s.tree.cells, this->s.lists.m2l, this->multipoles(),
+    m2l<Expansion>(this->space, this->s.tree.octree.cells, this->s.lists.m2l, this->multipoles(),
                    this->locals());
     this->space.fence();
     const auto M = to_host(this->multipoles());
@@ -160,10 +160,10 @@ void check_bodies_in_locals(F& f) {
   using Expansion = fmm::SphericalExpansion<Order, Real, fmm::Rotation>;
   constexpr int size = Expansion::size, row = row_length(size);
   static constexpr auto table = NormTable<Order, double>::make();
-  const auto locals = f.s.locals.resize(f.cells.size() * row);
+  const auto locals = f.s.memory.locals.resize(f.cells.size() * row);
   const double before = 0.5;
   Kokkos::deep_copy(locals, Real(before));
-  p2l<Expansion>(f.space, f.s.tree.cells, f.s.lists.p2l, f.s.bodies.view(f.s.size), locals);
+  p2l<Expansion>(f.space, f.s.tree.octree.cells, f.s.lists.p2l, f.s.tree.bodies, locals);
   f.space.fence();
   const auto L = to_host(locals);
   const auto list = to_host(f.s.lists.p2l);
@@ -222,20 +222,20 @@ TYPED_TEST(Operators, LocalsOfChildrenGiveTheParentsPotential) {
   Kokkos::deep_copy(locals,
                     Kokkos::View<Real*, Kokkos::HostSpace, Kokkos::MemoryTraits<Kokkos::Unmanaged>>(
                         L.data(), L.size()));
-  for (int level = 1; level <= this->s.tree.depth; ++level)
-    l2l<Expansion>(this->space, this->s.tree.cells, this->s.tree.level_begin[level],
-                   this->s.tree.level_begin[level + 1], locals);
-  l2p<Expansion, Wanted<true, true>>(this->space, this->s.tree.cells, this->s.tree.tiles,
-                                     this->s.bodies.view(this->s.size), locals,
-                                     this->s.sums.view(this->s.size));
+  for (int level = 1; level <= this->s.tree.octree.depth; ++level)
+    l2l<Expansion>(this->space, this->s.tree.octree.cells, this->s.tree.octree.level_begin[level],
+                   this->s.tree.octree.level_begin[level + 1], locals);
+  l2p<Expansion, Wanted<true, true>>(this->space, this->s.tree.octree.cells,
+                                     this->s.tree.octree.tiles, this->s.tree.bodies, locals,
+                                     this->s.memory.sums.view(this->s.tree.size));
   this->space.fence();
-  const auto sums = to_host(this->s.sums.view(this->s.size));
+  const auto sums = to_host(this->s.memory.sums.view(this->s.tree.size));
   using Reference = fmm::SphericalBasis<F::order, double>;
   const std::vector<double> root(L.begin(), L.begin() + F::size);
   std::vector<double> staged(Reference::staged_size);
   for (int k = 0; k < Reference::staged_size; ++k)
     staged[k] = Reference::stage_local(root.data(), k);
-  for (int i = 0; i < this->s.size; i += 7) {
+  for (int i = 0; i < this->s.tree.size; i += 7) {
     double x[3];
     this->relative(this->leaf_of(i), this->placed[i], this->cells[0], x);
     const auto value = Reference::template l2p<true, true>(x[0], x[1], x[2], staged.data());
@@ -254,15 +254,16 @@ TYPED_TEST(Operators, MultipolesAtBodiesAreTheirDefinition) {
   this->template build<fmm::FmmList>({.leaf_capacity = 40});
   this->template upward<Expansion>();
   const auto all_staged =
-      stage_multipoles<Expansion>(this->space, this->multipoles(), this->s.locals);
-  m2p<Expansion, Wanted<true, true>>(
-      this->space, this->s.tree.cells, this->s.tree.tiles, this->s.lists.m2p, this->s.lists.m2l,
-      this->s.bodies.view(this->s.size), all_staged, this->s.sums.view(this->s.size));
+      stage_multipoles<Expansion>(this->space, this->multipoles(), this->s.memory.locals);
+  m2p<Expansion, Wanted<true, true>>(this->space, this->s.tree.octree.cells,
+                                     this->s.tree.octree.tiles, this->s.lists.m2p,
+                                     this->s.lists.m2l, this->s.tree.bodies, all_staged,
+                                     this->s.memory.sums.view(this->s.tree.size));
   this->space.fence();
-  const auto sums = to_host(this->s.sums.view(this->s.size));
+  const auto sums = to_host(this->s.memory.sums.view(this->s.tree.size));
   const auto M = to_host(this->multipoles());
   static constexpr auto table = NormTable<F::order, double>::make();
-  for (int i = 0; i < this->s.size; i += 11) {
+  for (int i = 0; i < this->s.tree.size; i += 11) {
     double potential = 0, field[3] = {}, absolute = 0, absolute_field = 0;
     const auto add = [&](Csr<typename F::Space> const& list, CellIndex row) {
       static std::map<void const*, std::pair<std::vector<Offset>, std::vector<CellIndex>>> copies;
@@ -304,14 +305,14 @@ TYPED_TEST(Operators, NearFieldAgreesInEveryShape) {
   std::vector<double> expected;
   const auto check = [&]<fmm::P2PShape shape>() {
     const Kokkos::View<double const*, typename F::Space> charges = this->device.q;
-    const auto placed = this->s.bodies.view(this->s.size);
-    const auto sums = this->s.sums.view(this->s.size);
+    const auto placed = this->s.tree.bodies;
+    const auto sums = this->s.memory.sums.view(this->s.tree.size);
     take_charges(this->space, inspect_charges(this->space, false, charges).unit, charges,
-                 this->s.order, placed, sums);
+                 this->s.tree.permutation, placed, sums);
     launch_p2p<Wanted<true, true>>(
-        this->space, std::int64_t(this->s.tree.tiles.extent(0)),
-        NearField<typename F::Space, Laplace, typename F::Real, shape>{this->s.tree.cells,
-                                                                       this->s.tree.tiles,
+        this->space, std::int64_t(this->s.tree.octree.tiles.extent(0)),
+        NearField<typename F::Space, Laplace, typename F::Real, shape>{this->s.tree.octree.cells,
+                                                                       this->s.tree.octree.tiles,
                                                                        this->s.lists.p2p,
                                                                        placed,
                                                                        {},
@@ -400,24 +401,25 @@ template <class Want, fmm::P2PShape Shape, class Kernel, class Fixture>
 Results near_field_in_shape(Fixture& f) {
   using Space = typename Fixture::Space;
   const Kokkos::View<double const*, Space> charges = f.device.q;
-  const auto placed = f.s.bodies.view(f.s.size);
-  const auto sums = f.s.sums.view(f.s.size);
+  const auto placed = f.s.tree.bodies;
+  const auto sums = f.s.memory.sums.view(f.s.tree.size);
   const double charge_unit = inspect_charges(f.space, false, charges).unit,
-               unit = charge_unit / f.s.cube.edge;
-  take_charges(f.space, charge_unit, charges, f.s.order, placed, sums);
-  launch_p2p<Want>(f.space, std::int64_t(f.s.tree.tiles.extent(0)),
-                   NearField<Space, Kernel, typename Fixture::Real, Shape>{
-                       f.s.tree.cells, f.s.tree.tiles, f.s.lists.p2p, placed, {}, sums, Kernel()});
+               unit = charge_unit / f.s.tree.cube.edge;
+  take_charges(f.space, charge_unit, charges, f.s.tree.permutation, placed, sums);
+  launch_p2p<Want>(
+      f.space, std::int64_t(f.s.tree.octree.tiles.extent(0)),
+      NearField<Space, Kernel, typename Fixture::Real, Shape>{
+          f.s.tree.octree.cells, f.s.tree.octree.tiles, f.s.lists.p2p, placed, {}, sums, Kernel()});
   f.space.fence();
-  const auto order = to_host(f.s.order);
+  const auto order = to_host(f.s.tree.permutation);
   const auto values = to_host(sums);
   Results r{std::vector<double>(order.size()), std::vector<double>(3 * order.size())};
   for (std::size_t i = 0; i < order.size(); ++i) {
     r.potential[order[i]] = values[i].potential * unit;
     double* const field = &r.field[3 * order[i]];
-    field[0] = values[i].x * unit / f.s.cube.edge;
-    field[1] = values[i].y * unit / f.s.cube.edge;
-    field[2] = values[i].z * unit / f.s.cube.edge;
+    field[0] = values[i].x * unit / f.s.tree.cube.edge;
+    field[1] = values[i].y * unit / f.s.tree.cube.edge;
+    field[2] = values[i].z * unit / f.s.tree.cube.edge;
   }
   return r;
 }

@@ -28,7 +28,7 @@ class OrdersPerPair : public testing::Test {
   Space space;
   Bodies bodies = make_bodies(Model::plummer, 4000);
   DeviceBodies<Space> device{bodies};
-  PlanStorage<Space, Real> s;
+  PlanData<Space, Real> s;
 
   template <class Traversal>
   void build() {
@@ -38,8 +38,8 @@ class OrdersPerPair : public testing::Test {
     const Kokkos::View<double const* [3], Space> positions = device.x;
     const Kokkos::View<double const*, Space> charges = device.q;
     build_plan<Traversal>(space, s, positions, options, order, nullptr);
-    take_charges(space, inspect_charges(space, false, charges).unit, charges, s.order,
-                 s.bodies.view(s.size), s.sums.resize(s.size));
+    take_charges(space, inspect_charges(space, false, charges).unit, charges, s.tree.permutation,
+                 s.tree.bodies, s.memory.sums.resize(s.tree.size));
     space.fence();
   }
 
@@ -47,7 +47,7 @@ class OrdersPerPair : public testing::Test {
   std::vector<std::array<Offset, 4>> parts() const {
     const auto offsets = to_host(s.lists.m2l.offsets);
     const std::size_t rows = offsets.size() - 1;
-    const auto ends = to_host(s.traversal.order_ends.view(2 * rows));
+    const auto ends = to_host(s.memory.traversal.order_ends.view(2 * rows));
     std::vector<std::array<Offset, 4>> parts;
     for (std::size_t i = 0; i < rows; ++i)
       parts.push_back({offsets[i], ends[i], ends[rows + i], offsets[i + 1]});
@@ -62,8 +62,8 @@ TYPED_TEST(OrdersPerPair, EveryEntryIsInThePartOfTheLowestOrderThatIsEnough) {
   this->template build<typename TestFixture::Ordered>();
   auto rows = to_host(this->s.lists.m2l);
   const auto parts = this->parts();
-  const auto cells = to_host(this->s.tree.cells);
-  const auto radii = to_host(this->s.traversal.radii.view(cells.size()));
+  const auto cells = to_host(this->s.tree.octree.cells);
+  const auto radii = to_host(this->s.memory.traversal.radii.view(cells.size()));
   const auto eta = [&](std::size_t a, std::size_t b) {
     const double unit = std::ldexp(1.0, -fmm::grid_bits);
     double r2 = 0;
@@ -99,15 +99,16 @@ TYPED_TEST(OrdersPerPair, LocalsAreTheSumsOfAllParts) {
   auto& s = this->s;
   Space const& space = this->space;
   this->template build<typename TestFixture::Ordered>();
-  const auto cells = s.tree.cells;
+  const auto cells = s.tree.octree.cells;
   const std::size_t rows = cells.extent(0);
   constexpr int row = row_length(Expansion::size);
-  const auto multipoles = s.multipoles.resize(rows * row), locals = s.locals.resize(rows * row);
-  p2m<Expansion>(space, cells, s.tree.leaves, s.bodies.view(s.size), multipoles);
-  for (int level = s.tree.depth - 1; level >= 0; --level)
-    m2m<Expansion>(space, cells, s.tree.parents_of(level), multipoles);
+  const auto multipoles = s.memory.multipoles.resize(rows * row),
+             locals = s.memory.locals.resize(rows * row);
+  p2m<Expansion>(space, cells, s.tree.octree.leaves, s.tree.bodies, multipoles);
+  for (int level = s.tree.octree.depth - 1; level >= 0; --level)
+    m2m<Expansion>(space, cells, s.tree.octree.parents_of(level), multipoles);
   FarFieldInOrders<TestFixture::lower[0], TestFixture::lower[1]>::template m2l<Expansion>(
-      space, s, multipoles, locals);
+      space, s.memory, cells, s.lists.m2l, multipoles, locals);
   space.fence();
   const auto computed = to_host(locals), all_multipoles = to_host(multipoles);
 

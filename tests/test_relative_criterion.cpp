@@ -26,19 +26,19 @@ double size_of(std::vector<double> const& field, std::size_t i) {
 
 /// Tree, last field and lists of a plan, in charges of whatever unit.
 template <class Real, class Kernel>
-PlanStorage<Space, Real> make_plan(Bodies const& bodies, std::vector<double> const& last_field,
-                                   Kernel const& kernel, fmm::Options options) {
+PlanData<Space, Real> make_plan(Bodies const& bodies, std::vector<double> const& last_field,
+                                Kernel const& kernel, fmm::Options options) {
   const Space space;
   const DeviceBodies<Space> device(bodies);
   const Kokkos::View<double const* [3], Space> positions = device.x;
   options = fmm::Solver<Laplace, 4, Rotation, Dual, Real, Space>(options).options();
-  PlanStorage<Space, Real> s;
+  PlanData<Space, Real> s;
   build_plan<Dual>(space, s, positions, options, 4, nullptr);
-  const double unit = std::fabs(potential_unit(kernel, s.cube.edge)) / s.cube.edge;
-  take_last_field(space, s, to_space<Space>(last_field), unit, nullptr);
-  charges_stage<fmm::None, fmm::None>(space, s, profile_of(kernel), device.q, s.bodies.view(s.size),
-                                      true, nullptr);
-  lists_stage<Dual>(space, s, options, 4, nullptr);
+  const double unit = std::fabs(potential_unit(kernel, s.tree.cube.edge)) / s.tree.cube.edge;
+  take_last_field(space, s.memory, s.tree, to_space<Space>(last_field), unit, nullptr);
+  charges_stage<fmm::None, fmm::None>(space, s.memory, s.tree, profile_of(kernel), device.q,
+                                      s.tree.bodies, true, nullptr);
+  s.lists = lists_stage<Dual>(space, s.memory, s.tree, options, 4, nullptr);
   space.fence();
   return s;
 }
@@ -48,18 +48,18 @@ TEST(LastField, OfACellIsTheSmallestOfItsBodies) {
     const Bodies bodies = make_bodies(model, 5000, true);
     const auto last_field = first_field<4>(bodies);
     const auto s = make_plan<float>(bodies, last_field, Laplace{}, {.leaf_capacity = 7});
-    const auto cells = to_host(s.tree.cells);
-    const auto order = to_host(s.order);
-    const auto smallest = to_host(s.last_fields.view(cells.size()));
-    const auto fields = to_host(s.traversal.fields.view(cells.size()));
-    const double edge2 = s.cube.edge * s.cube.edge;
-    EXPECT_NE(s.charges.unit, 1);
+    const auto cells = to_host(s.tree.octree.cells);
+    const auto order = to_host(s.tree.permutation);
+    const auto smallest = to_host(s.memory.last_fields.view(cells.size()));
+    const auto fields = to_host(s.memory.traversal.fields.view(cells.size()));
+    const double edge2 = s.tree.cube.edge * s.tree.cube.edge;
+    EXPECT_NE(s.tree.charges.unit, 1);
     for (std::size_t c = 0; c < cells.size(); ++c) {
       double expected = std::numeric_limits<double>::max();
       for (int i = cells[c].body_begin; i < cells[c].body_begin + cells[c].body_count; ++i)
         expected = std::min(expected, size_of(last_field, order[i]));
       ASSERT_NEAR(smallest[c] / (expected * edge2), 1, 1e-14) << name_of(model) << ", cell " << c;
-      ASSERT_EQ(fields[c], float(smallest[c] / s.charges.unit));
+      ASSERT_EQ(fields[c], float(smallest[c] / s.tree.charges.unit));
     }
   }
 }

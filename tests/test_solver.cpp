@@ -176,26 +176,28 @@ Results sum_in_shape(Bodies const& bodies) {
   const Positions positions = device.x;
   const Kokkos::View<double const*, Space> charges = device.q;
   const auto n = std::int64_t(bodies.size());
-  PlanStorage<Space, Real> s;
-  s.size = n;
-  s.cube = root_cube(bounding_box(space, positions));
-  const auto keys = sort_bodies(space, s, positions, fmm::max_tree_depth, nullptr).keys;
-  const auto placed = s.positions.resize(n);
+  PlanData<Space, Real> s;
+  s.tree.size = n;
+  s.tree.cube = root_cube(bounding_box(space, positions));
+  const auto keys =
+      sort_bodies(space, s.memory, s.tree, positions, fmm::max_tree_depth, nullptr).keys;
+  const auto placed = s.memory.positions.resize(n);
   Kokkos::parallel_for("positions", range(space, n),
-                       CopyPositions<Space, Positions>{positions, s.order, placed});
-  const auto tiles = block_tiles(space, keys, Shape.tile, s.octree.tiles, s.octree.totals);
-  const auto sums = s.sums.resize(n);
-  const double length = s.cube.exact_unit(),
+                       CopyPositions<Space, Positions>{positions, s.tree.permutation, placed});
+  const auto tiles =
+      block_tiles(space, keys, Shape.tile, s.memory.octree.tiles, s.memory.octree.totals);
+  const auto sums = s.memory.sums.resize(n);
+  const double length = s.tree.cube.exact_unit(),
                charge_unit = inspect_charges(space, false, charges).unit,
                unit = charge_unit / length;
-  take_charges(space, charge_unit, charges, s.order, placed, sums);
+  take_charges(space, charge_unit, charges, s.tree.permutation, placed, sums);
   launch_p2p<Wanted<true, true>>(
       space, std::int64_t(tiles.extent(0)),
       AllSources<Space, Laplace, Real, Shape>{placed, tiles, {}, sums, {}, 1 / length, true});
   Kokkos::View<double*, Space> potential("potential", n);
   Kokkos::View<double* [3], Space> field("field", n);
-  give_results(space, sums, gathers_results_v<Space> ? s.place : s.order, unit, unit / length,
-               potential, field);
+  give_results(space, sums, gathers_results_v<Space> ? s.tree.place : s.tree.permutation, unit,
+               unit / length, potential, field);
   space.fence();
   return to_host(potential, field);
 }

@@ -23,7 +23,7 @@ class TilePartsOf : public testing::Test {
 
   Space space;
   DeviceBodies<Space> device{make_bodies(Model::disk, 4000, false)};
-  PlanStorage<Space, Precision> s;
+  PlanData<Space, Precision> s;
   TilePartBuffers<Space, Sum> memory;
 
   /// A tree with leaves of very different sizes, whose lists leave the far field to radii; charges and multipoles.
@@ -35,24 +35,24 @@ class TilePartsOf : public testing::Test {
     const Kokkos::View<double const* [3], Space> positions = device.x;
     const Kokkos::View<double const*, Space> charges = device.q;
     build_plan<fmm::DualTree<>>(space, s, positions, options, {2, 0, true}, nullptr);
-    take_charges(space, inspect_charges(space, false, charges).unit, charges, s.order,
-                 s.bodies.view(s.size), s.sums.resize(s.size));
+    take_charges(space, inspect_charges(space, false, charges).unit, charges, s.tree.permutation,
+                 s.tree.bodies, s.memory.sums.resize(s.tree.size));
     const auto multipoles =
-        s.multipoles.resize(s.tree.cells.extent(0) * row_length(Expansion::size));
-    p2m<Expansion>(space, s.tree.cells, s.tree.leaves, s.bodies.view(s.size), multipoles);
-    for (int level = s.tree.depth - 1; level >= 0; --level)
-      m2m<Expansion>(space, s.tree.cells, s.tree.parents_of(level), multipoles);
+        s.memory.multipoles.resize(s.tree.octree.cells.extent(0) * row_length(Expansion::size));
+    p2m<Expansion>(space, s.tree.octree.cells, s.tree.octree.leaves, s.tree.bodies, multipoles);
+    for (int level = s.tree.octree.depth - 1; level >= 0; --level)
+      m2m<Expansion>(space, s.tree.octree.cells, s.tree.octree.parents_of(level), multipoles);
     space.fence();
   }
 
   TileParts<Space, Sum> parts_of(Csr<Space> const& list, Offset longest) {
-    return cut_rows(space, s.tree.tiles, list, longest, tile, memory);
+    return cut_rows(space, s.tree.octree.tiles, list, longest, tile, memory);
   }
 
   /// The sums of an operator, which adds to them.
   template <class F>
   std::vector<double> sums_of(F const& add) {
-    const auto sums = s.sums.view(s.size);
+    const auto sums = s.memory.sums.view(s.tree.size);
     Kokkos::deep_copy(space, sums, Sums<Sum>{});
     add(sums);
     space.fence();
@@ -60,17 +60,17 @@ class TilePartsOf : public testing::Test {
   }
   std::vector<double> pairs(TileParts<Space, Sum> const& parts) {
     return sums_of([&](auto sums) {
-      p2p<Want, Precision>(space, fmm::Laplace(), s.tree.cells, s.tree.tiles, s.lists.p2p,
-                           s.bodies.view(s.size), s.low.view(two_part_v<Precision> ? s.size : 0),
-                           sums, parts);
+      p2p<Want, Precision>(space, fmm::Laplace(), s.tree.octree.cells, s.tree.octree.tiles,
+                           s.lists.p2p, s.tree.bodies, s.tree.low, sums, parts);
     });
   }
   /// Multipoles of M2L's list at the bodies: of the leaf's row, and of its own and its ancestors' once more.
   std::vector<double> multipoles(TileParts<Space, Sum> const& parts) {
-    const auto staged = stage_multipoles<Expansion>(space, s.multipoles.view(), s.locals);
+    const auto staged =
+        stage_multipoles<Expansion>(space, s.memory.multipoles.view(), s.memory.locals);
     return sums_of([&](auto sums) {
-      m2p<Expansion, Want>(space, s.tree.cells, s.tree.tiles, s.lists.m2l, s.lists.m2l,
-                           s.bodies.view(s.size), staged, sums, parts);
+      m2p<Expansion, Want>(space, s.tree.octree.cells, s.tree.octree.tiles, s.lists.m2l,
+                           s.lists.m2l, s.tree.bodies, staged, sums, parts);
     });
   }
 
@@ -93,7 +93,7 @@ TYPED_TEST_SUITE(TilePartsOf, Precisions);
 TYPED_TEST(TilePartsOf, AreTheRows) {
   const auto list = this->s.lists.p2p;
   auto offsets = to_host(list.offsets);
-  const auto tiles = to_host(this->s.tree.tiles);
+  const auto tiles = to_host(this->s.tree.octree.tiles);
   const Offset longest = 7;
   const auto parts = this->parts_of(list, longest);
   const auto others = to_host(parts.others);

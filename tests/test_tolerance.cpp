@@ -160,7 +160,7 @@ TEST(OrderChoice, IsHigherWhereChargesCancel) {
   const auto order = [&](double tolerance, fmm::tolerance::Arithmetic arithmetic, double net_share,
                          double field_share = 1) {
     return orders[fmm::tolerance::nearest_order(tolerance, arithmetic, {net_share, field_share},
-                                             orders)];
+                                                orders)];
   };
   constexpr fmm::tolerance::Arithmetic cpu{.host = true, .single = false},
       gpu{.host = false, .single = false}, gpu_in_float{.host = false, .single = true};
@@ -181,7 +181,7 @@ TEST(OrderChoice, KnowsWhetherChargesCancel) {
   const auto share = [](std::vector<double> const& charges) {
     const Kokkos::View<double* [3], Space> positions("positions", charges.size());
     return fmm::tolerance::cancellation_of(Space(), fmm::Laplace(), positions,
-                                        column_in<Space>(charges))
+                                           column_in<Space>(charges))
         .net_share;
   };
   EXPECT_EQ(share({1, 2, 5}), 1);
@@ -219,7 +219,8 @@ constexpr double of_some_digits = 1e-4;
 using SomeDigits = fmm::ToleranceSolver<fmm::Laplace, fmm::Orders<6, 7, 9>, double>;
 int order_for(double net_share) {
   const std::vector<int> orders{6, 7, 9};
-  return orders[fmm::tolerance::nearest_order(of_some_digits, {on_host, false}, {net_share}, orders)];
+  return orders[fmm::tolerance::nearest_order(of_some_digits, {on_host, false}, {net_share},
+                                              orders)];
 }
 
 /// And for no later one: the first plan is still to be evaluated.

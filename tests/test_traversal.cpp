@@ -189,16 +189,16 @@ struct HostLists {
   std::vector<std::vector<CellIndex>> m2l, p2l, m2p, p2p;
 };
 
-HostLists lists_of(PlanStorage<Space, double> const& storage) {
+HostLists lists_of(PlanData<Space, double> const& storage) {
   Space().fence();
   const auto rows = [&](Csr<Space> const& list) {
     auto all = to_host(list);
-    all.resize(storage.tree.cells.extent(0));
+    all.resize(storage.tree.octree.cells.extent(0));
     return all;
   };
   auto const& lists = storage.lists;
-  return {to_host(storage.tree.cells),
-          storage.tree.depth,
+  return {to_host(storage.tree.octree.cells),
+          storage.tree.octree.depth,
           rows(lists.m2l),
           rows(lists.p2l),
           rows(lists.m2p),
@@ -206,8 +206,8 @@ HostLists lists_of(PlanStorage<Space, double> const& storage) {
 }
 
 template <class Traversal>
-HostLists make_lists(PlanStorage<Space, double>& storage, Bodies const& bodies,
-                     fmm::Options options, double far_from = 0) {
+HostLists make_lists(PlanData<Space, double>& storage, Bodies const& bodies, fmm::Options options,
+                     double far_from = 0) {
   const Space space;
   const DeviceBodies<Space> device(bodies);
   options =
@@ -219,7 +219,7 @@ HostLists make_lists(PlanStorage<Space, double>& storage, Bodies const& bodies,
 
 template <class Traversal>
 HostLists make_lists(Bodies const& bodies, fmm::Options const& options, double far_from = 0) {
-  PlanStorage<Space, double> storage;
+  PlanData<Space, double> storage;
   return make_lists<Traversal>(storage, bodies, options, far_from);
 }
 
@@ -233,7 +233,7 @@ int distance(Cell const& a, Cell const& b) {  // of centres, in cells of one lev
 /// Memory of earlier builds is too small for the lists, for the open sources, or for both; or it is enough.
 TEST(Lists, DoNotDependOnEarlierBuilds) {
   const auto check = [&]<class Traversal>(std::type_identity<Traversal>) {
-    PlanStorage<Space, double> storage;
+    PlanData<Space, double> storage;
     for (auto const& [model, n, leaf] : {std::tuple(Model::cube, 500, 8),
                                          {Model::cube, 20000, 200},
                                          {Model::cube, 20000, 8},
@@ -300,7 +300,7 @@ void compare_of_wanted(fmm::Options options) {
   const Space space;
   using Traversal = fmm::DualTree<Criterion>;
   using Traits = fmm::Solver<fmm::Laplace, 2, fmm::Rotation, Traversal, double, Space>;
-  PlanStorage<Space, double> storage;
+  PlanData<Space, double> storage;
   const Bodies bodies = make_bodies(Model::plummer, 8000);
   const auto cells =
       make_lists<fmm::DualTree<>>(storage, bodies, {.leaf_capacity = options.leaf_capacity}).cells;
@@ -319,17 +319,18 @@ void compare_of_wanted(fmm::Options options) {
   const auto q = column_in<Space>(charges), f = column_in<Space>(fields),
              m = column_in<Space>(powers);
   const auto marks = column_in<Space>(wanted);
-  const CellMeasures<Space> measures{storage.traversal.radii.view(n),
+  const CellMeasures<Space> measures{storage.memory.traversal.radii.view(n),
                                      Array<float, Space>(q.data(), n),
                                      Array<float, Space>(f.data(), n),
                                      Array<float, Space>(m.data(), n * row),
                                      8000,
                                      int(row)};
   const FarFieldRule far{2, 0, true};
-  build_dual_lists<Traversal>(space, storage, options, far, measures);
+  storage.lists =
+      build_dual_lists<Traversal>(space, storage.memory, storage.tree, options, far, measures);
   HostLists expected = lists_of(storage);
-  build_dual_lists<Traversal>(space, storage, options, far, measures,
-                              Array<int, Space>(marks.data(), n));
+  storage.lists = build_dual_lists<Traversal>(space, storage.memory, storage.tree, options, far,
+                                              measures, Array<int, Space>(marks.data(), n));
   const HostLists some = lists_of(storage);
   std::size_t entries = 0, left_out = 0;
   const auto compare = [&](auto const& rows, auto const& all) {
@@ -508,12 +509,12 @@ TEST(DualTraversal, AcceptsOnlyConvergingPairs) {
   const double theta = 0.7;
   const Space space;
   const DeviceBodies<Space> device(make_bodies(Model::plummer, 5000));
-  PlanStorage<Space, double> s;
+  PlanData<Space, double> s;
   const Kokkos::View<double const* [3], Space> positions = device.x;
   build_plan<fmm::DualTree<>>(space, s, positions,
                               {.theta = theta, .leaf_capacity = 16, .depth = 21}, 2, nullptr);
-  const auto cells = to_host(s.tree.cells);
-  const auto radii = to_host(s.traversal.radii.view(cells.size()));
+  const auto cells = to_host(s.tree.octree.cells);
+  const auto radii = to_host(s.memory.traversal.radii.view(cells.size()));
   const auto rows = to_host(s.lists.m2l);
   std::size_t unequal = 0, entries = 0;
   for (std::size_t i = 0; i < cells.size(); ++i)
@@ -554,12 +555,12 @@ TEST(FieldCriterion, BoundsThePairsErrorByTheField) {
   for (const Model model : all_models) {
     const Space space;
     const DeviceBodies<Space> device(make_bodies(model, 20000));
-    PlanStorage<Space, double> s;
+    PlanData<Space, double> s;
     const Kokkos::View<double const* [3], Space> positions = device.x;
     build_plan<fmm::DualTree<fmm::FieldCriterion>>(space, s, positions, options, order, nullptr);
-    const auto cells = to_host(s.tree.cells);
-    const auto radii = to_host(s.traversal.radii.view(cells.size()));
-    const auto fields = to_host(s.traversal.fields.view(cells.size()));
+    const auto cells = to_host(s.tree.octree.cells);
+    const auto radii = to_host(s.memory.traversal.radii.view(cells.size()));
+    const auto fields = to_host(s.memory.traversal.fields.view(cells.size()));
     const auto m2l = to_host(s.lists.m2l), p2p = to_host(s.lists.p2p);
     const auto share = [&](Cell const& cell) {
       return double(cell.body_count) / cells[0].body_count;
@@ -610,17 +611,17 @@ TEST(SourceCriterion, IsSmallAgainstTheDistanceOfEveryTarget) {
   const Space space;
   const Bodies bodies = make_bodies(Model::plummer, 5000);
   const DeviceBodies<Space> device(bodies);
-  PlanStorage<Space, double> s;
+  PlanData<Space, double> s;
   const Kokkos::View<double const* [3], Space> positions = device.x;
   build_plan<Traversal>(space, s, positions, options, order, nullptr);
-  const auto cells = to_host(s.tree.cells);
-  const auto fields = to_host(s.traversal.fields.view(cells.size()));
-  const auto index = to_host(s.order);
+  const auto cells = to_host(s.tree.octree.cells);
+  const auto fields = to_host(s.memory.traversal.fields.view(cells.size()));
+  const auto index = to_host(s.tree.permutation);
   const auto rows = to_host(s.lists.m2l);
   const auto from_centre = [&](Cell const& cell, BodyIndex body) {
     double r2 = 0;
     for (int d = 0; d < 3; ++d)
-      r2 += std::pow((bodies.x[3 * index[body] + d] - s.cube.low[d]) / s.cube.edge -
+      r2 += std::pow((bodies.x[3 * index[body] + d] - s.tree.cube.low[d]) / s.tree.cube.edge -
                          cell.centre[d] * std::ldexp(1.0, -grid_bits),
                      2);
     return std::sqrt(r2);
@@ -714,16 +715,16 @@ void check_far_field(char const* name) {
   const Space space;
   const Bodies bodies = make_bodies(Model::plummer, 3000);
   const DeviceBodies<Space> device(bodies);
-  PlanStorage<Space, double> s;
+  PlanData<Space, double> s;
   const auto options =
       fmm::Solver<fmm::Laplace, 2, fmm::Rotation, Traversal, double, Space>({.leaf_capacity = 8})
           .options();
   const Kokkos::View<double const* [3], Space> positions = device.x;
   build_plan<Traversal>(space, s, positions, options, {2, 0, true}, nullptr);
-  const double distance = far_from * s.cube.edge;
+  const double distance = far_from * s.tree.cube.edge;
   build_plan<Traversal>(space, s, positions, options, {2, distance, true}, nullptr);
-  const auto cells = to_host(s.tree.cells);
-  const auto index = to_host(s.order);
+  const auto cells = to_host(s.tree.octree.cells);
+  const auto index = to_host(s.tree.permutation);
   double nearest = 1e9;
   for (auto const& list : {to_host(s.lists.m2l), to_host(s.lists.p2l), to_host(s.lists.m2p)})
     for (std::size_t i = 0; i < list.size(); ++i)

@@ -82,16 +82,16 @@ template <class Space>
 void check_tree(Bodies const& bodies, fmm::Options options) {
   const Space space;
   const DeviceBodies<Space> device(bodies);
-  PlanStorage<Space, double> s;
+  PlanData<Space, double> s;
   options = fmm::Solver<fmm::Laplace, 2, fmm::Rotation, fmm::DualTree<>, double, Space>(options)
                 .options();
   const Kokkos::View<double const* [3], Space> positions = device.x;
   build_plan<fmm::DualTree<>>(space, s, positions, options, 2, nullptr);
   space.fence();
-  const auto cells = to_host(s.tree.cells);
-  const auto order = to_host(s.order);
-  const auto placed = to_host(s.bodies.view(bodies.size()));
-  const auto radii = to_host(s.traversal.radii.view(cells.size()));
+  const auto cells = to_host(s.tree.octree.cells);
+  const auto order = to_host(s.tree.permutation);
+  const auto placed = to_host(s.tree.bodies);
+  const auto radii = to_host(s.memory.traversal.radii.view(cells.size()));
   const int n = int(bodies.size());
 
   // the order is a permutation
@@ -102,16 +102,16 @@ void check_tree(Bodies const& bodies, fmm::Options options) {
   // levels are contiguous and in Morton order, cells not empty
   EXPECT_EQ(cells[0].body_count, n);
   EXPECT_EQ(cells[0].parent, -1);
-  for (int level = 0; level <= s.tree.depth; ++level) {
+  for (int level = 0; level <= s.tree.octree.depth; ++level) {
     int next = 0;
-    for (int c = s.tree.level_begin[level]; c < s.tree.level_begin[level + 1]; ++c) {
+    for (int c = s.tree.octree.level_begin[level]; c < s.tree.octree.level_begin[level + 1]; ++c) {
       EXPECT_EQ(cells[c].level, level);
       EXPECT_GT(cells[c].body_count, 0);
       EXPECT_GE(cells[c].body_begin, next);
       next = cells[c].body_begin + cells[c].body_count;
     }
   }
-  EXPECT_EQ(s.tree.level_begin[s.tree.depth + 1], int(cells.size()));
+  EXPECT_EQ(s.tree.octree.level_begin[s.tree.octree.depth + 1], int(cells.size()));
 
   const bool uniform = options.tree == fmm::TreeKind::uniform;
   int leaves = 0, parents = 0;
@@ -123,9 +123,10 @@ void check_tree(Bodies const& bodies, fmm::Options options) {
     for (int i = cell.body_begin; i < cell.body_begin + cell.body_count; ++i) {
       double r2 = 0;
       for (int d = 0; d < 3; ++d) {
-        const double unit = s.cube.edge / double(1 << grid_bits);
-        const double x = (bodies.x[3 * order[i] + d] - (s.cube.low[d] + unit * cell.centre[d])) /
-                         (unit * cell.edge());
+        const double unit = s.tree.cube.edge / double(1 << grid_bits);
+        const double x =
+            (bodies.x[3 * order[i] + d] - (s.tree.cube.low[d] + unit * cell.centre[d])) /
+            (unit * cell.edge());
         EXPECT_LE(std::fabs(x), 0.5 + 1e-6) << "a body is outside its cell";
         r2 += x * x;
         if (cell.is_leaf()) {
@@ -139,7 +140,7 @@ void check_tree(Bodies const& bodies, fmm::Options options) {
     if (cell.is_leaf()) {
       ++leaves;
       if (uniform) {
-        EXPECT_EQ(cell.level, s.tree.depth);
+        EXPECT_EQ(cell.level, s.tree.octree.depth);
       } else if (cell.level < *options.depth) {
         EXPECT_LE(cell.body_count, *options.leaf_capacity);
       }
@@ -161,12 +162,12 @@ void check_tree(Bodies const& bodies, fmm::Options options) {
       EXPECT_EQ(next, cell.body_begin + cell.body_count);
     }
   }
-  EXPECT_EQ(int(s.tree.leaves.extent(0)), leaves);
-  EXPECT_EQ(int(s.tree.parents.extent(0)), parents);
+  EXPECT_EQ(int(s.tree.octree.leaves.extent(0)), leaves);
+  EXPECT_EQ(int(s.tree.octree.parents.extent(0)), parents);
 
   // tiles cover the bodies once, none longer than a team takes
   std::vector<int> covered(n, 0);
-  for (const Tile& tile : to_host(s.tree.tiles)) {
+  for (const Tile& tile : to_host(s.tree.octree.tiles)) {
     EXPECT_LE(tile.count, (fmm::Tuning<Space, double>::tile));
     EXPECT_GE(tile.first, cells[tile.cell].body_begin);
     EXPECT_LE(tile.first + tile.count, cells[tile.cell].body_begin + cells[tile.cell].body_count);
@@ -212,15 +213,15 @@ TYPED_TEST(TreeTest, SortedTilesAreTheTrees) {
   const std::size_t n = 100000;
   const DeviceBodies<S> device(make_bodies(Model::plummer, n));
   const Kokkos::View<double const* [3], S> positions = device.x;
-  PlanStorage<S, double> s;
-  s.size = std::int64_t(n);
-  s.cube = root_cube(bounding_box(space, positions));
+  PlanData<S, double> s;
+  s.tree.size = std::int64_t(n);
+  s.tree.cube = root_cube(bounding_box(space, positions));
   const SplitRule rule{fmm::max_tree_depth, 24};
-  const auto sorted = sort_bodies(space, s, positions, fmm::max_tree_depth, nullptr);
+  const auto sorted = sort_bodies(space, s.memory, s.tree, positions, fmm::max_tree_depth, nullptr);
   const auto tiles_in = [&](int team) {
-    lend_before_bodies(s);
-    const auto tree =
-        build_octree(space, s.octree, sorted.keys, rule, TileRule{48, team}, fmm::max_tree_depth);
+    s.memory.lend_place_of_bodies(s.tree.size);
+    const auto tree = build_octree(space, s.memory.octree, sorted.keys, rule, TileRule{48, team},
+                                   fmm::max_tree_depth);
     return to_host(tree->tiles);
   };
   auto expected = tiles_in(0), tiles = tiles_in(is_host_space_v<S> ? 1 : 64);
@@ -302,13 +303,15 @@ TYPED_TEST(TreeTest, BlocksAreCutWhereTheyJumpToAClump) {
   const auto check = [&](Bodies const& bodies) {
     std::size_t most = 0;
     for (const int block : {1, 8, 16, 96, 384}) {
-      PlanStorage<Space, double> s;
+      PlanData<Space, double> s;
       const DeviceBodies<Space> device(bodies);
       const Kokkos::View<double const* [3], Space> positions = device.x;
-      s.size = std::int64_t(bodies.size());
-      s.cube = root_cube(bounding_box(space, positions));
-      const auto keys = sort_bodies(space, s, positions, fmm::max_tree_depth, nullptr).keys;
-      const auto tiles = to_host(block_tiles(space, keys, block, s.octree.tiles, s.octree.totals));
+      s.tree.size = std::int64_t(bodies.size());
+      s.tree.cube = root_cube(bounding_box(space, positions));
+      const auto keys =
+          sort_bodies(space, s.memory, s.tree, positions, fmm::max_tree_depth, nullptr).keys;
+      const auto tiles =
+          to_host(block_tiles(space, keys, block, s.memory.octree.tiles, s.memory.octree.totals));
       const auto expected = plain_tiles(to_host(keys), block);
       EXPECT_EQ(tiles.size(), expected.size());
       for (std::size_t i = 0; i < std::min(tiles.size(), expected.size()); ++i) {
@@ -381,13 +384,14 @@ TYPED_TEST(TreeTest, OrderDoesNotDependOnEarlierBuilds) {
   using Space = TypeParam;
   const Space space;
   const fmm::Options options{.leaf_capacity = 16, .depth = fmm::max_tree_depth};
-  const auto order_in = [&](PlanStorage<Space, double>& s, Bodies const& bodies) {
+  const auto order_in = [&](PlanData<Space, double>& s, Bodies const& bodies) {
     const DeviceBodies<Space> device(bodies);
     const Kokkos::View<double const* [3], Space> positions = device.x;
-    const std::int64_t n = s.size = std::int64_t(bodies.size());
-    s.cube = root_of_tree(bounding_box(space, positions), n, options, {0});
-    build_tree<fmm::DualTree<>>(space, s, positions, split_rule(options, n, 21), nullptr);
-    return to_host(s.order);
+    const std::int64_t n = s.tree.size = std::int64_t(bodies.size());
+    s.tree.cube = root_of_tree(bounding_box(space, positions), n, options, {0});
+    build_tree<fmm::DualTree<>>(space, s.memory, s.tree, positions, split_rule(options, n, 21),
+                                nullptr);
+    return to_host(s.tree.permutation);
   };
   Bodies pairs = make_bodies(Model::cube, 3000);  // nearly at one point
   for (int i = 0; i < 60; ++i)
@@ -396,14 +400,14 @@ TYPED_TEST(TreeTest, OrderDoesNotDependOnEarlierBuilds) {
   for (int i = 0; i < 60 * 3; ++i) point.x[i] = 0.3;
   const Bodies sets[] = {make_bodies(Model::cube, 3000), make_bodies(Model::plummer, 3000), pairs,
                          point};
-  PlanStorage<Space, double> used;
+  PlanData<Space, double> used;
   std::vector<int> tries;
   for (const int which : {0, 2, 0, 3, 1, 2, 1, 0}) {
-    PlanStorage<Space, double> fresh;
+    PlanData<Space, double> fresh;
     const auto expected = order_in(fresh, sets[which]);
     EXPECT_EQ(order_in(used, sets[which]), expected) << which;
-    EXPECT_EQ(used.sort_try, fresh.sort_try) << which;
-    tries.push_back(used.sort_try);
+    EXPECT_EQ(used.memory.sort_try, fresh.memory.sort_try) << which;
+    tries.push_back(used.memory.sort_try);
   }
   EXPECT_EQ(tries[0], 0);
   EXPECT_GT(*std::max_element(tries.begin(), tries.end()), 1);
@@ -419,12 +423,12 @@ TYPED_TEST(TreeTest, LeavesAreAsFullAtEveryN) {
     const Bodies bodies = make_bodies(Model::cube, n);
     const DeviceBodies<Space> device(bodies);
     const Kokkos::View<double const* [3], Space> positions = device.x;
-    PlanStorage<Space, double> s;
-    s.cube = root_of_tree(bounding_box(space, positions), std::int64_t(n), options, {0});
-    s.size = std::int64_t(n);
-    build_tree<fmm::DualTree<>>(space, s, positions, split_rule(options, std::int64_t(n), 21),
-                                nullptr);
-    const auto cells = to_host(s.tree.cells);
+    PlanData<Space, double> s;
+    s.tree.cube = root_of_tree(bounding_box(space, positions), std::int64_t(n), options, {0});
+    s.tree.size = std::int64_t(n);
+    build_tree<fmm::DualTree<>>(space, s.memory, s.tree, positions,
+                                split_rule(options, std::int64_t(n), 21), nullptr);
+    const auto cells = to_host(s.tree.octree.cells);
     const auto leaves =
         std::count_if(cells.begin(), cells.end(), [](Cell const& cell) { return cell.is_leaf(); });
     const double mean = double(n) / double(leaves);

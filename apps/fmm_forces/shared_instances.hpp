@@ -7,15 +7,13 @@
 
 #if FORCES_HAS_GEMM
 #include <fmm/batched_gemm.hpp>
-#define FORCES_SHARED_BUCKETS(prefix, Space)                                                      \
-  prefix template fmm::tree::SplitList<Space> fmm::tree::split_list(                          \
-      Space const&, fmm::tree::OffsetBucketBuffers<Space>&,                                     \
-      fmm::Array<fmm::Cell, Space>, fmm::Csr<Space>, fmm::Offset, \
-      int);                                                                                       \
-  prefix template fmm::tree::BucketedPairs<Space> fmm::tree::bucket_pairs(                    \
-      Space const&, fmm::tree::OffsetBucketBuffers<Space>&,                                     \
-      fmm::tree::SplitList<Space> const&, fmm::Offset, fmm::Offset,             \
-      std::int64_t);
+#define FORCES_SHARED_BUCKETS(prefix, Space)                                                    \
+  prefix template fmm::tree::SplitList<Space> fmm::tree::split_list(                            \
+      Space const&, fmm::tree::OffsetBucketBuffers<Space>&, fmm::Array<fmm::Cell, Space>,       \
+      fmm::Csr<Space>, fmm::Offset, int);                                                       \
+  prefix template fmm::tree::BucketedPairs<Space> fmm::tree::bucket_pairs(                      \
+      Space const&, fmm::tree::OffsetBucketBuffers<Space>&, fmm::tree::SplitList<Space> const&, \
+      fmm::Offset, fmm::Offset, std::int64_t);
 #define FORCES_SHARED_PRODUCT(prefix, Space, Real)                                               \
   prefix template void fmm::engine::multiply(Space const&, int, int, Real*, std::int64_t, Real*, \
                                              Real*);
@@ -26,47 +24,45 @@
 
 // FORCES_SHARED(prefix, Space): declares (prefix = extern) or defines (empty) the instances.
 #define FORCES_SHARED_BUILD_WITH(prefix, Space, Precision, Data, Traversal, Charges, LastField) \
-  prefix template std::shared_ptr<fmm::engine::PlanStorage<Space, Precision>>                   \
+  prefix template std::shared_ptr<fmm::engine::PlanData<Space, Precision>>                      \
   fmm::engine::make_plan<Traversal>(Space const&, fmm::engine::PlanPool<Space, Precision>&,     \
                                     fmm::Options const&, fmm::engine::FarFieldRule,             \
-                                    fmm::kernels::KernelProfile const&,                          \
+                                    fmm::kernels::KernelProfile const&,                         \
                                     decltype(forces::BodiesOn<Space, Data>::positions) const&,  \
                                     Charges const&, LastField const&, fmm::Report*);
 
 #define FORCES_SHARED_BUILD(prefix, Space, Precision, Data, Traversal) \
   FORCES_SHARED_BUILD_WITH(prefix, Space, Precision, Data, Traversal, fmm::None, fmm::None)
 
-#define FORCES_SHARED_MEASURES(prefix, Space, Precision)                                    \
-  prefix template fmm::tree::CellMeasures<Space>                                          \
-  fmm::engine::measure_for_lists<fmm::DualTree<fmm::PowerCriterion>>(                       \
-      Space const&, fmm::engine::PlanStorage<Space, Precision>&, fmm::engine::FarFieldRule, \
-      fmm::engine::BodySums<Space, Precision> const&, double);
-#define FORCES_SHARED_RELIST(prefix, Space, Precision, Traversal)                     \
-  prefix template void fmm::engine::build_dual_lists<Traversal>(                      \
-      Space const&, fmm::engine::PlanStorage<Space, Precision>&, fmm::Options const&, \
-      fmm::engine::FarFieldRule, fmm::tree::CellMeasures<Space> const&,             \
-      fmm::Array<int, Space>);
+#define FORCES_SHARED_MEASURES(prefix, Space, Precision)                          \
+  prefix template fmm::tree::CellMeasures<Space>                                  \
+  fmm::engine::measure_for_lists<fmm::DualTree<fmm::PowerCriterion>>(             \
+      Space const&, fmm::engine::Workspace<Space, Precision>&,                    \
+      fmm::engine::BodyTree<Space, Precision> const&, fmm::engine::FarFieldRule); \
+  prefix template class fmm::engine::FieldStrength<Space, Precision>;
+#define FORCES_SHARED_RELIST(prefix, Space, Precision, Traversal)                              \
+  prefix template fmm::tree::InteractionLists<Space> fmm::engine::build_dual_lists<Traversal>( \
+      Space const&, fmm::engine::Workspace<Space, Precision>&,                                 \
+      fmm::engine::BodyTree<Space, Precision> const&, fmm::Options const&,                     \
+      fmm::engine::FarFieldRule, fmm::tree::CellMeasures<Space> const&, fmm::Array<int, Space>);
 
 #define FORCES_SHARED_CHARGES(prefix, Space, Precision, Data)                                    \
   prefix template void fmm::engine::take_charges(                                                \
       Space const&, double, decltype(forces::BodiesOn<Space, Data>::charges)::const_type const&, \
-      fmm::Array<fmm::BodyIndex, Space>,                                         \
-      fmm::Array<fmm::Body<fmm::real_t<Precision>>, Space>,              \
+      fmm::Array<fmm::BodyIndex, Space>, fmm::Array<fmm::Body<fmm::real_t<Precision>>, Space>,   \
       fmm::Array<fmm::Sums<fmm::sum_t<Precision>>, Space>);
 
-#define FORCES_SHARED_RESULTS(prefix, Space, Sum, Data)                  \
-  prefix template void fmm::engine::give_results(                        \
-      Space const&, fmm::Array<fmm::Sums<Sum>, Space>,   \
-      fmm::Array<fmm::BodyIndex, Space>, double, double, \
-      forces::Column<Space, Data> const&, forces::Table3<Space, Data> const&);
+#define FORCES_SHARED_RESULTS(prefix, Space, Sum, Data)                                           \
+  prefix template void fmm::engine::give_results(                                                 \
+      Space const&, fmm::Array<fmm::Sums<Sum>, Space>, fmm::Array<fmm::BodyIndex, Space>, double, \
+      double, forces::Column<Space, Data> const&, forces::Table3<Space, Data> const&);
 
-#define FORCES_SHARED_NEAR_FIELD(prefix, Space, Precision, Kernel)                   \
-  prefix template void fmm::kernels::p2p<fmm::kernels::Wanted<true, true>, Precision>( \
-      Space const&, Kernel const&, fmm::Array<fmm::Cell, Space>,     \
-      fmm::Array<fmm::Tile, Space>, fmm::Csr<Space>,         \
-      fmm::Array<fmm::Body<fmm::real_t<Precision>>, Space>,  \
-      fmm::Array<fmm::Body<fmm::real_t<Precision>>, Space>,  \
-      fmm::Array<fmm::Sums<fmm::sum_t<Precision>>, Space>,   \
+#define FORCES_SHARED_NEAR_FIELD(prefix, Space, Precision, Kernel)                             \
+  prefix template void fmm::kernels::p2p<fmm::kernels::Wanted<true, true>, Precision>(         \
+      Space const&, Kernel const&, fmm::Array<fmm::Cell, Space>, fmm::Array<fmm::Tile, Space>, \
+      fmm::Csr<Space>, fmm::Array<fmm::Body<fmm::real_t<Precision>>, Space>,                   \
+      fmm::Array<fmm::Body<fmm::real_t<Precision>>, Space>,                                    \
+      fmm::Array<fmm::Sums<fmm::sum_t<Precision>>, Space>,                                     \
       fmm::kernels::TileParts<Space, fmm::sum_t<Precision>>, double);
 
 #define FORCES_SHARED_DATA(prefix, Space, Precision, Data)                                     \

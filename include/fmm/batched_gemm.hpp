@@ -24,7 +24,7 @@
 #include <KokkosBlas3_gemm.hpp>
 #include <algorithm>
 
-#include "engine/evaluation.hpp"
+#include "engine/far_field.hpp"
 
 namespace fmm {
 
@@ -122,40 +122,42 @@ void add_buckets(Space const& space, DenseBuffers<Space, Real>& buffers,
 }
 
 /// Local expansions of all cells from the multipoles of their lists.
-template <int Order, class Space, class Precision, class Real>
-void m2l_by_gemm(Space const& space, PlanStorage<Space, Precision>& s,
-                 Array<Real, Space> multipoles, Array<Real, Space> locals,
+template <int Order, class Space, class Real>
+void m2l_by_gemm(Space const& space, GemmMemory<Space, Real>& memory, Array<Cell, Space> cells,
+                 Csr<Space> m2l_list, Array<Real, Space> multipoles, Array<Real, Space> locals,
                  GemmShape const& shape = Tuning<Space, Real>::gemm) {
   constexpr std::int64_t matrix_bytes = MakeMatrices<Space, Real, Order>::numbers * sizeof(Real);
   const int most = int(std::min<std::int64_t>(shape.matrix_bytes / matrix_bytes, 1 << 16));
-  const auto cells = s.tree.cells;
-  auto& kept = s.kept_buckets;
-  auto const& list = kept.split(space, s.buckets, cells, s.lists.m2l, shape.least_pairs, most);
+  auto& kept = memory.kept;
+  auto const& list = kept.split(space, memory.buckets, cells, m2l_list, shape.least_pairs, most);
   m2l<SphericalExpansion<Order, Real, Rotation>>(space, cells, list.split.rest, multipoles, locals);
-  s.dense.pairs = list.pairs;
+  memory.dense.pairs = list.pairs;
   if (list.pairs == 0) return;
-  make_matrices<Order>(space, s.dense, list.classes, s.buckets.classes.view(list.classes.size()));
+  make_matrices<Order>(space, memory.dense, list.classes,
+                       memory.buckets.classes.view(list.classes.size()));
   const auto slab = slab_rows<Real>(shape.slab_bytes, row_length(coefficient_count(Order)));
   for (Offset first = 0; first < list.pairs; first += shape.sorted_pairs) {
     const Offset count = std::min(shape.sorted_pairs, list.pairs - first);
-    add_buckets<Order>(space, s.dense, list.classes,
-                       kept.sorted(space, s.buckets, first, count, slab), multipoles, locals, slab);
+    add_buckets<Order>(space, memory.dense, list.classes,
+                       kept.sorted(space, memory.buckets, first, count, slab), multipoles, locals,
+                       slab);
   }
 }
 
 template <>
 struct FarFieldBy<BatchedGemm> {
   template <class Expansion, class Space, class Precision, class Real>
-  static void m2l(Space const& space, PlanStorage<Space, Precision>& s,
-                  Array<Real, Space> multipoles, Array<Real, Space> locals) {
-    m2l_by_gemm<Expansion::order>(space, s, multipoles, locals);
+  static void m2l(Space const& space, Workspace<Space, Precision>& memory, Array<Cell, Space> cells,
+                  Csr<Space> list, Array<Real, Space> multipoles, Array<Real, Space> locals) {
+    m2l_by_gemm<Expansion::order>(space, memory.gemm, cells, list, multipoles, locals);
   }
   /// A product's multiplications and additions, and Rotation's operations for the rest.
   template <class Expansion, class Space, class Precision>
-  static void count(Space const&, PlanStorage<Space, Precision> const& s, Report& report) {
-    const auto all = std::int64_t(s.lists.m2l.entries.extent(0));
-    add_work(report, "m2l", s.dense.pairs, 2 * Expansion::size * Expansion::size);
-    add_work(report, "m2l", all - s.dense.pairs,
+  static void count(Space const&, Workspace<Space, Precision> const& memory, Csr<Space> list,
+                    Report& report) {
+    const auto all = std::int64_t(list.entries.extent(0));
+    add_work(report, "m2l", memory.gemm.dense.pairs, 2 * Expansion::size * Expansion::size);
+    add_work(report, "m2l", all - memory.gemm.dense.pairs,
              translation_flops<Expansion, real_t<Precision>>().m2l);
   }
 };

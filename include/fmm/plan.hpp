@@ -4,7 +4,7 @@
 
 #include <memory>
 
-#include "engine/workspace.hpp"
+#include "engine/plan_data.hpp"
 
 namespace fmm {
 
@@ -15,34 +15,34 @@ class Plan {
  public:
   using execution_space = Space;
 
-  Plan() : storage_(std::make_shared<Storage>()) {}
+  Plan() : data_(std::make_shared<Data>()) {}
 
   /// Number of bodies.
-  std::int64_t size() const { return storage_->size; }
+  std::int64_t size() const { return data_->tree.size; }
   /// Cells of the octree; 0 with AllPairs.
-  std::int64_t cells() const { return std::int64_t(storage_->tree.cells.extent(0)); }
-  std::int64_t leaves() const { return std::int64_t(storage_->tree.leaves.extent(0)); }
+  std::int64_t cells() const { return std::int64_t(data_->tree.octree.cells.extent(0)); }
+  std::int64_t leaves() const { return std::int64_t(data_->tree.octree.leaves.extent(0)); }
   /// The deepest level that has cells.
-  int depth() const { return storage_->tree.depth; }
+  int depth() const { return data_->tree.octree.depth; }
   /// Cell pairs in the lists of M2L, P2L, M2P and P2P.
-  std::int64_t m2l_entries() const { return entries(storage_->lists.m2l); }
-  std::int64_t p2l_entries() const { return entries(storage_->lists.p2l); }
-  std::int64_t m2p_entries() const { return entries(storage_->lists.m2p); }
-  std::int64_t p2p_entries() const { return entries(storage_->lists.p2p); }
+  std::int64_t m2l_entries() const { return entries(data_->lists.m2l); }
+  std::int64_t p2l_entries() const { return entries(data_->lists.p2l); }
+  std::int64_t m2p_entries() const { return entries(data_->lists.m2p); }
+  std::int64_t p2p_entries() const { return entries(data_->lists.p2p); }
   /// Bytes held in the execution space's memory.
-  std::size_t memory_bytes() const { return storage_->bytes(); }
+  std::size_t memory_bytes() const { return data_->memory.bytes(); }
 
  private:
-  using Storage = engine::PlanStorage<Space, Precision>;
+  using Data = engine::PlanData<Space, Precision>;
   static std::int64_t entries(Csr<Space> const& list) {
     return std::int64_t(list.entries.extent(0));
   }
 
   template <class, int, class, class, class, class>
   friend class Solver;
-  explicit Plan(std::shared_ptr<Storage> storage) : storage_(std::move(storage)) {}
+  explicit Plan(std::shared_ptr<Data> data) : data_(std::move(data)) {}
 
-  std::shared_ptr<Storage> storage_;
+  std::shared_ptr<Data> data_;
 };
 
 }  // namespace fmm

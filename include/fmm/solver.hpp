@@ -10,16 +10,14 @@
 // same potential at r = 0 and is exactly 1/r from 2.8 eps on.
 #pragma once
 
-#include <functional>
-
 #include "accuracy/accuracy.hpp"
 #include "detail/host_thread.hpp"
-#include "engine/bodies.hpp"
 #include "engine/build.hpp"
 #include "engine/checks.hpp"
 #include "engine/completed_options.hpp"
 #include "engine/evaluation.hpp"
 #include "engine/far_field_in_orders.hpp"
+#include "engine/field_strength.hpp"
 #include "report.hpp"
 #include "tolerance/calibration.hpp"
 #include "tuning.hpp"
@@ -149,22 +147,23 @@ class Solver {
   /// bodies, so that a pair costs what it costs in the full sum. The results of all other bodies become
   /// 0. Returns the numbers of the sampled bodies (M). Cost: M N pairs.
   template <class Charges, class Potential, class Field>
-    requires std::is_same_v<Traversal, AllPairs>
-        Kokkos::View<BodyIndex*, Device<ExecutionSpace>> evaluate_sample(
-            ExecutionSpace const& space, plan_type const& plan, Charges const& charges,
-            Potential const& potential, Field const& field, std::int64_t samples, Report& report) {
+    requires std::is_same_v<Traversal, AllPairs> Kokkos::View<BodyIndex*, Device<ExecutionSpace>>
+    evaluate_sample(ExecutionSpace const& space, plan_type const& plan, Charges const& charges,
+                    Potential const& potential, Field const& field, std::int64_t samples,
+                    Report& report) {
       const detail::HostThread<ExecutionSpace> thread(space);
       if (samples <= 0) throw InvalidArgument("samples", double(samples), "1 or more");
       if (plan.size() == 0) return {};
-      Storage const& s = *plan.storage_;
-      const tree::TileSample<ExecutionSpace> sample(space, s.tree.tiles, s.order, samples);
+      auto const& tree = plan.data_->tree;
+      const tree::TileSample<ExecutionSpace> sample(space, tree.octree.tiles, tree.permutation,
+                                                    samples);
       evaluate_with(space, plan, charges, potential, field, &report, &sample);
       return sample.bodies;
     }
 
  private:
   using Real = real_t<Precision>;
-  using Storage = engine::PlanStorage<ExecutionSpace, Precision>;
+  using Data = engine::PlanData<ExecutionSpace, Precision>;
   using Shape = Tuning<ExecutionSpace, Real>;
   static constexpr bool all_pairs = std::is_same_v<Traversal, AllPairs>;
   static constexpr bool single = !std::is_same_v<Precision, double>;
@@ -182,8 +181,8 @@ class Solver {
   static constexpr bool holds_tolerance = std::is_same_v<Traversal, DualTree<PowerCriterion>> &&
                                           engine::has_locals_v<FarField> &&
                                           !std::is_same_v<Precision, float>;
-  static constexpr bool has_p2l =
-      engine::has_locals_v<FarField> && !only_m2l && kernels::has_p2l<kernels::basis_t<Expansion>>();
+  static constexpr bool has_p2l = engine::has_locals_v<FarField> && !only_m2l &&
+                                  kernels::has_p2l<kernels::basis_t<Expansion>>();
 
   /// What lists are to know of the expansions.
   engine::FarFieldRule far_field() const {
@@ -221,124 +220,147 @@ class Solver {
     static_assert(!std::is_same_v<Potential, None> || !std::is_same_v<Field, None>,
                   "fmm: at least one of potential and field must be wanted");
     const detail::HostThread<ExecutionSpace> thread(space);
-    Storage& s = *plan.storage_;
-    engine::check_extents("charges", charges, s.size);
-    engine::check_extents("potential", potential, s.size);
-    engine::check_extents("field", field, s.size);
-    if (s.size == 0) return;
-    engine::check_traversal(s.made_for, &engine::traversal_mark<Traversal>);
-    if constexpr (dual)
-      if constexpr (tree::has_lower_orders_v<typename Traversal::criterion>)
-        if (!uses_charges) engine::check_parts_order(s.parts_order, Order);
-    if (!uses_charges) {
-      engine::refuse_entries("p2l", has_p2l ? 0 : plan.p2l_entries());
-      if (!all_pairs) engine::check_near_field(s.far_from, far_field().from, s.cube);
-    }
+    Data& data = *plan.data_;
+    const std::int64_t n = data.tree.size;
+    engine::check_extents("charges", charges, n);
+    engine::check_extents("potential", potential, n);
+    engine::check_extents("field", field, n);
+    if (n == 0) return;
+    check_plan(plan);
     detail::Region region("evaluate");
     const engine::Stopwatch watch;
     using Want = kernels::Wanted<!std::is_same_v<Potential, None>, !std::is_same_v<Field, None>>;
+    const auto profile = kernels::profile_of(kernel_);
     if constexpr (all_pairs) {
-      engine::evaluate_all_pairs<Want>(space, s, kernel_, charges, potential, field, sample,
+      engine::evaluate_all_pairs<Want>(space, data, kernel_, charges, potential, field, sample,
                                        report);
     } else {
-      const auto near_field = [&](double length) {
-        engine::stage(space, report, "p2p", [&] {
-          engine::add_near_field<Want>(space, s, kernels::in_units_of(length, kernel_), s.tree.tiles,
-                                       s.lists.p2p, s.sums.view(s.size), options_);
-        });
-      };
-      std::function<void()> relist;
+      engine::Evaluation<Expansion, FarFieldScheme, Want, ExecutionSpace, Precision> evaluation(
+          space, data, profile, report);
+      evaluation.template take_charges<Potential, Field>(charges);
+      evaluation.upward(uses_charges);
       if constexpr (needs_multipoles)
-        relist = [&] { list_by_powers(space, s, report); };
+        list_by_powers(space, data, report);
       else if constexpr (uses_charges)
-        relist = [&] { engine::lists_stage<Traversal>(space, s, options_, far_field(), report); };
-      engine::evaluate_tree<Expansion, FarFieldScheme, Want>(space, s, kernels::profile_of(kernel_),
-                                                             near_field, charges, potential, field,
-                                                             relist, report);
+        data.lists = engine::lists_stage<Traversal>(space, data.memory, data.tree, options_,
+                                                    far_field(), report);
+      evaluation.interact();
+      evaluation.downward();
+      evaluation.near_field(kernel_, options_);
+      evaluation.give_results(potential, field);
     }
     if (report) {
       space.fence();
       report->evaluate_seconds += watch.seconds();
       report->memory_bytes = pool_.bytes();
-      report->not_finite = engine::not_finite(space, s.size, potential, field);
+      report->not_finite = engine::not_finite(space, n, potential, field);
     }
   }
 
-  /// Lists of a criterion that uses powers, from the multipoles in the storage; if a tolerance is to be held, with what
-  /// holds it.
-  void list_by_powers(ExecutionSpace const& space, Storage& s, Report* report) {
-    if constexpr (holds_tolerance)
-      if (options_.tolerance) return list_for_tolerance(space, s, report);
-    engine::stage(space, report, "lists", [&] {
-      engine::build_dual_lists<Traversal>(space, s, options_, far_field(),
-                                          measures_by_powers(space, s, 0));
-    });
-    if (report) engine::add_list_work(*report, s.lists);
+  /// Throws unless the plan's lists serve this solver.
+  void check_plan(plan_type const& plan) const {
+    auto const& facts = plan.data_->facts;
+    engine::check_traversal(facts.traversal, &engine::traversal_mark<Traversal>);
+    if constexpr (uses_charges || all_pairs) return;
+    if constexpr (dual)
+      if constexpr (tree::has_lower_orders_v<typename Traversal::criterion>)
+        engine::check_order(facts.order, Order);
+    engine::refuse_entries("p2l", has_p2l ? 0 : plan.p2l_entries());
+    engine::check_near_field(facts.far_from, far_field().from, plan.data_->tree.cube);
   }
 
-  void list_for_tolerance(ExecutionSpace const& space, Storage& s, Report* report) {
-    const std::int64_t cells = s.tree.cells.extent(0),
+  /// Lists of a criterion that uses powers, from the plan's multipoles; if a tolerance is to be held, with what
+  /// holds it.
+  void list_by_powers(ExecutionSpace const& space, Data& data, Report* report) {
+    if constexpr (holds_tolerance)
+      if (options_.tolerance) return list_for_tolerance(space, data, report);
+    engine::stage(space, report, "lists", [&] {
+      data.lists = engine::build_dual_lists<Traversal>(
+          space, data.memory, data.tree, options_, far_field(), measures_by_powers(space, data, 0));
+    });
+    if (report) engine::add_list_work(*report, data.lists);
+  }
+
+  void list_for_tolerance(ExecutionSpace const& space, Data& data, Report* report) {
+    auto& tree = data.tree;
+    auto& memory = data.memory;
+    const std::int64_t cells = tree.octree.cells.extent(0),
                        compared = std::min(cells, tolerance::Likeness::most_cells);
-    tolerance::Likeness bodies{s.size, cells, std::vector<float>(compared * (Order + 1))};
+    tolerance::Likeness bodies{tree.size, cells, std::vector<float>(compared * (Order + 1))};
     tree::CellMeasures<ExecutionSpace> measures;
     bool known = true;
     engine::stage(space, report, "lists", [&] {
-      if (tolerance::HeldTolerance::are_enough(s.size)) {
-        const auto powers = s.traversal.powers.resize(cells * (Order + 1));
-        kernels::multipole_powers<Expansion>(space, compared, s.multipoles.view(), powers);
+      if (tolerance::HeldTolerance::are_enough(tree.size)) {
+        const auto powers = memory.traversal.powers.resize(cells * (Order + 1));
+        kernels::multipole_powers<Expansion>(space, compared, memory.multipoles.view(), powers);
         detail::read_back(space, powers.data(), bodies.powers.data(), bodies.powers.size());
       }
       known = held_.knows(bodies);
       if (!known || held_.now().theta == 0)
-        measures = measures_by_powers(space, s, known ? held_.now().field_scale : 0);
+        measures = measures_by_powers(space, data, known ? held_.now().field_scale : 0);
     });
     if (!known)
       engine::stage(space, report, "calibration", [&] {
         // where charges have both signs their errors may add up to more: the sample is to tell
-        const double safe = held_.safe() / (s.charges.both_signs ? 3 : 1);
+        const double safe = held_.safe() / (tree.charges.both_signs ? 3 : 1);
         options_.theta = default_theta<Traversal>();
         options_.pair_error = safe;
+        const tolerance::NearField<ExecutionSpace, Precision> near_field =
+            [&](auto const& tiles, auto const& list, auto const& sums) {
+              add_near_field(space, data, tiles, list, sums);
+            };
         held_.find(bodies, tolerance::calibrate<Expansion, FarFieldScheme, Traversal>(
-                               space, s, options_, far_field(), measures,
-                               body_sums(space, s).of_leaves, held_.tolerance(), safe));
+                               space, data, options_, far_field(), measures, near_field,
+                               held_.tolerance(), safe));
       });
     tolerance::Calibrated const& found = held_.now();
     engine::stage(space, report, "lists", [&] {
       if (found.theta > 0) {
         options_.theta = found.theta;
         options_.pair_error = std::nullopt;
-        tolerance::build_lists_by_radii(space, s, options_, far_field());
+        data.lists = engine::build_lists_by_radii(space, memory, tree, options_, far_field());
       } else {
         options_.theta = default_theta<Traversal>();
         options_.pair_error = found.pair_error;
-        engine::build_dual_lists<Traversal>(space, s, options_, far_field(), measures);
+        data.lists = engine::build_dual_lists<Traversal>(space, memory, tree, options_, far_field(),
+                                                         measures);
       }
     });
-    if (report) engine::add_list_work(*report, s.lists);
+    if (report) engine::add_list_work(*report, data.lists);
   }
 
-  engine::BodySums<ExecutionSpace, Precision> body_sums(ExecutionSpace const& space, Storage& s) {
-    return {[this, &space, &s](auto tiles, auto list, auto sums) {
-              engine::add_near_field<kernels::Wanted<true, true>>(
-                  space, s, kernels::in_units_of(s.cube.edge, kernel_), tiles, list, sums, options_);
-            },
-            [this, &space, &s](auto bodies, auto targets, auto sums) {
-              kernels::p2p_chosen<kernels::Wanted<false, true>>(
-                  space, kernels::in_units_of(s.cube.edge, kernel_), 1, bodies, targets, sums);
-            }};
+  /// Adds to the sums of the tiles' bodies the near field of a list, in units of the cube.
+  template <class Tiles, class List, class Sums>
+  void add_near_field(ExecutionSpace const& space, Data& data, Tiles const& tiles, List const& list,
+                      Sums const& sums) {
+    engine::add_near_field<kernels::Wanted<true, true>>(
+        space, data.memory, data.tree, kernels::in_units_of(data.tree.cube.edge, kernel_), tiles,
+        list, sums, options_);
   }
 
-  /// What a criterion that uses powers may know; `known_scale` as of field_strength.
-  tree::CellMeasures<ExecutionSpace> measures_by_powers(ExecutionSpace const& space, Storage& s,
-                                                          double known_scale) {
-    const std::int64_t cells = s.tree.cells.extent(0);
-    kernels::multipole_powers<Expansion>(space, cells, s.multipoles.view(),
-                                        s.traversal.powers.resize(cells * (Order + 1)));
-    const auto measures = engine::measure_for_lists<Traversal>(space, s, far_field(),
-                                                               body_sums(space, s), known_scale);
-    if (single && options_.tolerance && s.charges.both_signs && known_scale == 0)
+  /// What a criterion that uses powers may know; `known_scale` as of FieldStrength.
+  tree::CellMeasures<ExecutionSpace> measures_by_powers(ExecutionSpace const& space, Data& data,
+                                                        double known_scale) {
+    auto& memory = data.memory;
+    const std::int64_t cells = data.tree.octree.cells.extent(0);
+    kernels::multipole_powers<Expansion>(space, cells, memory.multipoles.view(),
+                                         memory.traversal.powers.resize(cells * (Order + 1)));
+    const auto measures =
+        engine::measure_for_lists<Traversal>(space, memory, data.tree, far_field());
+    engine::FieldStrength<ExecutionSpace, Precision> strength(space, memory, data.tree, measures,
+                                                              known_scale);
+    if (strength.is_known()) return measures;
+    add_near_field(space, data, strength.sample(), strength.no_other_leaves(), strength.sums());
+    if (strength.wants_exact_sums()) {
+      strength.choose();
+      kernels::p2p_chosen<kernels::Wanted<false, true>>(
+          space, kernels::in_units_of(data.tree.cube.edge, kernel_), 1, strength.bodies(),
+          strength.chosen(), strength.exact_sums());
+    }
+    strength.finish();
+    if (single && options_.tolerance && data.tree.charges.both_signs)
       tolerance::check_reached(*options_.tolerance,
-                            detail::read_back(space, s.traversal.scale.view(2).data() + 1));
+                               detail::read_back(space, memory.traversal.scale.view(2).data() + 1));
     return measures;
   }
 

@@ -12,8 +12,9 @@
 #include <vector>
 
 #include "../detail/host_thread.hpp"
-#include "../engine/bodies.hpp"
+#include "../engine/charges.hpp"
 #include "../engine/checks.hpp"
+#include "../engine/results.hpp"
 #include "../kernels/p2p/p2p.hpp"
 
 namespace fmm {
@@ -354,7 +355,7 @@ ErrorMeasure measure_error(ExecutionSpace const& space, Kernel const& kernel,
                            Potential const& potential, Field const& field, std::size_t samples,
                            std::uint64_t seed = 1) {
   return accuracy::compare_at(space, kernel, positions, charges, potential, field,
-                            accuracy::choose_bodies(samples, positions.extent(0), seed));
+                              accuracy::choose_bodies(samples, positions.extent(0), seed));
 }
 
 /// The same at random ones of the bodies numbered in `targets` (M), for results of some bodies only.

@@ -1,290 +1,186 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// The evaluation: the way of the bodies' charges through the operators to potential and field. Depends on
-// the expansion and the pair kernel, but not on the traversal that made the lists.
+// The evaluation: the order of the operators, and which memory they share. Depends on the expansion and the
+// far field's scheme, but not on the pair kernel, except for its near field, nor on the traversal that made the lists.
 #pragma once
 
 #include <algorithm>
-#include <functional>
 
-#include "../kernels/flops.hpp"
-#include "../kernels/l2l.hpp"
 #include "../kernels/l2p.hpp"
-#include "../kernels/m2l.hpp"
 #include "../kernels/m2m.hpp"
 #include "../kernels/m2p.hpp"
-#include "../kernels/p2l.hpp"
 #include "../kernels/p2m.hpp"
 #include "../kernels/p2p/p2p.hpp"
 #include "../kernels/power.hpp"
 #include "../tree/lists/blocks.hpp"
-#include "../tuning.hpp"
-#include "bodies.hpp"
-#include "stage.hpp"
-#include "workspace.hpp"
+#include "charges_stage.hpp"
+#include "count_work.hpp"
+#include "far_field.hpp"
+#include "near_field.hpp"
+#include "plan_data.hpp"
 
 namespace fmm::engine {
 
-/// A far field through local expansions, whose M2L is that of a translation scheme: one translation a list
-/// entry, unless the scheme has a way of its own (batched_gemm.hpp).
-template <class Translation>
-struct FarFieldBy {
-  template <class Expansion, class Space, class Precision, class Real>
-  static void m2l(Space const& space, PlanStorage<Space, Precision>& s,
-                  Array<Real, Space> multipoles, Array<Real, Space> locals) {
-    kernels::m2l<Expansion>(space, s.tree.cells, s.lists.m2l, multipoles, locals);
-  }
-  template <class Expansion, class Space, class Precision>
-  static void count(Space const&, PlanStorage<Space, Precision> const& s, Report& report) {
-    add_work(report, "m2l", std::int64_t(s.lists.m2l.entries.extent(0)),
-             translation_flops<Expansion, real_t<Precision>>().m2l);
-  }
-};
-/// A treecode's, without.
-template <>
-struct FarFieldBy<NoTranslation> {};
-
-/// One whose lists have M2L (without local expansions: M2P in its place) and no other way.
-template <class FarFieldScheme>
-struct OnlyM2L : FarFieldScheme {};
-
-template <class FarFieldScheme>
-inline constexpr bool has_locals_v = !std::is_base_of_v<FarFieldBy<NoTranslation>, FarFieldScheme>;
-template <class FarFieldScheme>
-inline constexpr bool has_only_m2l_scheme_v = false;
-template <class FarFieldScheme>
-inline constexpr bool has_only_m2l_scheme_v<OnlyM2L<FarFieldScheme>> = true;
-
-/// Parts of the rows that the leaves of these tiles, all or some of the tree's, have in a list, if there is a very long
-/// one: more than `least` entries, and four times the mean. On a host rows stay whole.
-template <class Space, class Precision>
-TileParts<Space, sum_t<Precision>> parts_of_rows([[maybe_unused]] Space const& space,
-                                                 [[maybe_unused]] PlanStorage<Space, Precision>& s,
-                                                 [[maybe_unused]] Array<Tile, Space> tiles,
-                                                 [[maybe_unused]] Csr<Space> list,
-                                                 [[maybe_unused]] int least) {
-  if constexpr (!is_host_space_v<Space>)
-    if (list.longest > least) {
-      const double tiles_per_leaf =
-          double(s.tree.tiles.extent(0)) / double(s.tree.leaves.extent(0));
-      const double mean = double(list.entries.extent(0)) / double(tiles.extent(0)) * tiles_per_leaf;
-      const Offset most = std::max<Offset>(least, Offset(4 * mean));
-      if (list.longest > most)
-        return cut_rows(space, tiles, list, most, Tuning<Space, real_t<Precision>>::tile, s.parts);
-    }
-  return {};
-}
-
-/// The local expansions of all cells: M2L, P2L and L2L.
-template <class Expansion, class FarFieldScheme, class Space, class Precision, class Real>
-void set_locals(Space const& space, PlanStorage<Space, Precision>& s, Array<Real, Space> multipoles,
-                Array<Real, Space> locals, Report* report) {
-  auto const& tree = s.tree;
-  stage(space, report, "m2l",
-        [&] { FarFieldScheme::template m2l<Expansion>(space, s, multipoles, locals); });
-  if constexpr (!has_only_m2l_scheme_v<FarFieldScheme> && has_p2l<basis_t<Expansion>>())
-    if (s.lists.p2l.entries.extent(0) > 0)
-      stage(space, report, "p2l",
-            [&] { p2l<Expansion>(space, tree.cells, s.lists.p2l, s.bodies.view(s.size), locals); });
-  stage(space, report, "l2l", [&] {
-    for (int level = 1; level <= tree.depth; ++level)
-      l2l<Expansion>(space, tree.cells, tree.level_begin[level], tree.level_begin[level + 1],
-                     locals);
-  });
-}
-
-/// The far field's part of what is wanted (a Wanted<>) of all bodies, set as their sums (an FMM) or added to them
-/// (a treecode, whose sums are zero), in units of the cube: P2M, M2M, then either M2L, P2L, L2L and L2P (an FMM) or
-/// M2P (a treecode; an FMM's W list too). `relist`, if there is one, makes the lists once there are multipoles.
+/// An evaluation on a tree, in steps that a caller composes: what stands between two steps may read and change
+/// what the first has made.
+///
+///     evaluation.take_charges(charges)   charges into tree order
+///     evaluation.upward(..)              P2M and M2M: evaluation.multipoles() of all cells
+///     (lists, where they wait for charges or multipoles)
+///     evaluation.interact()              M2L and P2L: evaluation.locals() of all cells
+///     evaluation.downward()              L2L, L2P and M2P: evaluation.sums() of all bodies
+///     evaluation.near_field(..)          P2P, added to the sums
+///     evaluation.give_results(..)        sums into the caller's order and units
+///
+/// Expansion, FarFieldScheme   of the far field; without local expansions (a treecode) interact does nothing, and
+///                             downward adds M2P
+/// Want                        Wanted<potential, field>
+///
+/// Everything but near_field is the same for all pair kernels, and compiled once for them. Work is asynchronous in
+/// `space` but for one reduction over the charges.
 template <class Expansion, class FarFieldScheme, class Want, class Space, class Precision>
-void add_far_field(Space const& space, PlanStorage<Space, Precision>& s,
-                   std::function<void()> const& relist, Report* report) {
-  constexpr bool has_locals = has_locals_v<FarFieldScheme>,
-                 only_m2l = has_only_m2l_scheme_v<FarFieldScheme>;
+class Evaluation {
   using Real = real_t<Precision>;
-  constexpr int m2p_part = Tuning<Space, Real>::m2p_part;
-  auto const& tree = s.tree;
-  const auto bodies = s.bodies.view(s.size);
-  const std::size_t cells = tree.cells.extent(0),
-                    coefficients = cells * row_length(Expansion::size);
-  // where the sums come after the multipoles, these lie in their memory, which is as large as the larger of the two
-  s.multipoles.lend({});
-  if (has_locals &&
-      (only_m2l || (relist ? coefficients >= s.sum_numbers() : s.lists.m2p.entries.extent(0) == 0)))
-    Lender<Space>(s.sums_or(coefficients)).lend(s.multipoles, coefficients);
-  const auto sums = s.sums.view(s.size);
-  const auto multipoles = s.multipoles.resize(coefficients);
-  stage(space, report, "p2m",
-        [&] { p2m<Expansion>(space, tree.cells, tree.leaves, bodies, multipoles); });
-  stage(space, report, "m2m", [&] {
-    for (int level = tree.depth - 1; level >= 0; --level)
-      m2m<Expansion>(space, tree.cells, tree.parents_of(level), multipoles);
-  });
-  if (relist) relist();
-  const bool has_m2p = !only_m2l && s.lists.m2p.entries.extent(0) > 0,
-             keeps = has_locals && has_m2p && s.lies_in_sums(multipoles);
-  StagedMultipoles<Space, Real> staged;
-  if constexpr (has_locals && !only_m2l)
-    if (keeps) {  // M2P comes after L2P, which sets the sums
-      s.multipoles.lend({});
-      stage(space, report, "m2p", [&] {
-        staged = keep_multipoles<Expansion>(space, s.lists.m2p, multipoles, s.multipoles);
+  using Sum = sum_t<Precision>;
+  using Plan = PlanData<Space, Precision>;
+  static constexpr bool has_locals = has_locals_v<FarFieldScheme>,
+                        only_m2l = has_only_m2l_scheme_v<FarFieldScheme>;
+
+ public:
+  Evaluation(Space const& space, Plan& plan, KernelProfile const& kernel, Report* report)
+      : space_(space),
+        tree_(plan.tree),
+        plan_(plan),
+        memory_(plan.memory),
+        kernel_(kernel),
+        length_(kernel.rescalable ? plan.tree.cube.edge : 1),
+        report_(report) {}
+
+  /// (N) charges into tree order. Throws InvalidArgument for charges that are not allowed, and for ranges that the
+  /// results' types have no room for, before anything is written.
+  template <class Potential, class Field, class Charges>
+  void take_charges(Charges const& charges) {
+    constexpr bool clears = !has_locals;  // else L2P sets the sums
+    charges_stage<Potential, Field>(space_, memory_, tree_, kernel_, charges, tree_.bodies, clears,
+                                    report_);
+  }
+
+  /// The multipoles of all cells. `lists_follow`: the lists are made after them.
+  void upward(bool lists_follow) {
+    auto const& octree = tree_.octree;
+    const bool sums_come_later =
+        has_locals &&
+        (only_m2l || (lists_follow ? coefficients() >= memory_.numbers_in_sums(tree_.size)
+                                   : plan_.lists.m2p.entries.extent(0) == 0));
+    multipoles_ = memory_.place_multipoles(coefficients(), tree_.size, sums_come_later);
+    stage(space_, report_, "p2m",
+          [&] { p2m<Expansion>(space_, octree.cells, octree.leaves, tree_.bodies, multipoles_); });
+    stage(space_, report_, "m2m", [&] {
+      for (int level = octree.depth - 1; level >= 0; --level)
+        m2m<Expansion>(space_, octree.cells, octree.parents_of(level), multipoles_);
+    });
+  }
+  /// A row of row_length(Expansion::size) numbers a cell; from upward to interact, in a treecode to downward.
+  Array<Real, Space> multipoles() const { return multipoles_; }
+
+  /// What acts on the cells themselves, as local expansions.
+  void interact() {
+    if constexpr (has_locals) {
+      keeps_ = has_m2p() && memory_.are_in_sums();
+      if constexpr (!only_m2l)
+        if (keeps_) {  // M2P comes after L2P, which sets the sums
+          memory_.multipoles.lend({});
+          stage(space_, report_, "m2p", [&] {
+            staged_ = keep_multipoles<Expansion>(space_, plan_.lists.m2p, multipoles_,
+                                                 memory_.multipoles);
+          });
+        }
+      if (has_m2p() && !keeps_)  // staged multipoles come into the same memory
+        memory_.locals.resize(
+            std::max(coefficients(), staged_numbers<Expansion>(tree_.octree.cells.extent(0))));
+      locals_ = memory_.locals.resize(coefficients());
+      set_locals<Expansion, FarFieldScheme>(space_, memory_, tree_, plan_.lists, multipoles_,
+                                            locals_, report_);
+    }
+  }
+  /// As multipoles, from interact to downward.
+  Array<Real, Space> locals() const { return locals_; }
+
+  /// The far field's sums of all bodies, in units of the cube.
+  void downward() {
+    auto const& octree = tree_.octree;
+    if constexpr (has_locals) {
+      pass_locals_down<Expansion>(space_, octree, locals_, report_);
+      stage(space_, report_, "l2p", [&] {
+        l2p<Expansion, Want>(space_, octree.cells, octree.tiles, tree_.bodies, locals_, sums());
       });
     }
-  if constexpr (has_locals) {
-    if (has_m2p && !keeps)  // staged multipoles come into the same memory
-      s.locals.resize(std::max(coefficients, staged_numbers<Expansion>(cells)));
-    const auto locals = s.locals.resize(coefficients);
-    set_locals<Expansion, FarFieldScheme>(space, s, multipoles, locals, report);
-    stage(space, report, "l2p",
-          [&] { l2p<Expansion, Want>(space, tree.cells, tree.tiles, bodies, locals, sums); });
+    if constexpr (!has_locals || !only_m2l)
+      if (!has_locals || has_m2p())
+        stage(space_, report_, "m2p", [&] {
+          if (!keeps_) staged_ = stage_multipoles<Expansion>(space_, multipoles_, memory_.locals);
+          m2p<Expansion, Want>(space_, octree.cells, octree.tiles, plan_.lists.m2p,
+                               has_locals ? Csr<Space>{} : plan_.lists.m2l, tree_.bodies, staged_,
+                               sums(),
+                               parts_of_rows(space_, memory_, octree, octree.tiles, plan_.lists.m2p,
+                                             Tuning<Space, Real>::m2p_part));
+        });
   }
-  if constexpr (!has_locals || !only_m2l)
-    if (!has_locals || has_m2p)
-      stage(space, report, "m2p", [&] {
-        if (!keeps) staged = stage_multipoles<Expansion>(space, multipoles, s.locals);
-        m2p<Expansion, Want>(space, tree.cells, tree.tiles, s.lists.m2p,
-                             has_locals ? Csr<Space>{} : s.lists.m2l, bodies, staged, sums,
-                             parts_of_rows(space, s, tree.tiles, s.lists.m2p, m2p_part));
-      });
-}
+  /// Of all bodies in tree order; from downward on.
+  Array<Sums<Sum>, Space> sums() const { return memory_.sums.view(tree_.size); }
 
-/// The near field's part, of the bodies in `tiles`, added to `sums`; a leaf itself is implied in its row of `list`.
-/// The options say how sources are taken in mixed precision.
-template <class Want, class Space, class Precision, class Kernel>
-void add_near_field(Space const& space, PlanStorage<Space, Precision>& s, Kernel const& kernel,
-                    Array<Tile, Space> tiles, Csr<Space> list,
-                    Array<Sums<sum_t<Precision>>, Space> sums, Options const& options) {
-  const auto parts =
-      parts_of_rows(space, s, tiles, list, Tuning<Space, real_t<Precision>>::p2p_part);
-  if constexpr (two_part_v<Precision>)
-    if (options.one_part)
-      return p2p<Want, MixedInOnePart>(space, kernel, s.tree.cells, tiles, list,
-                                       s.bodies.view(s.size), {}, sums, parts);
-  p2p<Want, Precision>(space, kernel, s.tree.cells, tiles, list, s.bodies.view(s.size),
-                       s.low.view(two_part_v<Precision> ? s.size : 0), sums, parts,
-                       margin_for(options.tolerance));
-}
-
-/// Far and near field of the bodies in `tiles` alone, set as `sums`, from multipoles that are there; lists need not
-/// have entries but for those tiles' leaves and the cells above these. `near_field` adds the near field of tiles
-/// with a list to sums. Local expansions, and what was in their memory, are lost.
-template <class Expansion, class FarFieldScheme, class Want, class Space, class Precision,
-          class NearField>
-void set_sums_of(Space const& space, PlanStorage<Space, Precision>& s, Array<Tile, Space> tiles,
-                 NearField const& near_field, Array<Sums<sum_t<Precision>>, Space> sums) {
-  const std::size_t coefficients = s.tree.cells.extent(0) * row_length(Expansion::size);
-  const auto bodies = s.bodies.view(s.size);
-  const auto multipoles = s.multipoles.view(coefficients), locals = s.locals.resize(coefficients);
-  set_locals<Expansion, FarFieldScheme>(space, s, multipoles, locals, nullptr);
-  l2p<Expansion, Want>(space, s.tree.cells, tiles, bodies, locals, sums);
-  if (s.lists.m2p.entries.extent(0) > 0)
-    m2p<Expansion, Want>(
-        space, s.tree.cells, tiles, s.lists.m2p, Csr<Space>{}, bodies,
-        stage_multipoles<Expansion>(space, multipoles, s.locals), sums,
-        parts_of_rows(space, s, tiles, s.lists.m2p, Tuning<Space, real_t<Precision>>::m2p_part));
-  near_field(tiles, s.lists.p2p, sums);
-}
-
-/// Bodies of the cells in a row of a list.
-template <class Space>
-KOKKOS_FUNCTION std::int64_t bodies_in_row(Array<Cell, Space> const& cells, Csr<Space> const& list,
-                                           std::int64_t row) {
-  std::int64_t bodies = 0;
-  const Offset count = list.length(row);
-  for (Offset k = 0; k < count; ++k)
-    bodies += cells(list.entries(list.offsets(row) + k)).body_count;
-  return bodies;
-}
-
-/// Pairs of bodies, of a body with a cell's multipole, and of a body with a cell's local expansion, in the
-/// lists of cell i.
-template <class Space>
-struct CountPairs {
-  Array<Cell, Space> cells;
-  InteractionLists<Space> lists;
-  bool m2l_at_bodies;
-
-  KOKKOS_FUNCTION void operator()(std::int64_t i, std::int64_t& pairs, std::int64_t& m2p_pairs,
-                                  std::int64_t& p2l_pairs) const {
-    auto const& [m2l, p2l, m2p, p2p] = lists;
-    const std::int64_t bodies = cells(i).body_count;
-    for (Offset k = p2p.offsets(i); k < p2p.offsets(i + 1); ++k)
-      pairs +=
-          bodies * (p2p.entries(k) == CellIndex(i) ? bodies - 1 : cells(p2p.entries(k)).body_count);
-    m2p_pairs += bodies * (m2p.length(i) + (m2l_at_bodies ? m2l.length(i) : 0));
-    p2l_pairs += bodies_in_row(cells, p2l, i);
+  /// Adds the near field.
+  template <class Kernel>
+  void near_field(Kernel const& kernel, Options const& options) {
+    stage(space_, report_, "p2p", [&] {
+      add_near_field<Want>(space_, memory_, tree_, in_units_of(length_, kernel), tree_.octree.tiles,
+                           plan_.lists.p2p, sums(), options);
+    });
   }
+
+  /// (N) potential and (N,3) field, or None.
+  template <class Potential, class Field>
+  void give_results(Potential const& potential, Field const& field) {
+    results_stage(space_, tree_, sums(), kernel_, length_, potential, field, report_);
+    if (report_) count_tree_work<Expansion, FarFieldScheme, Want>(space_, plan_, *report_);
+  }
+
+ private:
+  std::size_t coefficients() const {
+    return tree_.octree.cells.extent(0) * row_length(Expansion::size);
+  }
+  bool has_m2p() const { return !only_m2l && plan_.lists.m2p.entries.extent(0) > 0; }
+
+  Space const& space_;
+  BodyTree<Space, Precision>& tree_;
+  Plan& plan_;
+  Workspace<Space, Precision>& memory_;
+  KernelProfile const& kernel_;
+  double length_;  ///< unit of length of the sums
+  Report* report_;
+  Array<Real, Space> multipoles_, locals_;
+  bool keeps_ = false;  ///< whether M2P's multipoles were kept before L2P
+  StagedMultipoles<Space, Real> staged_;
 };
 
-/// Pairs of bodies, as the chapter counts: 20 operations for potential and force, 19 for the force, 10 for
-/// the potential.
-template <class Want>
-void count_pairs(std::int64_t pairs, Report& report) {
-  report.p2p_pairs += pairs;
-  add_work(report, "p2p", pairs, Want::field ? (Want::potential ? 20 : 19) : 10);
-}
-
-/// Counts and flops of both.
-template <class Expansion, class FarFieldScheme, class Want, class Space, class Precision>
-void count_tree_work(Space const& space, PlanStorage<Space, Precision> const& s, Report& report) {
-  constexpr bool has_locals = has_locals_v<FarFieldScheme>;
-  std::int64_t pairs = 0, m2p_pairs = 0, p2l_pairs = 0;
-  Kokkos::parallel_reduce("fmm::count", range(space, s.tree.cells.extent(0)),
-                          CountPairs<Space>{s.tree.cells, s.lists, !has_locals}, pairs, m2p_pairs,
-                          p2l_pairs);
-  using Real = real_t<Precision>;
-  const auto flops = body_flops<basis_t<Expansion>, Real, Want::potential, Want::field>();
-  const auto translations = translation_flops<Expansion, Real>();
-  const std::int64_t cells = s.tree.cells.extent(0);
-  add_work(report, "p2m", s.size, flops.p2m);
-  add_work(report, "m2m", cells - 1, translations.m2m);
-  if constexpr (has_locals) {
-    report.m2l += std::int64_t(s.lists.m2l.entries.extent(0));
-    FarFieldScheme::template count<Expansion>(space, s, report);
-    if (p2l_pairs > 0) add_work(report, "p2l", p2l_pairs, flops.p2l);
-    report.p2l += p2l_pairs;
-    add_work(report, "l2l", cells - 1, translations.l2l);
-    add_work(report, "l2p", s.size, flops.l2p);
-  }
-  if (m2p_pairs > 0) add_work(report, "m2p", m2p_pairs, flops.m2p);
-  report.m2p += m2p_pairs;
-  count_pairs<Want>(pairs, report);
-}
-
-/// Potential and field from charges, on a tree; the code is shared by all pair kernels, whose part is
-/// `near_field`, in a unit of length. `relist` is there for traversals whose lists depend on the charges.
-template <class Expansion, class FarFieldScheme, class Want, class Space, class Precision,
-          class Charges, class Potential, class Field>
-void evaluate_tree(Space const& space, PlanStorage<Space, Precision>& s,
-                   KernelProfile const& kernel, std::function<void(double)> const& near_field,
-                   Charges const& charges, Potential const& potential, Field const& field,
-                   std::function<void()> const& relist, Report* report) {
-  const bool clears = !has_locals_v<FarFieldScheme>;  // else L2P sets the sums
-  charges_stage<Potential, Field>(space, s, kernel, charges, s.bodies.view(s.size), clears, report);
-  const double length = kernel.rescalable ? s.cube.edge : 1;
-  add_far_field<Expansion, FarFieldScheme, Want>(space, s, relist, report);
-  near_field(length);
-  results_stage(space, s, kernel, length, potential, field, report);
-  if (report) count_tree_work<Expansion, FarFieldScheme, Want>(space, s, *report);
-}
-
-/// The same by all pairs; the sums of all bodies, or of a sample.
+/// Potential and field from charges by all pairs; the sums of all bodies, or of a sample.
 template <class Want, class Space, class Precision, class Kernel, class Charges, class Potential,
           class Field>
-void evaluate_all_pairs(Space const& space, PlanStorage<Space, Precision>& s, Kernel const& kernel,
+void evaluate_all_pairs(Space const& space, PlanData<Space, Precision>& plan, Kernel const& kernel,
                         Charges const& charges, Potential const& potential, Field const& field,
                         TileSample<Space> const* sample, Report* report) {
-  const auto bodies = s.positions.view(s.size);
-  charges_stage<Potential, Field>(space, s, profile_of(kernel), charges, bodies, true, report);
-  const double length = RescalableKernel<Kernel> ? s.cube.exact_unit() : 1;
+  auto& tree = plan.tree;
+  charges_stage<Potential, Field>(space, plan.memory, tree, profile_of(kernel), charges,
+                                  tree.positions, true, report);
+  const auto sums = plan.memory.sums.view(tree.size);
+  const double length = RescalableKernel<Kernel> ? tree.cube.exact_unit() : 1;
   stage(space, report, "p2p", [&] {
-    p2p_all<Want, Precision>(space, in_units_of(length, kernel), 1 / length, bodies,
-                             sample ? sample->tiles : s.tree.tiles, s.all_pairs_shape,
-                             s.sums.view(s.size));
+    p2p_all<Want, Precision>(space, in_units_of(length, kernel), 1 / length, tree.positions,
+                             sample ? sample->tiles : tree.octree.tiles, plan.facts.all_pairs_shape,
+                             sums);
   });
-  results_stage(space, s, profile_of(kernel), length, potential, field, report);
-  const auto targets = sample ? std::int64_t(sample->bodies.size()) : s.size;
-  if (report) count_pairs<Want>(targets * (s.size - 1), *report);
+  results_stage(space, tree, sums, profile_of(kernel), length, potential, field, report);
+  const auto targets = sample ? std::int64_t(sample->bodies.size()) : tree.size;
+  if (report) count_pairs<Want>(targets * (tree.size - 1), *report);
 }
 
 }  // namespace fmm::engine

@@ -3,7 +3,7 @@
 #pragma once
 
 #include "../tree/traversal.hpp"
-#include "evaluation.hpp"
+#include "far_field.hpp"
 
 namespace fmm::engine {
 
@@ -31,32 +31,36 @@ struct FarFieldInOrders {
 
   /// The part of each row that is of lower order k, or of the expansions' own if k is the number of these.
   template <class Space, class Precision>
-  static RowParts<Space> part_of_rows(PlanStorage<Space, Precision> const& s, int k) {
-    const std::int64_t rows = s.tree.cells.extent(0);
-    const auto ends = s.traversal.order_ends.view(parts * rows);
+  static RowParts<Space> part_of_rows(Workspace<Space, Precision> const& memory, Csr<Space> list,
+                                      int k) {
+    const auto rows = std::int64_t(list.offsets.extent(0)) - 1;
+    const auto ends = memory.traversal.order_ends.view(parts * rows);
     const auto end_of = [&](int p) { return part<Offset, Space>(ends, p * rows, rows); };
-    auto const& offsets = s.lists.m2l.offsets;
+    auto const& offsets = list.offsets;
     return {k == 0 ? part<Offset, Space>(offsets, 0, rows) : end_of(k - 1),
-            k == parts ? part<Offset, Space>(offsets, 1, rows) : end_of(k), s.lists.m2l.entries};
+            k == parts ? part<Offset, Space>(offsets, 1, rows) : end_of(k), list.entries};
   }
 
   template <class Expansion, class Space, class Precision, class Real>
-  static void m2l(Space const& space, PlanStorage<Space, Precision>& s,
-                  Array<Real, Space> multipoles, Array<Real, Space> locals) {
-    m2l_of<Expansion, Expansion>(space, s, parts, multipoles, locals);
+  static void m2l(Space const& space, Workspace<Space, Precision>& memory, Array<Cell, Space> cells,
+                  Csr<Space> list, Array<Real, Space> multipoles, Array<Real, Space> locals) {
+    m2l_of<Expansion, Expansion>(space, cells, part_of_rows(memory, list, parts), multipoles,
+                                 locals);
     int k = 0;
-    (m2l_of<typename AtOrder<Expansion, Lower>::type, Expansion>(space, s, k++, multipoles, locals),
+    (m2l_of<typename AtOrder<Expansion, Lower>::type, Expansion>(
+         space, cells, part_of_rows(memory, list, k++), multipoles, locals),
      ...);
   }
 
   template <class Expansion, class Space, class Precision>
-  static void count(Space const& space, PlanStorage<Space, Precision> const& s, Report& report) {
+  static void count(Space const& space, Workspace<Space, Precision> const& memory, Csr<Space> list,
+                    Report& report) {
     using Real = real_t<Precision>;
-    auto others = std::int64_t(s.lists.m2l.entries.extent(0));
+    auto others = std::int64_t(list.entries.extent(0));
     const auto add = [&](int k, std::int64_t flops) {
       std::int64_t entries = 0;
-      Kokkos::parallel_reduce("fmm::count", range(space, s.tree.cells.extent(0)),
-                              CountParts<Space>{part_of_rows(s, k)}, entries);
+      Kokkos::parallel_reduce("fmm::count", range(space, std::int64_t(list.offsets.extent(0)) - 1),
+                              CountParts<Space>{part_of_rows(memory, list, k)}, entries);
       add_work(report, "m2l", entries, flops);
       others -= entries;
     };
@@ -66,14 +70,14 @@ struct FarFieldInOrders {
   }
 
  private:
-  template <class Expansion, class Largest, class Space, class Precision, class Real>
-  static void m2l_of(Space const& space, PlanStorage<Space, Precision>& s, int k,
+  template <class Expansion, class Largest, class Space, class Real>
+  static void m2l_of(Space const& space, Array<Cell, Space> cells, RowParts<Space> list,
                      Array<Real, Space> multipoles, Array<Real, Space> locals) {
     using Op = M2L<Space, Expansion, Real, RowParts<Space>, row_length(Largest::size),
                    !std::is_same_v<Expansion, Largest>>;
-    gather_translated<Axial::m2l, Expansion>(
-        "fmm::m2l", space, int(s.tree.cells.extent(0)), Tuning<Space, Real>::gather_team,
-        Op{s.tree.cells, part_of_rows(s, k), multipoles, locals});
+    gather_translated<Axial::m2l, Expansion>("fmm::m2l", space, int(cells.extent(0)),
+                                             Tuning<Space, Real>::gather_team,
+                                             Op{cells, list, multipoles, locals});
   }
 };
 

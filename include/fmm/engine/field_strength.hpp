@@ -13,11 +13,14 @@
 // the two at some of the sampled bodies, whose fields are summed over all others in double.
 #pragma once
 
-#include <functional>
+#include <algorithm>
+#include <cmath>
 
 #include "../tree/coarse_field.hpp"
 #include "../tree/lists/blocks.hpp"
+#include "../tree/lists/walks.hpp"
 #include "../tuning.hpp"
+#include "body_tree.hpp"
 #include "workspace.hpp"
 
 namespace fmm::engine {
@@ -120,25 +123,6 @@ struct ClearSums {
   }
 };
 
-/// Adds to `sums` of the bodies in some tiles the pairs with the leaves of a list and with their own leaf, in units of
-/// the cube.
-template <class Space, class Precision>
-using LeafSums =
-    std::function<void(Array<Tile, Space>, Csr<Space>, Array<Sums<sum_t<Precision>>, Space>)>;
-
-/// Sets field sums of the bodies numbered in an array, over all `bodies`; in units of the cube and
-/// in double.
-template <class Space>
-using AllSums = std::function<void(Array<Body<double>, Space> bodies,
-                                   Array<BodyIndex, Space> targets, Array<Sums<double>, Space>)>;
-
-/// The sums of bodies that field_strength asks for.
-template <class Space, class Precision>
-struct BodySums {
-  LeafSums<Space, Precision> of_leaves;
-  AllSums<Space> of_all;
-};
-
 /// The tiles' bodies, counted from the cube's corner in its edges.
 template <class Space, class Real>
 struct BodiesInCube {
@@ -216,81 +200,121 @@ struct LowerScale {
   }
 };
 
-/// Fields of some of the sampled tiles' bodies, by SquareFields' estimate and exactly.
-template <class Space>
-struct ChosenFields {
-  static constexpr std::int64_t most = 256;
-  Buffer<BodyIndex, Space> chosen{"field's bodies"};
-  Buffer<double, Space> squares{"field's squares"}, neighbours{"field's neighbours"};
-  Buffer<Sums<double>, Space> sums{"field's sums"};
-  Buffer<Body<double>, Space> bodies{"field's sources"};
-};
-
-/// measures.fields of the storage's cells from measures.charges and ::powers, in units of charge /
-/// (edge of the cube)^2. Sums of bodies that were zero, as a treecode's, are so again. Cost: the
-/// pairs within a quarter of the leaves, a hundredth of P2P or less, unless the factor is known:
-/// `known_scale`, if it is not 0. That which is found is in s.traversal.scale. For charges of both
-/// signs also 256 N pairs in double, and for as long 32 bytes a body.
+/// measures.fields of a tree's cells from measures.charges and ::powers, in units of charge / (edge of the
+/// cube)^2, in steps between which the caller sums pairs, as its kernel has them:
+///
+///     FieldStrength strength(space, memory, tree, measures, 0);
+///     // adds to strength.sums() the pairs of strength.sample() with the other bodies of their leaves, which
+///     // strength.no_other_leaves() has as a list
+///     if (strength.wants_exact_sums()) {
+///       strength.choose();
+///       // sets strength.exact_sums() of the bodies strength.chosen() over all strength.bodies()
+///     }
+///     strength.finish();
+///
+/// All these sums are in units of the cube. With the factor that an earlier strength found, `known_scale`, no step
+/// but the first is due. What was found is in the memory's traversal.scale: the factor, and for charges of both signs
+/// what a neighbour exerts in units of these bodies' fields. Sums of bodies that were zero, as a treecode's, are so
+/// again. Cost: the pairs within a quarter of the leaves, a hundredth of P2P or less; for charges of both signs also
+/// 256 N pairs in double, and for as long 32 bytes a body.
 template <class Space, class Precision>
-void field_strength(Space const& space, PlanStorage<Space, Precision>& s,
-                    CellMeasures<Space> const& measures,
-                    BodySums<Space, Precision> const& body_sums, double known_scale) {
-  using Shape = Tuning<Space, real_t<Precision>>;
-  constexpr std::int64_t least_tiles = 512, share = 4, bodies_per_group = 4096;
-  auto& t = s.traversal;
-  const auto fields = measures.fields;
-  const std::int64_t cells = s.tree.cells.extent(0), tiles = s.tree.tiles.extent(0);
-  const std::int64_t sampled = std::max(std::min(tiles, least_tiles), tiles / share);
+class FieldStrength {
+  using Real = real_t<Precision>;
+  using Sum = sum_t<Precision>;
+  using Shape = Tuning<Space, Real>;
 
-  const auto vectors = t.vectors.resize(3 * cells);
-  const auto coarse = coarse_field<true>(space, s.tree, s.size, t.coarse,
-                                         CellWeights<Space>{measures.powers, measures.power_row},
-                                         fields, vectors, Shape::gather_team);
-  for_range("fmm::field::nearest", space, cells,
-            AddNearest<Space>{s.tree.cells, measures.charges, fields,
-                              known_scale > 0 ? float(known_scale) : 1.0f});
-  if (known_scale > 0) return;
-
-  const auto sample = t.sample.resize(sampled);
-  for_range("fmm::field::sample", space, sampled, SampleTiles<Space>{s.tree.tiles, sample});
-  const Csr<Space> no_others{t.p2p.offsets.resize(cells + 1), {}};
-  Kokkos::deep_copy(space, no_others.offsets, Offset(0));
-  const auto sums = s.early_sums();
-  for_range("fmm::field::clear", space, sampled, ClearSums<Space, sum_t<Precision>>{sample, sums});
-  body_sums.of_leaves(sample, no_others, sums);
-
-  ChosenFields<Space> few;
-  if (s.charges.both_signs) {
-    const auto bodies = few.bodies.resize(s.size);
-    const auto chosen = few.chosen.resize(std::min(s.size, few.most));
-    const auto own = few.squares.resize(chosen.extent(0));
-    const auto neighbours = few.neighbours.resize(chosen.extent(0));
-    const auto exact = few.sums.resize(chosen.extent(0));
-    for_range("fmm::field::choose", space, chosen.extent(0),
-              ChooseBodies<Space, sum_t<Precision>>{coarse, sample, vectors, sums, measures.charges,
-                                                    chosen, own, neighbours});
-    for_range("fmm::field::bodies", space, tiles,
-              BodiesInCube<Space, real_t<Precision>>{
-                  s.tree.cells, s.tree.tiles, s.bodies.view(s.size),
-                  s.low.view(two_part_v<Precision> ? s.size : 0), bodies});
-    body_sums.of_all(bodies, chosen, exact);
+ public:
+  FieldStrength(Space const& space, Workspace<Space, Precision>& memory,
+                BodyTree<Space, Precision> const& tree, CellMeasures<Space> const& measures,
+                double known_scale)
+      : space_(space), memory_(memory), tree_(tree), measures_(measures) {
+    constexpr std::int64_t least_tiles = 512, share = 4;
+    auto& t = memory.traversal;
+    auto const& octree = tree.octree;
+    const std::int64_t cells = octree.cells.extent(0), tiles = octree.tiles.extent(0);
+    const std::int64_t sampled = std::max(std::min(tiles, least_tiles), tiles / share);
+    vectors_ = t.vectors.resize(3 * cells);
+    coarse_ = coarse_field<true>(space, octree, tree.size, t.coarse,
+                                 CellWeights<Space>{measures.powers, measures.power_row},
+                                 measures.fields, vectors_, Shape::gather_team);
+    for_range("fmm::field::nearest", space, cells,
+              AddNearest<Space>{octree.cells, measures.charges, measures.fields,
+                                known_scale > 0 ? float(known_scale) : 1.0f});
+    is_known_ = known_scale > 0;
+    if (is_known_) return;
+    sample_ = t.sample.resize(sampled);
+    for_range("fmm::field::sample", space, sampled, SampleTiles<Space>{octree.tiles, sample_});
+    no_others_ = {t.p2p.offsets.resize(cells + 1), {}};
+    Kokkos::deep_copy(space, no_others_.offsets, Offset(0));
+    sums_ = memory.early_sums(tree.size);
+    for_range("fmm::field::clear", space, sampled, ClearSums<Space, Sum>{sample_, sums_});
   }
 
-  const auto squares = t.squares.resize(2 * sampled), scale = t.scale.resize(2);
-  for_teams("fmm::field::squares", TeamPolicy<Space>(space, int(sampled), Shape::tile_team),
-            SquareFields<Space, sum_t<Precision>>{coarse, sample, vectors, fields, sums, squares});
-  using Scale = FieldScale<Space>;
-  const double bodies = double(s.size) * double(sampled) / double(tiles);
-  const int groups = std::clamp(int(bodies / bodies_per_group), 1, Scale::most_groups);
-  TeamPolicy<Space> one_team(space, 1, Shape::tile_team);
-  one_team.set_scratch_size(0, Kokkos::PerTeam(Scale::scratch_bytes));
-  for_teams("fmm::field::scale", one_team, Scale{squares, scale, groups});
-  if (s.charges.both_signs) {
-    for_range("fmm::field::lower", space, 1,
-              LowerScale<Space>{few.squares.view(), few.neighbours.view(), few.sums.view(), scale});
-    space.fence();  // the buffers go now
+  /// Whether the factor was known.
+  bool is_known() const { return is_known_; }
+  Array<Tile, Space> sample() const { return sample_; }
+  Csr<Space> no_other_leaves() const { return no_others_; }
+  Array<Sums<Sum>, Space> sums() const { return sums_; }
+
+  bool wants_exact_sums() const { return tree_.charges.both_signs; }
+  void choose() {
+    auto const& octree = tree_.octree;
+    const auto bodies = bodies_.resize(tree_.size);
+    const auto chosen = chosen_.resize(std::min(tree_.size, most_chosen));
+    const auto own = own_squares_.resize(chosen.extent(0));
+    const auto neighbours = neighbours_.resize(chosen.extent(0));
+    exact_.resize(chosen.extent(0));
+    for_range("fmm::field::choose", space_, chosen.extent(0),
+              ChooseBodies<Space, Sum>{coarse_, sample_, vectors_, sums_, measures_.charges, chosen,
+                                       own, neighbours});
+    for_range(
+        "fmm::field::bodies", space_, octree.tiles.extent(0),
+        BodiesInCube<Space, Real>{octree.cells, octree.tiles, tree_.bodies, tree_.low, bodies});
   }
-  for_range("fmm::field::scaled", space, cells, ScaleFields<Space>{scale, fields});
-}
+  Array<Body<double>, Space> bodies() const { return bodies_.view(tree_.size); }
+  Array<BodyIndex, Space> chosen() const { return chosen_.view(std::min(tree_.size, most_chosen)); }
+  Array<Sums<double>, Space> exact_sums() const { return exact_.view(chosen().extent(0)); }
+
+  void finish() {
+    constexpr std::int64_t bodies_per_group = 4096;
+    auto& t = memory_.traversal;
+    const std::int64_t sampled = sample_.extent(0), tiles = tree_.octree.tiles.extent(0);
+    const auto squares = t.squares.resize(2 * sampled), scale = t.scale.resize(2);
+    for_teams(
+        "fmm::field::squares", TeamPolicy<Space>(space_, int(sampled), Shape::tile_team),
+        SquareFields<Space, Sum>{coarse_, sample_, vectors_, measures_.fields, sums_, squares});
+    using Scale = FieldScale<Space>;
+    const double bodies = double(tree_.size) * double(sampled) / double(tiles);
+    const int groups = std::clamp(int(bodies / bodies_per_group), 1, Scale::most_groups);
+    TeamPolicy<Space> one_team(space_, 1, Shape::tile_team);
+    one_team.set_scratch_size(0, Kokkos::PerTeam(Scale::scratch_bytes));
+    for_teams("fmm::field::scale", one_team, Scale{squares, scale, groups});
+    if (wants_exact_sums()) {
+      for_range("fmm::field::lower", space_, 1,
+                LowerScale<Space>{own_squares_.view(), neighbours_.view(), exact_.view(), scale});
+      space_.fence();  // the buffers go now
+    }
+    for_range("fmm::field::scaled", space_, tree_.octree.cells.extent(0),
+              ScaleFields<Space>{scale, measures_.fields});
+  }
+
+ private:
+  static constexpr std::int64_t most_chosen = 256;
+
+  Space const& space_;
+  Workspace<Space, Precision>& memory_;
+  BodyTree<Space, Precision> const& tree_;
+  CellMeasures<Space> const& measures_;
+  bool is_known_ = false;
+  CoarseCells<Space> coarse_;
+  Array<float, Space> vectors_;
+  Array<Tile, Space> sample_;
+  Csr<Space> no_others_;
+  Array<Sums<Sum>, Space> sums_;
+  Buffer<BodyIndex, Space> chosen_{"field's bodies"};
+  Buffer<double, Space> own_squares_{"field's squares"}, neighbours_{"field's neighbours"};
+  Buffer<Sums<double>, Space> exact_{"field's sums"};
+  Buffer<Body<double>, Space> bodies_{"field's sources"};
+};
 
 }  // namespace fmm::engine

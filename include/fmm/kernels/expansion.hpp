@@ -130,7 +130,7 @@ struct SphericalBasis {
 
   template <bool WithPotential, bool WithField, class V>
   KOKKOS_FORCEINLINE_FUNCTION static kernels::PotentialGradient<V> l2p(V x, V y, V z,
-                                                                      Real const* S) {
+                                                                       Real const* S) {
     if constexpr (polynomial) {
       const V point[3] = {x, y, z};
       const auto H = kernels::horner<3, Order, WithField>(point, S);

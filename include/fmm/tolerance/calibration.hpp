@@ -11,12 +11,13 @@
 
 #include <algorithm>
 #include <cmath>
+#include <functional>
 #include <limits>
 #include <numeric>
 #include <vector>
 
-#include "../engine/build.hpp"
 #include "../engine/evaluation.hpp"
+#include "../engine/list_build.hpp"
 #include "error_at_sample.hpp"
 
 namespace fmm::tolerance {
@@ -237,18 +238,14 @@ class HeldTolerance {
   int evaluations_ = 0;
 };
 
-/// Lists of the storage's tree by RadiusCriterion and the options' theta; of `wanted` targets, as in DualWalk. The tree
-/// has radii.
+/// Adds to sums of the bodies in some tiles the pairs with the leaves of a list and with their own leaf, in units of
+/// the cube, as the solver's kernel has them.
 template <class Space, class Precision>
-void build_lists_by_radii(Space const& space, PlanStorage<Space, Precision>& s,
-                          Options const& options, FarFieldRule far, Array<int, Space> wanted = {}) {
-  using ByRadii = DualTree<RadiusCriterion>;
-  build_dual_lists<ByRadii>(space, s, options, far, measure_for_lists<ByRadii>(space, s, far),
-                            wanted);
-}
+using NearField =
+    std::function<void(Array<Tile, Space>, Csr<Space>, Array<Sums<sum_t<Precision>>, Space>)>;
 
-/// A sample of the storage's tiles, whose fields are summed from the storage's multipoles by the lists that it has. The
-/// storage's sums, unless the multipoles are in their memory, are lost. Takes for as long 32 bytes a body where these are,
+/// A sample of the plan's tiles, whose fields are summed from the plan's multipoles by the lists that it has. The
+/// plan's sums, unless the multipoles are in their memory, are lost. Takes for as long 32 bytes a body where these are,
 /// and at first 12 bytes a tile.
 template <class Expansion, class FarFieldScheme, class Space, class Precision>
 class SampledFields {
@@ -256,21 +253,21 @@ class SampledFields {
   using Shape = Tuning<Space, real_t<Precision>>;
 
  public:
-  /// `near_field` as of set_sums_of.
-  SampledFields(Space const& space, PlanStorage<Space, Precision>& s,
-                LeafSums<Space, Precision> const& near_field)
+  SampledFields(Space const& space, PlanData<Space, Precision>& plan,
+                NearField<Space, Precision> const& near_field)
       : space_(space),
-        s_(s),
+        plan_(plan),
         near_field_(near_field),
-        sample_(sample_of_leaves(space, s.tree, tiles_)) {
+        sample_(sample_of_leaves(space, plan.tree.octree, tiles_)) {
     const std::int64_t tiles = sample_.tiles.extent(0);
-    const auto wanted = wanted_.resize(s.tree.cells.extent(0));
+    const auto wanted = wanted_.resize(plan.tree.octree.cells.extent(0));
     kept_.resize(tiles * Shape::tile);
     numbers_.resize(3 * tiles);
-    sums_ = s.lies_in_sums(s.multipoles.view()) ? own_sums_.resize(s.size) : s.sums.view(s.size);
+    const std::int64_t n = plan.tree.size;
+    sums_ = plan.memory.are_in_sums() ? own_sums_.resize(n) : plan.memory.sums.view(n);
     Kokkos::deep_copy(space, wanted, 0);
     for_range("fmm::calibration::wanted", space, tiles,
-              MarkWanted<Space>{s.tree.cells, sample_.tiles, wanted});
+              MarkWanted<Space>{plan.tree.octree.cells, sample_.tiles, wanted});
   }
 
   /// The cells that need lists, as in DualWalk.
@@ -289,7 +286,7 @@ class SampledFields {
   double work(int order) {
     std::vector<double> of_tiles(sample_.tiles.extent(0));
     for_range("fmm::calibration::work", space_, std::int64_t(of_tiles.size()),
-              WorkOfSample<Space>{s_.tree.cells, sample_.tiles, s_.lists,
+              WorkOfSample<Space>{plan_.tree.octree.cells, sample_.tiles, plan_.lists,
                                   Shape::pairs_per_m2l(order), Shape::pairs_per_m2p(order),
                                   Shape::pairs_per_p2l(order), numbers_.view()});
     read_back(space_, numbers_.view().data(), of_tiles.data(), of_tiles.size());
@@ -300,49 +297,51 @@ class SampledFields {
 
  private:
   void sum_to(Array<double, Space> squares) {
-    set_sums_of<Expansion, FarFieldScheme, Wanted<true, true>>(space_, s_, sample_.tiles,
-                                                               near_field_, sums_);
+    set_far_field_of<Expansion, FarFieldScheme, Wanted<true, true>>(
+        space_, plan_.memory, plan_.tree, plan_.lists, sample_.tiles, sums_);
+    near_field_(sample_.tiles, plan_.lists.p2p, sums_);
     for_range("fmm::calibration::fields", space_, sample_.tiles.extent(0),
               FieldsOfSample<Space, Sum>{sample_.tiles, sums_, kept_.view(), squares, Shape::tile});
   }
 
   Space const& space_;
-  PlanStorage<Space, Precision>& s_;
-  LeafSums<Space, Precision> const& near_field_;
+  PlanData<Space, Precision>& plan_;
+  NearField<Space, Precision> const& near_field_;
   Buffer<Tile, Space> tiles_{"calibration's sample"};
   SampleOfLeaves<Space> sample_;  ///< in that memory or the tree's
   Buffer<int, Space> wanted_{"calibration's targets"};
   Buffer<Sums<Sum>, Space> own_sums_{"calibration's sums"}, kept_{"calibration's fields"};
-  Array<Sums<Sum>, Space> sums_;  ///< the storage's, or where multipoles are in its memory these
+  Array<Sums<Sum>, Space> sums_;  ///< the plan's, or where multipoles are in its memory these
   Buffer<double, Space> numbers_{"calibration's numbers"};
 };
 
-/// The largest pair_error at which the storage's bodies keep `tolerance`, at least `safe`; theta, if there is one at
+/// The largest pair_error at which the plan's bodies keep `tolerance`, at least `safe`; theta, if there is one at
 /// which RadiusCriterion keeps it at less cost; and the fields' scale. There are multipoles, and `measures` for the
-/// traversal, whose criterion is PowerCriterion; `options` are the solver's. Lists of the storage, and what SampledFields
+/// traversal, whose criterion is PowerCriterion; `options` are the solver's. Lists of the plan, and what SampledFields
 /// says, are lost. Cost: 2 to 14 evaluations for an eighth of the bodies, or 1024 tiles if these are fewer; none if
 /// softening may take the tolerance alone.
 template <class Expansion, class FarFieldScheme, class Traversal, class Space, class Precision>
-FMM_SELDOM Calibrated calibrate(Space const& space, PlanStorage<Space, Precision>& s,
+FMM_SELDOM Calibrated calibrate(Space const& space, PlanData<Space, Precision>& plan,
                                 Options options, FarFieldRule far,
                                 CellMeasures<Space> const& measures,
-                                LeafSums<Space, Precision> const& near_field, double tolerance,
+                                NearField<Space, Precision> const& near_field, double tolerance,
                                 double safe) {
   double scale[2];  // of the fields, and of rounding's part
-  read_back(space, s.traversal.scale.view(2).data(), scale, 2);
+  read_back(space, plan.memory.traversal.scale.view(2).data(), scale, 2);
   Calibrated found{safe, scale[0]};
   // softening adds 0.19 of its error at most, to all these sums alike; where fields cancel errors of many
   // cells add up, and of float's rounding the more the more pairs are summed one by one
-  const bool fields_cancel = s.charges.both_signs && scale[1] > 1.5;
+  const bool fields_cancel = plan.tree.charges.both_signs && scale[1] > 1.5;
   const double softened = 0.19 * options.softening_error.value_or(0),
                share = HeldTolerance::goal - (fields_cancel ? 0.1 : 0),
                goal2 = std::pow(share * tolerance, 2) - softened * softened;
   if (!(goal2 > 0)) return found;
   const double goal = std::sqrt(goal2), of_truth = safe / 4;
-  SampledFields<Expansion, FarFieldScheme, Space, Precision> sample(space, s, near_field);
+  SampledFields<Expansion, FarFieldScheme, Space, Precision> sample(space, plan, near_field);
   const auto list_by_powers = [&](double pair_error) {
     options.pair_error = pair_error;
-    build_dual_lists<Traversal>(space, s, options, far, measures, sample.wanted());
+    plan.lists = build_dual_lists<Traversal>(space, plan.memory, plan.tree, options, far, measures,
+                                             sample.wanted());
   };
   list_by_powers(of_truth);
   sample.keep();
@@ -370,7 +369,7 @@ FMM_SELDOM Calibrated calibrate(Space const& space, PlanStorage<Space, Precision
   double work_by_radii = ends;
   const double held = largest_limit(0, first, most, goal, [&](double limit) {
     options.theta = std::pow(limit, 1 / degree);
-    build_lists_by_radii(space, s, options, far, sample.wanted());
+    plan.lists = build_lists_by_radii(space, plan.memory, plan.tree, options, far, sample.wanted());
     const double work = sample.work(far.order);
     if (work > 4 * most_work) return ends;
     const double error = sample.likely_error() + error_of_truth;

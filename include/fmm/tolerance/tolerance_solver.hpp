@@ -145,7 +145,8 @@ class ToleranceSolver<Kernel, Orders<Order...>, Precision, ExecutionSpace> {
       return trial;
     };
     tolerance::SettingSearch search(tolerance::tuned_error * tolerance_, {Order...},
-                                 tolerance::leaves_to_try(options_), single, &default_leaf, measure);
+                                    tolerance::leaves_to_try(options_), single, &default_leaf,
+                                    measure);
     const tolerance::Trial found =
         search.fastest(first_order(tolerance::cancellation_of(space, kernel_, positions, charges)));
     const bool held = found.error <= tolerance_;
@@ -229,8 +230,8 @@ class ToleranceSolver<Kernel, Orders<Order...>, Precision, ExecutionSpace> {
 
   /// The index of the order that holds the tolerance at the least cost, as a rule.
   int first_order(tolerance::Cancellation charges) const {
-    return int(tolerance::nearest_order(tolerance_, {detail::is_host_space_v<ExecutionSpace>, single},
-                                     charges, orders));
+    return int(tolerance::nearest_order(
+        tolerance_, {detail::is_host_space_v<ExecutionSpace>, single}, charges, orders));
   }
   AnySolver with(tolerance::Setting const& setting) const {
     Options options = tolerance::with_setting(options_, setting);

@@ -31,7 +31,7 @@ struct Rotation {
   KOKKOS_INLINE_FUNCTION static void shift(V x, V y, V z, V* a) {
     const kernels::Rotator<V> rotator(x, y, z);
     const V one(simd::lane_scalar_t<V>(1)), inverse = rotator.inverse_length,
-                                              length = (x * x + y * y + z * z) * inverse;
+                                            length = (x * x + y * y + z * z) * inverse;
     // r^(j-n) of an upward shift is r^j r^-n; a downward shift has the transpose
     if constexpr (Kind == kernels::Axial::m2m)
       translate<Order, Kind>(rotator, inverse, one, length, a);
@@ -100,7 +100,7 @@ struct Direct {
   /// irregular harmonics v to degree 2 Order.
   template <int Order, class V>
   KOKKOS_INLINE_FUNCTION static kernels::Complex<V> m2l_coefficient(int j, int k, V const* M,
-                                                                   V const* v) {
+                                                                    V const* v) {
     using namespace kernels;
     using Real = lane_scalar_t<V>;
     Complex<V> sum{V(Real(0)), V(Real(0))};

@@ -38,8 +38,7 @@ struct OrderPerPair : Criterion {
   static constexpr int lower_count = sizeof...(Lower);
   using lower_order_sequence = std::integer_sequence<int, Lower...>;
   static_assert(lower_count > 0, "fmm: OrderPerPair needs orders lower than the solver's");
-  static_assert(!tree::has_lower_orders_v<Criterion>,
-                "fmm: OrderPerPair takes all orders at once");
+  static_assert(!tree::has_lower_orders_v<Criterion>, "fmm: OrderPerPair takes all orders at once");
   static_assert(std::constructible_from<Criterion, CriterionOptions> || Criterion::uses_theta,
                 "fmm: OrderPerPair needs a criterion that goes by the order or by theta");
   static_assert(!tree::uses_powers_v<Criterion>,
@@ -54,10 +53,8 @@ struct OrderPerPair : Criterion {
   }
 
   // what is derived from a criterion has to say these itself
-  using refuses_by_radii =
-      std::conditional_t<tree::RefusesByRadii<Criterion>, OrderPerPair, void>;
-  using accepts_by_radii =
-      std::conditional_t<tree::AcceptsByRadii<Criterion>, OrderPerPair, void>;
+  using refuses_by_radii = std::conditional_t<tree::RefusesByRadii<Criterion>, OrderPerPair, void>;
+  using accepts_by_radii = std::conditional_t<tree::AcceptsByRadii<Criterion>, OrderPerPair, void>;
 };
 
 namespace tree {

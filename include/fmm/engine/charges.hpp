@@ -1,0 +1,143 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// The way of charges into tree order: what is to be known of them first, and their checks.
+#pragma once
+
+#include <cmath>
+#include <limits>
+#include <string>
+
+#include "../cells/cell.hpp"
+#include "../simd/simd.hpp"
+#include "body_tree.hpp"
+#include "checks.hpp"
+
+namespace fmm::engine {
+
+/// The lowest and the highest charge, the sum of |q|, and the smallest index of a charge that is
+/// not allowed.
+template <class Charges>
+struct InspectCharges {
+  Charges charges;
+  bool positive;
+
+  KOKKOS_FUNCTION void operator()(std::int64_t i, double& lowest, double& highest, double& sum,
+                                  std::int64_t& bad) const {
+    if (i + bodies_ahead < std::int64_t(charges.extent(0))) prefetch(charges(i + bodies_ahead));
+    const double q = charges(i);
+    if ((!(q - q == 0) || (positive && q < 0)) && i < bad) bad = i;
+    if (q < lowest) lowest = q;
+    if (q > highest) highest = q;
+    sum += q < 0 ? -q : q;
+  }
+};
+
+/// What is to be known of (N) `charges` before they are used. Throws InvalidArgument for a charge
+/// that is not finite or, with `positive`, below 0, and for charges that are all so small that
+/// double cannot divide by them.
+template <class Space, class Charges>
+ChargeFacts inspect_charges(Space const& space, bool positive, Charges const& charges) {
+  const auto count = std::int64_t(charges.extent(0));
+  if (count == 0) return {};
+  double lowest, highest;
+  ChargeFacts facts;
+  std::int64_t bad;
+  Kokkos::parallel_reduce("fmm::charges::inspect", range(space, count),
+                          InspectCharges<Charges>{charges, positive}, Kokkos::Min<double>(lowest),
+                          Kokkos::Max<double>(highest), Kokkos::Sum<double>(facts.sum),
+                          Kokkos::Min<std::int64_t>(bad));
+  space.fence();
+  if (bad < count)
+    throw InvalidArgument("charges(" + std::to_string(bad) + ")", component(space, charges, bad),
+                          positive ? "finite and >= 0" : "finite");
+  facts.largest = std::fmax(std::fabs(lowest), std::fabs(highest));
+  facts.both_signs = lowest < 0 && highest > 0;
+  if (facts.largest == 0) return facts;
+  if (facts.largest < std::numeric_limits<double>::min())
+    throw InvalidArgument("the largest |charge|", facts.largest,
+                          "0, or at least 2.2250738585072014e-308");
+  facts.unit = std::ldexp(1.0, std::ilogb(facts.largest));
+  return facts;
+}
+
+/// Adds up q and |q|, in whole numbers, so that sums are the same for every number of threads.
+template <class Charges>
+struct SumCharges {
+  Charges charges;
+  double per_unit;
+
+  KOKKOS_FUNCTION void operator()(std::int64_t i, std::int64_t& net, std::int64_t& sizes) const {
+    const auto q = std::int64_t(double(charges(i)) * per_unit);
+    net += q;
+    sizes += q < 0 ? -q : q;
+  }
+};
+
+/// |sum q| / sum |q|: 1 for charges of one sign or none at all, near 0 for those that cancel. What is less than a
+/// millionth of the largest |q| counts as 0. `unit` is that of their ChargeFacts.
+template <class Space, class Charges>
+double net_share(Space const& space, Charges const& charges, double unit) {
+  constexpr double steps = 1 << 20;  // of 2^31 charges the sum is 2^52 at most
+  std::int64_t net = 0, sizes = 0;
+  Kokkos::parallel_reduce("fmm::charges::net", range(space, std::int64_t(charges.extent(0))),
+                          SumCharges<Charges>{charges, steps / unit}, net, sizes);
+  return sizes > 0 ? std::fabs(double(net)) / double(sizes) : 1;
+}
+
+/// The smallest index for which `inspect(i, bad)` lowers `bad` to it; the largest number if there is none.
+template <class Space, class Inspect>
+std::int64_t first_bad(Space const& space, std::string const& name, std::int64_t count,
+                       Inspect const& inspect) {
+  std::int64_t bad;
+  Kokkos::parallel_reduce(name, range(space, count), inspect, Kokkos::Min<std::int64_t>(bad));
+  space.fence();
+  return bad;
+}
+
+/// The smallest index of a row that is not finite.
+template <class Field>
+struct InspectField {
+  Field field;
+
+  KOKKOS_FUNCTION void operator()(std::int64_t i, std::int64_t& bad) const {
+    const double x = field(i, 0), y = field(i, 1), z = field(i, 2);
+    if (!(x - x == 0 && y - y == 0 && z - z == 0) && i < bad) bad = i;
+  }
+};
+
+/// Throws InvalidArgument for a row of the (N,3) `field` that is not finite.
+template <class Space, class Field>
+void check_finite(Space const& space, std::string const& name, Field const& field) {
+  const auto rows = std::int64_t(field.extent(0));
+  const std::int64_t bad =
+      first_bad(space, "fmm::" + name + "::inspect", rows, InspectField<Field>{field});
+  if (bad < rows) refuse_row(space, name, field, bad);
+}
+
+/// Charges into tree order, and sums to zero, if there are any.
+template <class Space, class Charges, class Real, class StoredReal>
+struct TakeCharges {
+  Charges charges;
+  double per_unit;
+  Array<BodyIndex, Space> order;
+  Array<Body<StoredReal>, Space> bodies;
+  Array<Sums<Real>, Space> sums;
+
+  KOKKOS_FUNCTION void operator()(std::int64_t i) const {
+    if constexpr (is_host_space_v<Space>)
+      if (i + bodies_ahead < std::int64_t(order.extent(0)))
+        prefetch(charges(order(i + bodies_ahead)));
+    bodies(i).q = StoredReal(double(charges(order(i))) * per_unit);
+    if (sums.extent(0) > 0) sums(i) = {Real(0), Real(0), Real(0), Real(0)};
+  }
+};
+
+/// Charges into tree order, divided by their `unit`; `sums`, which may be empty, are set to zero.
+template <class Space, class Charges, class Real, class StoredReal>
+void take_charges(Space const& space, double unit, Charges const& charges,
+                  Array<BodyIndex, Space> order, Array<Body<StoredReal>, Space> bodies,
+                  Array<Sums<Real>, Space> sums) {
+  for_range("fmm::charges", space, order.extent(0),
+            TakeCharges<Space, Charges, Real, StoredReal>{charges, 1 / unit, order, bodies, sums});
+}
+
+}  // namespace fmm::engine

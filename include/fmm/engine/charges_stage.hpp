@@ -1,0 +1,44 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// The first and the last stage of an evaluation: charges into tree order, results into the caller's.
+#pragma once
+
+#include "charges.hpp"
+#include "results.hpp"
+#include "stage.hpp"
+#include "workspace.hpp"
+
+namespace fmm::engine {
+
+/// Charges into tree order, their `bodies` the tree's bodies or positions, and room for the
+/// sums, which are set to zero if `clears`. Throws InvalidArgument for charges, softening or
+/// results as above, before anything is written.
+template <class Potential, class Field, class Space, class Precision, class Charges, class Bodies>
+void charges_stage(Space const& space, Workspace<Space, Precision>& memory,
+                   BodyTree<Space, Precision>& tree, KernelProfile const& kernel,
+                   Charges const& charges, Bodies const& bodies, bool clears, Report* report) {
+  const typename Charges::const_type constant = charges;
+  stage(space, report, "charges", [&] {
+    const ChargeFacts facts = inspect_charges(space, kernel.positive, constant);
+    check_ranges<Precision, Potential, Field>(kernel, tree.cube, facts.sum);
+    tree.charges = facts;
+    memory.sums.resize(tree.size);
+    take_charges(space, facts.unit, constant, tree.permutation, bodies,
+                 memory.sums.view(clears ? tree.size : 0));
+  });
+  if (report) add_work(*report, "charges", tree.size);
+}
+
+/// Sums of the tree's bodies, made with a length as unit, into the caller's order.
+template <class Space, class Precision, class Potential, class Field>
+void results_stage(Space const& space, BodyTree<Space, Precision> const& tree,
+                   Array<Sums<sum_t<Precision>>, Space> sums, KernelProfile const& kernel,
+                   double length, Potential const& potential, Field const& field, Report* report) {
+  const double unit = kernel.potential_unit(length) * tree.charges.unit;
+  stage(space, report, "results", [&] {
+    give_results(space, sums, gathers_results_v<Space> ? tree.place : tree.permutation, unit,
+                 unit / length, potential, field);
+  });
+  if (report) add_work(*report, "results", tree.size);
+}
+
+}  // namespace fmm::engine

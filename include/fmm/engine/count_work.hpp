@@ -1,0 +1,78 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// What an evaluation works through: pairs, translations and their operations.
+#pragma once
+
+#include "../kernels/flops.hpp"
+#include "far_field.hpp"
+#include "plan_data.hpp"
+#include "stage.hpp"
+
+namespace fmm::engine {
+
+/// Bodies of the cells in a row of a list.
+template <class Space>
+KOKKOS_FUNCTION std::int64_t bodies_in_row(Array<Cell, Space> const& cells, Csr<Space> const& list,
+                                           std::int64_t row) {
+  std::int64_t bodies = 0;
+  const Offset count = list.length(row);
+  for (Offset k = 0; k < count; ++k)
+    bodies += cells(list.entries(list.offsets(row) + k)).body_count;
+  return bodies;
+}
+
+/// Pairs of bodies, of a body with a cell's multipole, and of a body with a cell's local expansion, in the
+/// lists of cell i.
+template <class Space>
+struct CountPairs {
+  Array<Cell, Space> cells;
+  InteractionLists<Space> lists;
+  bool m2l_at_bodies;
+
+  KOKKOS_FUNCTION void operator()(std::int64_t i, std::int64_t& pairs, std::int64_t& m2p_pairs,
+                                  std::int64_t& p2l_pairs) const {
+    auto const& [m2l, p2l, m2p, p2p] = lists;
+    const std::int64_t bodies = cells(i).body_count;
+    for (Offset k = p2p.offsets(i); k < p2p.offsets(i + 1); ++k)
+      pairs +=
+          bodies * (p2p.entries(k) == CellIndex(i) ? bodies - 1 : cells(p2p.entries(k)).body_count);
+    m2p_pairs += bodies * (m2p.length(i) + (m2l_at_bodies ? m2l.length(i) : 0));
+    p2l_pairs += bodies_in_row(cells, p2l, i);
+  }
+};
+
+/// Pairs of bodies, as the chapter counts: 20 operations for potential and force, 19 for the force, 10 for
+/// the potential.
+template <class Want>
+void count_pairs(std::int64_t pairs, Report& report) {
+  report.p2p_pairs += pairs;
+  add_work(report, "p2p", pairs, Want::field ? (Want::potential ? 20 : 19) : 10);
+}
+
+/// Counts and flops of both.
+template <class Expansion, class FarFieldScheme, class Want, class Space, class Precision>
+void count_tree_work(Space const& space, PlanData<Space, Precision> const& plan, Report& report) {
+  constexpr bool has_locals = has_locals_v<FarFieldScheme>;
+  std::int64_t pairs = 0, m2p_pairs = 0, p2l_pairs = 0;
+  Kokkos::parallel_reduce("fmm::count", range(space, plan.tree.octree.cells.extent(0)),
+                          CountPairs<Space>{plan.tree.octree.cells, plan.lists, !has_locals}, pairs,
+                          m2p_pairs, p2l_pairs);
+  using Real = real_t<Precision>;
+  const auto flops = body_flops<basis_t<Expansion>, Real, Want::potential, Want::field>();
+  const auto translations = translation_flops<Expansion, Real>();
+  const std::int64_t cells = plan.tree.octree.cells.extent(0);
+  add_work(report, "p2m", plan.tree.size, flops.p2m);
+  add_work(report, "m2m", cells - 1, translations.m2m);
+  if constexpr (has_locals) {
+    report.m2l += std::int64_t(plan.lists.m2l.entries.extent(0));
+    FarFieldScheme::template count<Expansion>(space, plan.memory, plan.lists.m2l, report);
+    if (p2l_pairs > 0) add_work(report, "p2l", p2l_pairs, flops.p2l);
+    report.p2l += p2l_pairs;
+    add_work(report, "l2l", cells - 1, translations.l2l);
+    add_work(report, "l2p", plan.tree.size, flops.l2p);
+  }
+  if (m2p_pairs > 0) add_work(report, "m2p", m2p_pairs, flops.m2p);
+  report.m2p += m2p_pairs;
+  count_pairs<Want>(pairs, report);
+}
+
+}  // namespace fmm::engine

@@ -1,0 +1,31 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// The near field: P2P with the leaves of a list.
+#pragma once
+
+#include "../kernels/p2p/p2p.hpp"
+#include "../options.hpp"
+#include "body_tree.hpp"
+#include "row_parts.hpp"
+#include "workspace.hpp"
+
+namespace fmm::engine {
+
+/// The near field's part, of the bodies in `tiles`, added to `sums`; a leaf itself is implied in its row of `list`.
+/// The kernel is in units of the cube, if it can be. The options say how sources are taken in mixed precision.
+template <class Want, class Space, class Precision, class Kernel>
+void add_near_field(Space const& space, Workspace<Space, Precision>& memory,
+                    BodyTree<Space, Precision> const& tree, Kernel const& kernel,
+                    Array<Tile, Space> tiles, Csr<Space> list,
+                    Array<Sums<sum_t<Precision>>, Space> sums, Options const& options) {
+  auto const& octree = tree.octree;
+  const auto parts =
+      parts_of_rows(space, memory, octree, tiles, list, Tuning<Space, real_t<Precision>>::p2p_part);
+  if constexpr (two_part_v<Precision>)
+    if (options.one_part)
+      return p2p<Want, MixedInOnePart>(space, kernel, octree.cells, tiles, list, tree.bodies, {},
+                                       sums, parts);
+  p2p<Want, Precision>(space, kernel, octree.cells, tiles, list, tree.bodies, tree.low, sums, parts,
+                       margin_for(options.tolerance));
+}
+
+}  // namespace fmm::engine

@@ -1,0 +1,86 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// What a plan consists of, what it was made for, and the pool of plans whose memory is used again.
+#pragma once
+
+#include <cmath>
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "body_tree.hpp"
+#include "workspace.hpp"
+
+namespace fmm::engine {
+
+/// One for each traversal, by whose address their plans are told apart.
+template <class Traversal>
+inline constexpr char traversal_mark = 0;
+
+/// What a plan was made for.
+struct PlanFacts {
+  void const* traversal = nullptr;  ///< &traversal_mark<Traversal>
+  double far_from = 0;  ///< in the caller's unit: no expansion of the lists acts on a nearer body
+  int order = -1;       ///< of the expansions
+  int all_pairs_shape = 0;  ///< AllPairs only: the index of the tiles' P2PShape
+};
+
+/// A plan: what it was made for, the bodies in their tree, the interaction lists, and the memory of all of it.
+template <class Space, class Precision>
+struct PlanData {
+  PlanFacts facts;
+  BodyTree<Space, Precision> tree;  ///< of targets and sources, which are one set of bodies
+  InteractionLists<Space> lists;
+  Workspace<Space, Precision> memory;
+};
+
+/// Throws unless the plan was made by a solver with that traversal.
+FMM_SELDOM inline void check_traversal(void const* of_plan, void const* mark) {
+  if (of_plan != mark)
+    throw InvalidArgument("plan", "one of another traversal", "made with the solver's own");
+}
+
+/// Throws unless bodies as near as a kernel's far field begins are in the plan's near field; all
+/// are nearer than 2 edges.
+FMM_SELDOM inline void check_near_field(double of_plan, double far_from, Cube const& cube) {
+  if (of_plan < std::fmin(far_from, 2 * cube.edge))
+    throw InvalidArgument(
+        "plan's near field", of_plan,
+        "at least " + to_text(far_from) +
+            ", as this solver's kernel and softening need it: build the plan with it");
+}
+
+/// Throws unless the plan's lists were made for expansions of that order.
+FMM_SELDOM inline void check_order(int of_plan, int order) {
+  if (of_plan != order)
+    throw InvalidArgument("plan's order", of_plan, std::to_string(order) + ", that of the solver");
+}
+
+/// Throws if there are any in a list that a solver has no use for.
+FMM_SELDOM inline void refuse_entries(char const* list, std::int64_t entries) {
+  if (entries > 0)
+    throw InvalidArgument("plan." + std::string(list) + "_entries()", entries,
+                          "0 with this solver: the plan is of another one");
+}
+
+/// The memory of a solver's plans; that of plans which nobody holds any more is used again.
+template <class Space, class Precision>
+class PlanPool {
+ public:
+  using Data = PlanData<Space, Precision>;
+
+  FMM_SELDOM std::shared_ptr<Data> free_plan() {
+    for (auto const& plan : all_)
+      if (plan.use_count() == 1) return plan;
+    return all_.emplace_back(std::make_shared<Data>());
+  }
+  FMM_SELDOM std::size_t bytes() const {
+    std::size_t bytes = 0;
+    for (auto const& plan : all_) bytes += plan->memory.bytes();
+    return bytes;
+  }
+
+ private:
+  std::vector<std::shared_ptr<Data>> all_;
+};
+
+}  // namespace fmm::engine

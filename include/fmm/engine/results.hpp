@@ -1,0 +1,118 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// The way of sums into the caller's order and units, and the check that the results' type has room for them.
+#pragma once
+
+#include <cmath>
+#include <string>
+
+#include "../cells/cell.hpp"
+#include "../kernels/pair_kernel.hpp"
+#include "../simd/simd.hpp"
+#include "../tree/octree.hpp"
+#include "checks.hpp"
+
+namespace fmm::engine {
+
+/// Whether results are gathered by `place`, in the caller's order (a GPU writes whole lines then), or
+/// scattered by `order`.
+template <class Space>
+inline constexpr bool gathers_results_v = !is_host_space_v<Space>;
+
+/// Results into the caller's order and units.
+template <class Space, class Real, class Potential, class Field>
+struct GiveResults {
+  Array<Sums<Real>, Space> sums;
+  Array<BodyIndex, Space> way;  ///< place or order
+  double potential_unit, field_unit;
+  Potential potential;
+  Field field;
+
+  KOKKOS_FUNCTION void operator()(std::int64_t i) const {
+    constexpr bool gathers = gathers_results_v<Space>;
+    if constexpr (!gathers)
+      if (i + bodies_ahead < std::int64_t(way.extent(0))) prepare(way(i + bodies_ahead));
+    const Sums<Real> s = sums(gathers ? way(i) : i);
+    const std::int64_t to = gathers ? i : way(i);
+    if constexpr (!std::is_same_v<Potential, None>)
+      potential(to) = typename Potential::value_type(double(s.potential) * potential_unit);
+    if constexpr (!std::is_same_v<Field, None>) {
+      using T = typename Field::value_type;
+      field(to, 0) = T(double(s.x) * field_unit);
+      field(to, 1) = T(double(s.y) * field_unit);
+      field(to, 2) = T(double(s.z) * field_unit);
+    }
+  }
+
+ private:
+  KOKKOS_FORCEINLINE_FUNCTION void prepare(std::int64_t to) const {
+    if constexpr (!std::is_same_v<Potential, None>) prefetch_to_write(potential(to));
+    if constexpr (!std::is_same_v<Field, None>)
+      for (int d = 0; d < 3; ++d) prefetch_to_write(field(to, d));
+  }
+};
+
+template <class Space, class Real, class Potential, class Field>
+void give_results(Space const& space, Array<Sums<Real>, Space> sums, Array<BodyIndex, Space> way,
+                  double potential_unit, double field_unit, Potential const& potential,
+                  Field const& field) {
+  for_range("fmm::results", space, way.extent(0),
+            GiveResults<Space, Real, Potential, Field>{sums, way, potential_unit, field_unit,
+                                                       potential, field});
+}
+
+/// Bodies with a result that is infinite or not a number.
+template <class Potential, class Field>
+struct CountNotFinite {
+  Potential potential;
+  Field field;
+
+  KOKKOS_FUNCTION void operator()(std::int64_t i, std::int64_t& count) const {
+    bool finite = true;
+    const auto check = [&](double x) { finite = finite && x - x == 0; };
+    if constexpr (!std::is_same_v<Potential, None>) check(potential(i));
+    if constexpr (!std::is_same_v<Field, None>)
+      for (int d = 0; d < 3; ++d) check(field(i, d));
+    count += !finite;
+  }
+};
+
+template <class Space, class Potential, class Field>
+std::int64_t not_finite(Space const& space, std::int64_t bodies, Potential const& potential,
+                        Field const& field) {
+  std::int64_t count = 0;
+  Kokkos::parallel_reduce("fmm::results::inspect", range(space, bodies),
+                          CountNotFinite<Potential, Field>{potential, field}, count);
+  space.fence();
+  return count;
+}
+
+/// Whether results go to a View of float.
+template <class Result>
+inline constexpr bool is_of_float_v = std::is_same_v<typename Result::value_type, float>;
+template <>
+inline constexpr bool is_of_float_v<None> = false;
+
+/// Throws InvalidArgument if float has no room for results whose unit that is; 0, of no charges, is
+/// none.
+template <class Result>
+void check_unit(char const* result, double unit) {
+  if constexpr (is_of_float_v<Result>)
+    if (unit != 0 && !(unit >= 1e-30 && unit <= 1e30))
+      throw InvalidArgument("the unit of " + std::string(result) + " in float", unit,
+                            "1e-30 to 1e30: take Views of double, or other units");
+}
+
+/// Throws InvalidArgument for a softening that the precision has no room for beside the bodies'
+/// cube, and for results in float whose unit it has no room for. Units are those of all charges at
+/// the distance of the cube's edge, or of the softening if that is longer.
+template <class Precision, class Potential, class Field>
+void check_ranges(KernelProfile const& kernel, Cube const& cube, double sum_of_charges) {
+  const double edge = cube.is_point ? 0 : cube.edge, length = std::fmax(edge, kernel.softening);
+  if (!cube.is_point) check_softening(kernel.softening, edge, std::is_same_v<Precision, double>);
+  if (!kernel.rescalable || length == 0) return;
+  const double unit = std::fabs(kernel.potential_unit(length)) * sum_of_charges;
+  check_unit<Potential>("the potential", unit);
+  if (!cube.is_point) check_unit<Field>("the field", unit / length * (edge / length));
+}
+
+}  // namespace fmm::engine

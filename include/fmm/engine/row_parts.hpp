@@ -1,0 +1,33 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// Very long rows of a list cut into parts, on a GPU.
+#pragma once
+
+#include <algorithm>
+
+#include "../kernels/mapping/tile_parts.hpp"
+#include "../tree/octree.hpp"
+#include "../tuning.hpp"
+#include "workspace.hpp"
+
+namespace fmm::engine {
+
+/// Parts of the rows that the leaves of these tiles, all or some of the tree's, have in a list, if there is a very long
+/// one: more than `least` entries, and four times the mean. On a host rows stay whole.
+template <class Space, class Precision>
+TileParts<Space, sum_t<Precision>> parts_of_rows(
+    [[maybe_unused]] Space const& space, [[maybe_unused]] Workspace<Space, Precision>& memory,
+    [[maybe_unused]] Octree<Space> const& tree, [[maybe_unused]] Array<Tile, Space> tiles,
+    [[maybe_unused]] Csr<Space> list, [[maybe_unused]] int least) {
+  if constexpr (!is_host_space_v<Space>)
+    if (list.longest > least) {
+      const double tiles_per_leaf = double(tree.tiles.extent(0)) / double(tree.leaves.extent(0));
+      const double mean = double(list.entries.extent(0)) / double(tiles.extent(0)) * tiles_per_leaf;
+      const Offset most = std::max<Offset>(least, Offset(4 * mean));
+      if (list.longest > most)
+        return cut_rows(space, tiles, list, most, Tuning<Space, real_t<Precision>>::tile,
+                        memory.parts);
+    }
+  return {};
+}
+
+}  // namespace fmm::engine
