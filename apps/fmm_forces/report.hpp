@@ -7,7 +7,8 @@
 #include <string>
 #include <vector>
 
-#include "session.hpp"
+#include "measurement.hpp"
+#include "settings.hpp"
 
 namespace forces {
 

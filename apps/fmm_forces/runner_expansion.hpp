@@ -4,6 +4,7 @@
 
 #include <type_traits>
 
+#include "runner.hpp"
 #include "shared_instances.hpp"
 
 namespace forces {

@@ -5,16 +5,13 @@
 
 #include <cstdint>
 #include <fmm/tolerance/order_selection.hpp>
-#include <fmm/report.hpp>
-#include <map>
 #include <memory>
 #include <optional>
 #include <string>
-#include <vector>
 
 #include "bodies.hpp"
+#include "measurement.hpp"
 #include "progress.hpp"
-#include "results.hpp"
 #include "settings.hpp"
 
 namespace forces {
@@ -27,43 +24,6 @@ struct RunRequest {
   std::int64_t check = 0;   ///< random targets whose sums are compared with a direct sum in double
   std::uint64_t check_seed = 0;
   bool wants_results = false;  ///< all results are wanted on the host (of a direct sum in full)
-};
-
-/// Errors against the direct sum in double.
-struct ErrorStatistics {
-  double force_l2 = 0;      ///< sqrt(sum |a - a_ref|^2 / sum |a_ref|^2)
-  double force_p99 = 0;     ///< 99th percentile of |a - a_ref| / |a_ref|
-  double force_max = 0;     ///< largest |a - a_ref| / |a_ref|
-  double potential_l2 = 0;  ///< as force_l2
-  std::int64_t samples = 0;
-  std::int64_t not_finite = 0;  ///< of these, with a result that is infinite or not a number
-
-  /// |a - a_ref| / |a_ref| counted in tenths of a decade: bin b holds 10^(b/10) to 10^((b+1)/10).
-  std::map<int, std::int64_t> histogram;
-};
-
-/// The search for the fastest setting that holds a tolerance.
-struct TuningFacts {
-  bool held;       ///< whether one was found; if not, the setting is the one that needs no search
-  int trials;      ///< settings that were tried
-  double seconds;  ///< that it took
-};
-
-/// One method on one set of bodies. Seconds are medians of the repeats, without stage timing.
-struct Measurement {
-  MethodSettings settings{};   ///< options as the solver has them
-  int depth = 0;               ///< deepest level of the tree
-  std::vector<double> totals;  ///< from unsorted bodies to results in their order, each repeat
-  double total = 0;            ///< as everything here, without the first run, which warms up
-  double build = 0;
-  double evaluate = 0;
-  std::optional<double>
-      first;  ///< of that: memory is allocated and, with a tolerance, pair_error found
-  std::optional<std::int64_t> sampled_targets;  ///< of a direct sum that was not run in full
-  fmm::Report report;                           ///< stages and counts of one more run
-  std::optional<ErrorStatistics> error;
-  std::optional<TuningFacts> tuning;
-  Results results;  ///< if the request wants them
 };
 
 class Session {

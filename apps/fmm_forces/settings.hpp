@@ -5,8 +5,9 @@
 
 #include <cstdint>
 #include <filesystem>
-#include <fmm/tolerance/order_selection.hpp>
 #include <fmm/options.hpp>
+#include <fmm/tolerance/order_selection.hpp>
+#include <functional>
 #include <optional>
 #include <string>
 #include <vector>
@@ -58,6 +59,12 @@ struct Settings {
   std::optional<std::filesystem::path> report;
 };
 
+/// Whether the far field errs by what it knows nothing of: Plummer's softening.
+inline bool has_softening_error(Settings const& settings) {
+  return settings.kernel == KernelKind::gravity &&
+         settings.softening_kind == SofteningKind::plummer;
+}
+
 /// One method with everything that it needs to know.
 struct MethodSettings {
   Method method;
@@ -79,6 +86,19 @@ struct Build {
   std::vector<Backend> backends;  // of Kokkos
   Backend default_backend;
 };
+
+/// "1, 2, 3"
+inline std::string join(std::vector<int> const& numbers) {
+  std::string text;
+  for (const int number : numbers) (text += text.empty() ? "" : ", ") += std::to_string(number);
+  return text;
+}
+
+/// Whether the user gave that option ("--n").
+using Given = std::function<bool(char const* flag)>;
+
+/// Throws fmm::InvalidArgument or UserError for options that contradict each other.
+void check(Settings const& settings, Given const& given);
 
 /// The checked settings; nothing if help or the version was asked for and printed. Throws
 /// fmm::InvalidArgument or UserError.

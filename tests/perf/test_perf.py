@@ -13,19 +13,17 @@ import unittest
 from concurrent.futures import ThreadPoolExecutor
 
 ROOT = os.path.dirname(os.path.dirname(os.path.dirname(os.path.abspath(__file__))))
-PERF = os.path.join(ROOT, "perf")
-sys.path[:0] = [PERF, os.path.join(ROOT, "tests")]
+SCRIPTS = os.path.join(ROOT, "perf", "scripts")
+sys.path[:0] = [SCRIPTS, os.path.join(ROOT, "tests")]
 
 import accuracy  # noqa: E402
 import bits  # noqa: E402
 import compare  # noqa: E402
 import criteria  # noqa: E402
-import curves  # noqa: E402
-import runs  # noqa: E402
-import search  # noqa: E402
 import tolerance  # noqa: E402
-from bounds import Platform, table_of  # noqa: E402
 from cases import FolderCase, backends_in  # noqa: E402
+from common import curves, runs, search  # noqa: E402
+from common.bounds import Platform, table_of  # noqa: E402
 
 BUILD = os.environ.get("FMM_BUILD", os.path.join(ROOT, "build"))
 QUICK = ("time", "--backend", "openmp", "--quick", "--threads", "2")
@@ -45,7 +43,7 @@ class Case(FolderCase):
         return self.path(name)
 
     def script(self, name, *arguments, python=sys.executable):
-        return subprocess.run([python, os.path.join(PERF, name), *map(str, arguments)],
+        return subprocess.run([python, os.path.join(SCRIPTS, name), *map(str, arguments)],
                               capture_output=True, text=True)
 
     def measured_once(self, script, *arguments):
@@ -511,7 +509,7 @@ def accuracy_results():
 
 
 class Limits(Case):
-    """perf/limits.py reads what ncu writes."""
+    """perf/scripts/limits.py reads what ncu writes."""
 
     STALL = "smsp__average_warps_issue_stalled_{}_per_issue_active.ratio"
     HEADER = ["ID", "Kernel Name", "gpu__time_duration.sum", "launch__registers_per_thread",
@@ -621,7 +619,7 @@ class Figures(Case):
 
 
 class Tolerances(Case):
-    """perf/tolerance.py: random cases hold their tolerances, and one that does not is told."""
+    """perf/scripts/tolerance.py: random cases hold their tolerances, and one that does not is told."""
 
     CASES = 18
 
@@ -664,7 +662,7 @@ class Tolerances(Case):
 
 
 class Bits(Case):
-    """perf/bits.py: what changes bits or numbers of pairs is told."""
+    """perf/scripts/bits.py: what changes bits or numbers of pairs is told."""
 
     def test_what_differs_is_named(self):
         before = self.path("before.json")

@@ -2,9 +2,9 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """The three experiments of Yokota & Barba's chapter, on the unit cube in float.
 
-    perf/experiments.py time --backend BACKEND [--same-depth]    time against N at L2 force error 1e-4
-    perf/experiments.py breakdown --backend BACKEND              seconds of each stage at N = 10^7
-    perf/experiments.py flops --backend BACKEND                  Gflop/s of P2P, M2P and M2L against N
+    perf/scripts/experiments.py time --backend BACKEND [--same-depth]    time against N at L2 force error 1e-4
+    perf/scripts/experiments.py breakdown --backend BACKEND              seconds of each stage at N = 10^7
+    perf/scripts/experiments.py flops --backend BACKEND                  Gflop/s of P2P, M2P and M2L against N
 
 Everything that is measured is a run of fmm_forces or fmm_bench, whose command line is printed and kept
 with its report in FOLDER/<experiment>-<backend>.json: an experiment that was interrupted goes on where it
@@ -16,23 +16,13 @@ import os
 import re
 import sys
 
-from curves import crossover, extrapolate_direct, interpolate, sizes
-from runs import Failed, OutOfTime, load
-from search import FIRST_LEAF, ROOT, SAME_DEPTH, SETTINGS, Experiment, point
+from common.curves import CROSSOVERS, crossover, curve_of, extrapolate_direct, interpolate, sizes
+from common.paths import ROOT
+from common.runs import Failed, OutOfTime, load
+from common.search import FIRST_LEAF, SAME_DEPTH, SETTINGS, Experiment, point
+from common.tables import print_table, seconds_text
 
 DIRECT_SECONDS = 30  # a direct sum that would take longer is extrapolated
-
-
-def print_table(header, rows):
-    rows = [[str(cell) for cell in row] for row in rows]
-    widths = [max(len(row[i]) for row in [header, *rows]) for i in range(len(header))]
-    for row in [header, ["-" * width for width in widths], *rows]:
-        print("| " + " | ".join(cell.ljust(width) for cell, width in zip(row, widths)) + " |")
-    print(flush=True)
-
-
-def seconds_text(value):
-    return f"{value:.3g} s" if value >= 1 else f"{1e3 * value:.3g} ms"
 
 
 class Time(Experiment):
@@ -184,16 +174,6 @@ class Time(Experiment):
         measured = [n for n, _ in self.curve(slower, resource, measured=True)]
         guessed = found.between and measured and found.between[1] > measured[-1]
         return found.text() + (" (extrapolated)" if guessed else "")
-
-
-CROSSOVERS = [("treecode below direct", "direct", "treecode"), ("FMM below direct", "direct", "fmm"),
-              ("FMM below treecode", "treecode", "fmm")]
-
-
-def curve_of(points, variant, method, resource, measured=False):
-    return sorted((p["n"], p["seconds"]) for p in points
-                  if p["variant"] == variant and p["method"] == method
-                  and p["resource"] == resource and not (measured and p["extrapolated"]))
 
 
 def statements(folder, quick, variant):

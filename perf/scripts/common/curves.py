@@ -3,6 +3,10 @@
 portability of Pennycook, Sewall & Lee. A curve is a list of (N, seconds), rising in N."""
 import math
 
+# Of the experiment `time`: what is told of it, the slower and the faster method.
+CROSSOVERS = [("treecode below direct", "direct", "treecode"), ("FMM below direct", "direct", "fmm"),
+              ("FMM below treecode", "treecode", "fmm")]
+
 
 def sizes(first, last, per_decade):
     """Numbers of bodies, evenly spread over the logarithm, with both ends where they fit."""
@@ -62,6 +66,13 @@ def crossover(slower, faster):
             share = -before / (after - before)
             return Crossover(n=a * (b / a) ** share, between=(a, b), shared=shared)
     return Crossover(always=True, shared=shared)
+
+
+def curve_of(points, variant, method, resource, measured=False):
+    """That of the experiment `time`, from the rows of its file."""
+    return sorted((p["n"], p["seconds"]) for p in points
+                  if p["variant"] == variant and p["method"] == method
+                  and p["resource"] == resource and not (measured and p["extrapolated"]))
 
 
 def portability(efficiencies):

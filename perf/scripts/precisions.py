@@ -2,15 +2,15 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """What mixed precision and double cost in units of float, at one setting of the FMM.
 
-    perf/precisions.py build/fmm_forces --report perf/results/DEVICE-precisions.json [--n 1e6]
+    perf/scripts/precisions.py build/fmm_forces --report perf/results/DEVICE-precisions.json [--n 1e6]
 
 The dual traversal of order 6 with theta 0.7 and leaves of 96. Seconds are the median of the repeats, those of P2P
 are of the one run whose stages are timed; errors are against direct sums in double. Runs are kept in the file, and
 those that are there are not measured again.
 """
-from experiments import print_table
-from runs import Runs
-from scans import line_of, parser_of, row_of
+from common.runs import Runs
+from common.scans import line_of, parser_of, row_of
+from common.tables import print_table
 
 PRECISIONS = {"float": ["--precision", "float"], "mixed": ["--precision", "mixed"],
               "mixed in one part": ["--precision", "mixed", "--one-part"], "double": ["--precision", "double"]}

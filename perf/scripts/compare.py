@@ -2,7 +2,7 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """Compares the times of two result files, entry by entry, and fails on a regression.
 
-    perf/compare.py before.json after.json [--factor 3] [--noise 0.02]
+    perf/scripts/compare.py before.json after.json [--factor 3] [--noise 0.02]
 
 Files are reports of fmm_forces, experiments, or Google Benchmark's JSON. The noise is measured: the
 relative standard deviation of an entry's repeats, or of those of the whole file where that is larger. An
@@ -15,7 +15,7 @@ import math
 import statistics
 import sys
 
-from runs import read
+from common.runs import read
 
 
 class CannotCompare(Exception):

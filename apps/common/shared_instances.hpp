@@ -3,7 +3,7 @@
 // products) is compiled once, in shared_instances.cpp, and not again in each order's translation unit.
 #pragma once
 
-#include "runner.hpp"
+#include "bodies_on.hpp"
 
 #if FORCES_HAS_GEMM
 #include <fmm/batched_gemm.hpp>

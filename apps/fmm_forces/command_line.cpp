@@ -1,23 +1,19 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // The command line by CLI11. Numbers and choices are parsed here, so that every refusal names the
 // argument, its value and what is allowed.
-#include "settings.hpp"
-
 #include <CLI/CLI.hpp>
 #include <algorithm>
 #include <charconv>
 #include <cmath>
-#include <fmm/tolerance/order_selection.hpp>
 #include <fmm/errors.hpp>
 #include <fmm/tree/criteria/criteria.hpp>
 #include <functional>
 #include <limits>
 #include <sstream>
 #include <type_traits>
-#include <utility>
 
 #include "bodies.hpp"
-#include "results.hpp"
+#include "settings.hpp"
 #include "user_error.hpp"
 #include "versions.hpp"
 
@@ -38,13 +34,7 @@ Examples:
   fmm_forces --model cube --method fmm --tree uniform --traversal lists --order 10 \
              --precision double --report report.json)";
 
-std::string join(std::vector<int> const& numbers) {
-  std::string text;
-  for (const int number : numbers) (text += text.empty() ? "" : ", ") += std::to_string(number);
-  return text;
-}
-
-std::string join(std::vector<Backend> const& backends) {
+std::string names_of(std::vector<Backend> const& backends) {
   std::string text;
   for (const Backend backend : backends) (text += text.empty() ? "" : ", ") += name_of(backend);
   return text;
@@ -333,10 +323,10 @@ void CommandLine::add_machine() {
         const auto& all = build_.backends;
         if (!backend || std::find(all.begin(), all.end(), *backend) == all.end())
           throw fmm::InvalidArgument("--backend", text,
-                                     "auto or one of " + join(all) + " (compiled in)");
+                                     "auto or one of " + names_of(all) + " (compiled in)");
         settings_.backend = *backend;
       },
-      "Kokkos backend, compiled in: " + join(build_.backends) +
+      "Kokkos backend, compiled in: " + names_of(build_.backends) +
           " [auto: " + name_of(build_.default_backend) + "]");
   add_integer("--threads", "T", settings_.threads, 1, most_threads,
               "Threads of the host, 1 to " + std::to_string(most_threads) +
@@ -371,73 +361,6 @@ void CommandLine::add_output() {
            "JSON array with times (seconds), counts and errors, an entry a method");
 }
 
-bool same_file(std::filesystem::path const& a, std::filesystem::path const& b) {
-  std::error_code error;
-  return a.lexically_normal() == b.lexically_normal() ||
-         (std::filesystem::equivalent(a, b, error) && !error);
-}
-
-void check_source(Settings const& settings, CommandLine const& line) {
-  if (settings.input.has_value() == settings.model.has_value())
-    throw UserError(settings.input ? "--input and --model are not allowed together: exactly one"
-                                   : "neither --input nor --model is given: exactly one");
-  for (char const* flag : {"--n", "--seed", "--charges"})
-    if (settings.input && line.given(flag))
-      throw UserError(std::string(flag) + " is not allowed with --input: it belongs to --model");
-  if (settings.charges == ChargeKind::mixed && !takes_both_signs(settings.kernel))
-    throw fmm::InvalidArgument("--charges", name_of(settings.charges),
-                               "equal (only --kernel laplace takes both signs)");
-}
-
-bool has_softening_error(Settings const& settings) {
-  return settings.kernel == KernelKind::gravity &&
-         settings.softening_kind == SofteningKind::plummer;
-}
-
-void check_physics(Settings const& settings) {
-  if (settings.softening_error && !has_softening_error(settings))
-    throw fmm::InvalidArgument("--softening-error", *settings.softening_error,
-                               "only with --kernel gravity and --softening-kind plummer");
-  if (settings.kernel == KernelKind::gravity) return;
-  const std::string kernel = " with --kernel " + name_of(settings.kernel);
-  if (settings.softening != 0)
-    throw fmm::InvalidArgument("--softening", settings.softening, "0" + kernel);
-  if (settings.softening_kind != defaults::softening_kind)
-    throw fmm::InvalidArgument("--softening-kind", name_of(settings.softening_kind),
-                               name_of(defaults::softening_kind) + kernel);
-  if (settings.G != 1) throw fmm::InvalidArgument("--G", settings.G, "1" + kernel);
-}
-
-void check_machine(Settings const& settings) {
-  if (settings.backend == Backend::serial && settings.threads.value_or(1) != 1)
-    throw fmm::InvalidArgument("--threads", *settings.threads, "1 with the serial backend");
-  if (settings.data == Data::in_float) {
-    if (settings.precision != Precision::single_precision)
-      throw fmm::InvalidArgument("--data", name_of(settings.data),
-                                 "double with --precision " + name_of(settings.precision));
-    if (settings.tolerance)
-      throw fmm::InvalidArgument("--data", name_of(settings.data), "double with --tolerance");
-    if (settings.backend != Backend::cuda)
-      throw fmm::InvalidArgument("--data", name_of(settings.data),
-                                 "double with --backend " + name_of(settings.backend));
-  }
-}
-
-void check_files(Settings const& settings) {
-  if (settings.output) {
-    if (settings.methods.size() != 1)
-      throw UserError("--output needs exactly one --method, not " +
-                      std::to_string(settings.methods.size()));
-    output_format(*settings.output);
-  }
-  if (settings.output && settings.report && same_file(*settings.output, *settings.report))
-    throw UserError("--output and --report are the same file");
-  for (auto const& [flag, file] :
-       {std::pair{"--output", settings.output}, std::pair{"--report", settings.report}})
-    if (file && settings.input && same_file(*file, *settings.input))
-      throw UserError(std::string(flag) + " would replace the file of --input");
-}
-
 }  // namespace
 
 std::optional<Settings> parse_command_line(int argc, char const* const* argv, Build const& build) {
@@ -450,138 +373,10 @@ std::optional<Settings> parse_command_line(int argc, char const* const* argv, Bu
   if (settings.methods.empty())
     for (auto const& [name, method] : Names<Method>::table)
       if (!settings.tolerance || method == Method::fmm) settings.methods.push_back(method);
-  if (settings.tune && !settings.tolerance) throw UserError("--tune is only for --tolerance");
-  if (settings.tune && settings.order)
-    throw UserError("--order is not to be set with --tune, which looks for it");
-  const bool trees = std::any_of(settings.methods.begin(), settings.methods.end(),
-                                 [](Method method) { return method != Method::direct; });
-  if (settings.one_part &&
-      (settings.precision != Precision::mixed_precision || settings.tolerance || !trees))
-    throw UserError(
-        "--one-part is only for --precision mixed without --tolerance, treecode and fmm");
-  check_source(settings, line);
-  check_physics(settings);
-  check_machine(settings);
-  check_files(settings);
+  check(settings, [&](char const* flag) { return line.given(flag); });
   const fmm::tolerance::Cancellation none;  // what is wrong does not depend on it
   for (const Method method : settings.methods) resolve(settings, method, build, none);
   return settings;
-}
-
-/// The settings with order and criterion for their tolerance, and in the place of float mixed
-/// precision, which holds it for close pairs, too. Throws fmm::InvalidArgument.
-Settings with_tolerance(Settings settings, Method method, std::vector<int> const& orders,
-                        fmm::tolerance::Cancellation charges) {
-  const double tolerance = *settings.tolerance;
-  const bool single = settings.precision != Precision::double_precision;
-  if (method == Method::treecode)
-    throw fmm::InvalidArgument("--tolerance", tolerance, "only with --method fmm");
-  if (!fmm::tolerance::is_reached(tolerance, single))
-    throw fmm::InvalidArgument("--tolerance", tolerance, fmm::tolerance::reached_tolerances(single));
-  for (auto const& [name, set] : {std::pair("--theta", settings.theta.has_value()),
-                                  {"--criterion", settings.criterion.has_value()},
-                                  {"--pair-error", settings.pair_error.has_value()},
-                                  {"--traversal", settings.traversal.has_value()}})
-    if (set) throw UserError(std::string(name) + " is not to be set with --tolerance");
-  if (single) settings.precision = Precision::mixed_precision;
-  settings.traversal = Traversal::dual;
-  settings.criterion = Criterion::power;
-  if (!settings.order)
-    settings.order = orders[fmm::tolerance::nearest_order(
-        tolerance, {settings.backend != Backend::cuda, single}, charges, orders)];
-  if (has_softening_error(settings) && !settings.softening_error)
-    settings.softening_error = fmm::tolerance::softening_error_for(tolerance);
-  return settings;
-}
-
-MethodSettings resolve(Settings const& given, Method method, Build const& build,
-                       fmm::tolerance::Cancellation charges) {
-  const Settings settings =
-      given.tolerance ? with_tolerance(given, method, build.orders, charges) : given;
-  const bool mixed = settings.precision == Precision::mixed_precision;
-  if (mixed && settings.translation != Translation::rotation)
-    throw fmm::InvalidArgument("--translation", name_of(settings.translation),
-                               "rotation in mixed precision");
-  const bool by_field =
-      !settings.theta && defaults::has_field_criterion(settings.precision, settings.backend);
-  MethodSettings result{
-      .method = method,
-      .kernel = settings.kernel,
-      .softening_kind = settings.softening_kind,
-      .traversal = settings.traversal.value_or(defaults::traversal(method, by_field)),
-      .criterion = {},
-      .translation = settings.translation,
-      .precision = settings.precision,
-      .backend = settings.backend,
-      .order = 0,
-      .options = {}};
-  result.options.tree = settings.tree;
-  result.options.depth = settings.depth;
-  if (settings.kernel == KernelKind::gravity) {
-    result.options.softening = settings.softening;
-    result.options.G = settings.G;
-  }
-
-  // A wrong order is refused for every method, though the direct sum has no use for it.
-  const auto& orders = build.orders;
-  if (settings.order && std::find(orders.begin(), orders.end(), *settings.order) == orders.end())
-    throw fmm::InvalidArgument("--order", *settings.order,
-                               "one of " + join(orders) + " (compiled in)");
-  if (method == Method::direct) return result;
-
-  if (method == Method::fmm && result.traversal == Traversal::barnes_hut)
-    throw fmm::InvalidArgument("--traversal", name_of(result.traversal),
-                               "lists or dual with --method fmm");
-  if (mixed && result.traversal == Traversal::lists)
-    throw fmm::InvalidArgument("--traversal", name_of(result.traversal),
-                               "barnes-hut or dual in mixed precision");
-  result.order = settings.order.value_or(0);
-  const auto expansion = defaults::expansion(method, settings.precision, settings.backend);
-  if (!settings.order) {  // the default, or the next lower one that is there
-    result.order = orders.front();
-    for (const int order : orders)
-      if (order <= expansion.order) result.order = order;
-  }
-  result.options.softening_error = settings.softening_error;
-  const auto traversal = result.traversal;
-  if (traversal == Traversal::dual)
-    result.criterion = settings.criterion.value_or(by_field ? Criterion::field : Criterion::radius);
-  else if (settings.criterion)
-    throw fmm::InvalidArgument("--criterion", name_of(*settings.criterion),
-                               "only with --traversal dual");
-  if (method == Method::treecode && result.criterion == Criterion::power)
-    throw fmm::InvalidArgument("--criterion", "power",
-                               "radius, field or relative with --method treecode");
-  if (mixed && result.criterion == Criterion::relative)
-    throw fmm::InvalidArgument("--criterion", "relative",
-                               "radius, field or power in mixed precision");
-  if (method == Method::fmm && settings.translation != Translation::rotation &&
-      (result.criterion == Criterion::power || result.criterion == Criterion::relative))
-    throw fmm::InvalidArgument(
-        "--criterion", name_of(*result.criterion),
-        "radius or field with --translation " + name_of(settings.translation));
-  // the classic lists have no choice of theta, and criteria of errors have defaults of their own
-  const bool by_error = result.criterion && *result.criterion != Criterion::radius;
-  result.options.theta = settings.theta;
-  if (!settings.theta && traversal != Traversal::lists && !by_error)
-    result.options.theta = expansion.theta;
-  if (settings.pair_error && !by_error)
-    throw fmm::InvalidArgument("--pair-error", *settings.pair_error,
-                               "only with --criterion field, power or relative");
-  result.options.pair_error = settings.pair_error;
-  result.options.tolerance = settings.tolerance;
-  if (traversal == Traversal::dual && result.options.theta.value_or(0) >= 1)
-    throw fmm::InvalidArgument("--theta", *result.options.theta,
-                               "0 < theta < 1 with --traversal dual");
-  if (traversal == Traversal::lists && settings.theta && std::abs(*settings.theta - 2.0 / 3) > 1e-3)
-    throw fmm::InvalidArgument("--theta", *settings.theta,
-                               "not with --traversal lists, whose theta is 2/3");
-  result.options.leaf_capacity = settings.leaf;
-  if (!settings.leaf)
-    result.options.leaf_capacity = defaults::leaf_capacity(method, settings.backend);
-  result.options.one_part = settings.one_part;
-  if (settings.tune) result.tune_to = settings.tolerance;
-  return result;
 }
 
 }  // namespace forces

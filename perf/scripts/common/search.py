@@ -6,10 +6,10 @@ import re
 import subprocess
 import sys
 
-from runs import Failed, Runs
+from common.paths import ROOT
+from common.runs import Failed, Runs
 
 TOLERANCE = 1e-4
-ROOT = os.path.dirname(os.path.dirname(os.path.abspath(__file__)))
 LEAVES = [8, 16, 24, 32, 48, 64, 96, 128, 192, 256, 384, 512, 768, 1024]
 ORDERS = [1, 2, 3, 4, 5, 6, 7, 8, 10, 12, 16]
 

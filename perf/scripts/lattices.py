@@ -2,7 +2,7 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """Whether a tolerance is held in lattices of ions, and what that costs.
 
-    perf/lattices.py build/fmm_forces --report perf/results/DEVICE-lattices.json
+    perf/scripts/lattices.py build/fmm_forces --report perf/results/DEVICE-lattices.json
 
 Alternating charges at the points of cubic grids (rock salt), each moved along each axis by up to a
 share of the spacing. There whole degrees of a cell's multipole vanish by symmetry, and the field of
@@ -15,7 +15,7 @@ import os
 import random
 import statistics
 
-from runs import Failed, Runs
+from common.runs import Failed, Runs
 
 TOLERANCES = {"double": ["1e-2", "1e-3", "1e-4", "1e-5", "1e-6", "1e-8", "1e-10"],
               "float": ["1e-2", "1e-3", "1e-4"]}

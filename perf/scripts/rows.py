@@ -2,8 +2,8 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """Times of one force evaluation against the project's goals, row by row, on a GPU or a CPU.
 
-    perf/rows.py build-cuda/fmm_forces --report rows.json [--seeds 1 2 3 4 5] [--rows 10^7]
-    perf/rows.py build/fmm_forces --backend openmp --report rows.json
+    perf/scripts/rows.py build-cuda/fmm_forces --report rows.json [--seeds 1 2 3 4 5] [--rows 10^7]
+    perf/scripts/rows.py build/fmm_forces --backend openmp --report rows.json
 
 Each row is one line of fmm_forces, which is printed beside it: potential and force of every body from
 unsorted bodies in the backend's memory to results in their order, the median of the repeats after a
@@ -21,7 +21,7 @@ import argparse
 import json
 import subprocess
 
-from runs import report_of
+from common.runs import report_of
 
 # The program's own choice, but for what a smaller error asks for.
 SETTINGS = {

@@ -3,7 +3,7 @@
 rows that these give, and the file that keeps both (runs.py)."""
 import argparse
 
-from runs import Failed, Runs
+from common.runs import Failed, Runs
 
 FOUND = ("criterion", "theta", "pair_error", "leaf")  # for a tolerance; keys of a report
 

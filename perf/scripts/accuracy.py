@@ -2,16 +2,16 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """How the error depends on order, theta, distribution and precision, and which setting is the fastest.
 
-    perf/accuracy.py build/fmm_forces --report perf/results/DEVICE-accuracy.json [--n 1e5]
+    perf/scripts/accuracy.py build/fmm_forces --report perf/results/DEVICE-accuracy.json [--n 1e5]
 
 Runs the FMM (dual traversal, radii and theta, softening 0) at every order and theta, in the unit cube, the
 Plummer sphere, on the shell and in the disk, in float, mixed and double. A line of fmm_forces each: errors
 are against direct sums in double; seconds are the median of the repeats. Prints, for each distribution and
 precision, the fastest setting that keeps each error. Runs are kept in the file, and those that are there are
-not measured again. perf/plot.py --all draws it.
+not measured again. perf/scripts/plot.py --all draws it.
 """
-from experiments import print_table
-from scans import parser_of, scan
+from common.scans import parser_of, scan
+from common.tables import print_table
 
 ORDERS = [1, 2, 3, 4, 5, 6, 7, 8, 10, 12, 16]
 THETAS = [0.4, 0.5, 0.6, 0.7, 0.8]

@@ -9,7 +9,8 @@ in the same experiment.
 import json
 import os
 
-from curves import portability
+from common.curves import portability
+from common.paths import ROOT
 
 FLOPS_OF_A_PAIR = 20  # as reports count
 
@@ -92,7 +93,7 @@ def rate_of(result):
 
 
 def known_platforms():
-    path = os.path.join(os.path.dirname(os.path.abspath(__file__)), "platforms.json")
+    path = os.path.join(ROOT, "perf", "platforms.json")
     with open(path, encoding="utf-8") as file:
         return json.load(file)
 

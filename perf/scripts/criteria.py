@@ -2,17 +2,17 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """What each acceptance criterion of the dual traversal costs at the error that it gives.
 
-    perf/criteria.py build/fmm_forces --report perf/results/DEVICE-criteria.json [--n 1e6]
+    perf/scripts/criteria.py build/fmm_forces --report perf/results/DEVICE-criteria.json [--n 1e6]
 
 Scans every criterion's parameter for the FMM in the unit cube and the Plummer sphere, in float and in double
 at one order each. A line of fmm_forces a value: seconds are the median of the repeats, the relative criterion's
 without the step before; errors are against direct sums in double; pairs are those of a body. At the end, for
 each error, what each criterion takes for it, between two of its values by their errors' logarithms. Runs are kept in
-the file, and those that are there are not measured again. perf/plot.py --all draws it.
+the file, and those that are there are not measured again. perf/scripts/plot.py --all draws it.
 """
-from curves import interpolate
-from experiments import print_table
-from scans import parser_of, scan
+from common.curves import interpolate
+from common.scans import parser_of, scan
+from common.tables import print_table
 
 ORDERS = {"float": 5, "double": 8}
 ERRORS = {"float": [1e-4, 2e-5, 6e-6], "double": [1e-5, 1e-6, 1e-7, 1e-8]}

@@ -2,7 +2,7 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """Whether fmm_forces --tolerance holds what it says, and at what distance from it.
 
-    perf/tolerance.py build/fmm_forces --cases 500 --report tolerance.json [--largest 1e5] [--check 4096]
+    perf/scripts/tolerance.py build/fmm_forces --cases 500 --report tolerance.json [--largest 1e5] [--check 4096]
 
 Random cases: the program's models, one sign of charge and both, float and double, N from 10^3 on, tolerances over
 all that the precision reaches; sizes and tolerances evenly spread on a logarithmic scale. Errors are against direct
@@ -16,8 +16,8 @@ import random
 import statistics
 import sys
 
-from runs import report_of
-from scans import FOUND, words_of_charges
+from common.runs import report_of
+from common.scans import FOUND, words_of_charges
 
 MODELS = ["cube", "plummer", "shell", "disk", "clusters", "fractal"]
 REACH = {"float": (-2, math.log10(3e-6)), "double": (-2, -12)}

@@ -2,7 +2,7 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """What fmm_forces --tolerance costs against the fastest setting that a search by hand finds.
 
-    perf/by_hand.py build/fmm_forces --report perf/results/DEVICE-by-hand.json [--n 1e5] [--tune]
+    perf/scripts/by_hand.py build/fmm_forces --report perf/results/DEVICE-by-hand.json [--n 1e5] [--tune]
 
 The hand has the dual traversal by radii, and runs every order and theta. For each tolerance it takes the three
 settings that are the fastest of those that hold it, and from each goes to leaves of other sizes as long as
@@ -18,10 +18,10 @@ import statistics
 from concurrent.futures import ThreadPoolExecutor
 from itertools import islice
 
-from experiments import print_table
-from runs import Failed, Runs
-from scans import FOUND, line_of, parser_of, row_of, words_of, words_of_charges
-from search import LEAVES, climb
+from common.runs import Failed, Runs
+from common.scans import FOUND, line_of, parser_of, row_of, words_of, words_of_charges
+from common.search import LEAVES, climb
+from common.tables import print_table
 
 ORDERS = [2, 3, 4, 5, 6, 7, 8, 10, 12, 16]
 THETAS = [0.4, 0.45, 0.5, 0.55, 0.6, 0.65, 0.7, 0.75, 0.8, 0.85, 0.9]

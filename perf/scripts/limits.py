@@ -4,7 +4,7 @@
 
     ncu --set full --kernel-name-base demangled --csv --page raw -k 'regex:M2M<|L2L<' -c 40 \\
         build-cuda/fmm_forces --backend cuda ... > sweeps.csv
-    perf/limits.py sweeps.csv
+    perf/scripts/limits.py sweeps.csv
 
 Of the launches of one kernel in a file the longest is printed (a level's launches differ in size; the deepest
 level's is what counts), as a JSON list: times in milliseconds, percentages of what is possible, and by reason

@@ -2,7 +2,7 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """What softening adds to the FMM's error, and what it costs to keep that small.
 
-    perf/softening.py build/fmm_forces --report perf/results/DEVICE-softening.json [--n 1e5]
+    perf/scripts/softening.py build/fmm_forces --report perf/results/DEVICE-softening.json [--n 1e5]
 
 Softening lengths of 0 to ten mean spacings: N^(-1/3) in the cube, the mean spacing of the inner half of the bodies in
 the Plummer sphere. For each the spline, whose far field is exact, Plummer softening as it is, and with no distance
@@ -11,9 +11,9 @@ kept in the file, and those that are there are not measured again.
 """
 import math
 
-from experiments import print_table
-from runs import Runs
-from scans import line_of, parser_of, row_of
+from common.runs import Runs
+from common.scans import line_of, parser_of, row_of
+from common.tables import print_table
 
 SPACINGS = [0, 0.1, 0.3, 1, 3, 10]
 KINDS = {"spline": ["--softening-kind", "spline"], "Plummer": [],

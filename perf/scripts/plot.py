@@ -2,10 +2,10 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """Makes every figure from JSON.
 
-    perf/plot.py --all [--data FILE_OR_FOLDER...] [--out FOLDER]    the documents' figures, as SVG
-    perf/plot.py --demo FOLDER report.json...                       scripts/demo's figures, as PNG
+    perf/scripts/plot.py --all [--data FILE_OR_FOLDER...] [--out FOLDER]    the documents' figures, as SVG
+    perf/scripts/plot.py --demo FOLDER report.json...                       scripts/demo's figures, as PNG
 
---all takes the files that perf/experiments.py, perf/criteria.py and perf/accuracy.py wrote, from perf/results
+--all takes the files that perf/scripts/experiments.py, perf/scripts/criteria.py and perf/scripts/accuracy.py wrote, from perf/results
 unless told, to docs/figures. Each report of --demo is a JSON array with an entry for each method, as `fmm_forces
 --report` writes it; one report makes one group of bars or one panel.
 """
@@ -16,9 +16,10 @@ import sys
 
 import matplotlib
 
-from bounds import Platform, known_platforms, table_of
-from curves import crossover
-from experiments import CROSSOVERS, curve_of, print_table, seconds_text
+from common.bounds import Platform, known_platforms, table_of
+from common.curves import CROSSOVERS, crossover, curve_of
+from common.paths import ROOT
+from common.tables import print_table, seconds_text
 
 matplotlib.use("Agg")
 import matplotlib.pyplot as plt  # noqa: E402
@@ -43,7 +44,6 @@ CRITERION_COLOURS = {"radius": "#999999", "field": "#0072B2", "power": "#009E73"
                      "relative": "#D55E00"}
 LISTS = "classic lists"  # an experiment of which criteria's figure has a curve, if it is there
 PRECISION_COLOURS = {"float": "#E69F00", "mixed": "#009E73", "double": "#0072B2"}
-ROOT = os.path.dirname(os.path.dirname(os.path.abspath(__file__)))
 
 
 def title_of(entry):
@@ -481,7 +481,7 @@ def plot_all(places, out):
     missing = [name for name in wanted if not found[name]]
     if missing:
         print(f"No results of {', '.join(missing)} in {', '.join(places)}: "
-              "perf/experiments.py, perf/criteria.py and perf/accuracy.py make them")
+              "perf/scripts/experiments.py, perf/scripts/criteria.py and perf/scripts/accuracy.py make them")
     if missing == wanted:
         sys.exit(1)
 

@@ -3,9 +3,9 @@
 """The bits of potentials and fields over methods, criteria, translations, precisions, orders,
 backends and distributions: whether a change that shall change no result changes none.
 
-    perf/bits.py build/fmm_forces --report before.json [--backends serial openmp]
-    perf/bits.py build/fmm_forces --report after.json
-    perf/bits.py --compare before.json after.json
+    perf/scripts/bits.py build/fmm_forces --report before.json [--backends serial openmp]
+    perf/scripts/bits.py build/fmm_forces --report after.json
+    perf/scripts/bits.py --compare before.json after.json
 
 Each configuration is one run of fmm_forces. Its entry has a hash of all results with 17 digits, which
 tell every double apart, and the numbers of pairs and translations. OpenMP runs with 1, 2 and 3 threads.
@@ -19,7 +19,7 @@ import subprocess
 import sys
 import tempfile
 
-from runs import load, read, text_of
+from common.runs import load, read, text_of
 
 DUAL = ["--traversal", "dual", "--criterion"]
 FMM, TREECODE, DIRECT = (["--method", method] for method in ("fmm", "treecode", "direct"))
