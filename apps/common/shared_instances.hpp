@@ -36,7 +36,7 @@
 
 #define FORCES_SHARED_MEASURES(prefix, Space, Precision)                          \
   prefix template fmm::tree::CellMeasures<Space>                                  \
-  fmm::engine::measure_for_lists<fmm::DualTree<fmm::PowerCriterion>>(             \
+  fmm::engine::measure_for_lists<fmm::DualTree<fmm::MultipolePowerCriterion>>(    \
       Space const&, fmm::engine::Workspace<Space, Precision>&,                    \
       fmm::engine::BodyTree<Space, Precision> const&, fmm::engine::FarFieldRule); \
   prefix template class fmm::engine::FieldStrength<Space, Precision>;
@@ -65,34 +65,35 @@
       fmm::Array<fmm::Sums<fmm::sum_t<Precision>>, Space>,                                     \
       fmm::kernels::TileParts<Space, fmm::sum_t<Precision>>, double);
 
-#define FORCES_SHARED_DATA(prefix, Space, Precision, Data)                                     \
-  FORCES_SHARED_BUILD(prefix, Space, Precision, Data, fmm::AllPairs)                           \
-  FORCES_SHARED_BUILD(prefix, Space, Precision, Data, fmm::BarnesHut)                          \
-  FORCES_SHARED_BUILD(prefix, Space, Precision, Data, fmm::DualTree<fmm::RadiusCriterion>)     \
-  FORCES_SHARED_BUILD(prefix, Space, Precision, Data, fmm::DualTree<fmm::FieldCriterion>)      \
-  FORCES_SHARED_BUILD(prefix, Space, Precision, Data, fmm::DualTree<fmm::SourceCriterion>)     \
-  FORCES_SHARED_BUILD_WITH(prefix, Space, Precision, Data, fmm::DualTree<fmm::PowerCriterion>, \
-                           decltype(forces::BodiesOn<Space, Data>::charges), fmm::None)        \
+#define FORCES_SHARED_DATA(prefix, Space, Precision, Data)                                 \
+  FORCES_SHARED_BUILD(prefix, Space, Precision, Data, fmm::AllPairs)                       \
+  FORCES_SHARED_BUILD(prefix, Space, Precision, Data, fmm::BarnesHut)                      \
+  FORCES_SHARED_BUILD(prefix, Space, Precision, Data, fmm::DualTree<fmm::RadiusCriterion>) \
+  FORCES_SHARED_BUILD(prefix, Space, Precision, Data, fmm::DualTree<fmm::FieldCriterion>)  \
+  FORCES_SHARED_BUILD(prefix, Space, Precision, Data, fmm::DualTree<fmm::SourceCriterion>) \
+  FORCES_SHARED_BUILD_WITH(prefix, Space, Precision, Data,                                 \
+                           fmm::DualTree<fmm::MultipolePowerCriterion>,                    \
+                           decltype(forces::BodiesOn<Space, Data>::charges), fmm::None)    \
   FORCES_SHARED_CHARGES(prefix, Space, Precision, Data)
 
 // What there is not in mixed precision.
-#define FORCES_SHARED_UNMIXED_DATA(prefix, Space, Real, Data)                                \
-  FORCES_SHARED_BUILD(prefix, Space, Real, Data, fmm::FmmList)                               \
-  FORCES_SHARED_BUILD_WITH(prefix, Space, Real, Data, fmm::DualTree<fmm::RelativeCriterion>, \
-                           decltype(forces::BodiesOn<Space, Data>::charges),                 \
+#define FORCES_SHARED_UNMIXED_DATA(prefix, Space, Real, Data)                                     \
+  FORCES_SHARED_BUILD(prefix, Space, Real, Data, fmm::FmmList)                                    \
+  FORCES_SHARED_BUILD_WITH(prefix, Space, Real, Data, fmm::DualTree<fmm::RelativeForceCriterion>, \
+                           decltype(forces::BodiesOn<Space, Data>::charges),                      \
                            decltype(forces::ResultsOn<Space, Data>::field))
 #define FORCES_SHARED_UNMIXED(prefix, Space, Real)        \
   FORCES_SHARED_UNMIXED_DATA(prefix, Space, Real, double) \
-  FORCES_SHARED_RELIST(prefix, Space, Real, fmm::DualTree<fmm::RelativeCriterion>)
+  FORCES_SHARED_RELIST(prefix, Space, Real, fmm::DualTree<fmm::RelativeForceCriterion>)
 
-#define FORCES_SHARED_PRECISION(prefix, Space, Precision)                             \
-  prefix template class fmm::engine::PlanPool<Space, Precision>;                      \
-  FORCES_SHARED_DATA(prefix, Space, Precision, double)                                \
-  FORCES_SHARED_MEASURES(prefix, Space, Precision)                                    \
-  FORCES_SHARED_RELIST(prefix, Space, Precision, fmm::DualTree<fmm::PowerCriterion>)  \
-  FORCES_SHARED_RELIST(prefix, Space, Precision, fmm::DualTree<fmm::RadiusCriterion>) \
-  FORCES_SHARED_NEAR_FIELD(prefix, Space, Precision, fmm::Laplace)                    \
-  FORCES_SHARED_NEAR_FIELD(prefix, Space, Precision, fmm::SoftenedGravity)            \
+#define FORCES_SHARED_PRECISION(prefix, Space, Precision)                                     \
+  prefix template class fmm::engine::PlanPool<Space, Precision>;                              \
+  FORCES_SHARED_DATA(prefix, Space, Precision, double)                                        \
+  FORCES_SHARED_MEASURES(prefix, Space, Precision)                                            \
+  FORCES_SHARED_RELIST(prefix, Space, Precision, fmm::DualTree<fmm::MultipolePowerCriterion>) \
+  FORCES_SHARED_RELIST(prefix, Space, Precision, fmm::DualTree<fmm::RadiusCriterion>)         \
+  FORCES_SHARED_NEAR_FIELD(prefix, Space, Precision, fmm::Laplace)                            \
+  FORCES_SHARED_NEAR_FIELD(prefix, Space, Precision, fmm::SoftenedGravity)                    \
   FORCES_SHARED_NEAR_FIELD(prefix, Space, Precision, fmm::SplineGravity)
 
 #define FORCES_SHARED(prefix, Space)                   \

@@ -282,10 +282,10 @@ void CommandLine::add_methods() {
       "a finite number > 0",
       "What a pair of cells may add to the error, in units of the field at the target, with "
       "--criterion field, power or relative [treecode " +
-          printed(fmm::SourceCriterion::default_pair_error) + ", fmm " +
-          printed(fmm::FieldCriterion::default_pair_error) + ", power " +
-          printed(fmm::PowerCriterion::default_pair_error) + ", relative " +
-          printed(fmm::RelativeCriterion::default_pair_error) + "]");
+          printed(fmm::SourceCriterion::traits.default_pair_error) + ", fmm " +
+          printed(fmm::FieldCriterion::traits.default_pair_error) + ", power " +
+          printed(fmm::MultipolePowerCriterion::traits.default_pair_error) + ", relative " +
+          printed(fmm::RelativeForceCriterion::traits.default_pair_error) + "]");
   add_real(
       "--tolerance", "E", settings_.tolerance, [](double x) { return x > 0; },
       "a finite number > 0",

@@ -38,14 +38,14 @@ Measurement run_kernel(BodiesOn<Space, Data> const& bodies, ResultsOn<Space, Dat
       if (settings.traversal == Traversal::lists) return run(translation, fmm::FmmList{});
     if constexpr (rotation)
       if (settings.criterion == Criterion::power)
-        return run(translation, fmm::DualTree<fmm::PowerCriterion>{});
+        return run(translation, fmm::DualTree<fmm::MultipolePowerCriterion>{});
     if constexpr (!mixed && (rotation || treecode))
       if (settings.criterion == Criterion::relative) {
         auto options = settings.options;
         options.theta = options.pair_error = std::nullopt;
         using First =
             fmm::Solver<Kernel, Order, Translation, fmm::DualTree<Field>, Precision, Space>;
-        return run(translation, fmm::DualTree<fmm::RelativeCriterion>{},
+        return run(translation, fmm::DualTree<fmm::RelativeForceCriterion>{},
                    last_step(First(options), bodies));
       }
     return settings.criterion == Criterion::field

@@ -31,7 +31,7 @@ namespace fmm {
 /// Translation     Rotation (O(p^3)), Direct (O(p^4)), BatchedGemm (matrix products; batched_gemm.hpp), or
 ///                 NoTranslation (a treecode)
 /// Traversal       AllPairs, BarnesHut (a treecode), FmmList, FmmStencil or DualTree<criterion>; with
-///                 DualTree<OrderPerPair<criterion, orders...>> M2L has several orders
+///                 DualTree<VariableOrder<criterion, orders...>> M2L has several orders
 /// Precision       of the computation: float, double or Mixed; positions, charges and results have types
 ///                 of their own
 /// ExecutionSpace  where everything runs; Views must be accessible from there
@@ -49,9 +49,9 @@ class Solver {
   using plan_type = Plan<ExecutionSpace, Precision>;
   static constexpr int order = Order;
   /// Whether `build` takes charges: where the traversal's criterion uses them.
-  static constexpr bool uses_charges = tree::uses_charges_v<Traversal>;
+  static constexpr bool uses_charges = tree::traits_v<Traversal>.uses_charges;
   /// Whether it takes the last step's field, too.
-  static constexpr bool uses_last_field = tree::takes_last_field_v<Traversal>;
+  static constexpr bool uses_last_field = tree::traits_v<Traversal>.uses_last_field;
 
   /// Validates `options` and fills in the defaults. Throws InvalidArgument.
   explicit Solver(Options const& options = {}, Kernel kernel = {}) : kernel_(kernel) {
@@ -168,9 +168,9 @@ class Solver {
   static constexpr bool all_pairs = std::is_same_v<Traversal, AllPairs>;
   static constexpr bool single = !std::is_same_v<Precision, double>;
   static constexpr bool dual = tree::is_dual_v<Traversal>;
-  static constexpr bool needs_multipoles = tree::needs_multipoles_v<Traversal>;
+  static constexpr bool needs_multipoles = tree::traits_v<Traversal>.uses_powers;
   using Expansion = kernels::expansion_t<Kernel, Order, Real, Translation>;
-  static constexpr bool only_m2l = tree::has_only_m2l_v<Traversal>;
+  static constexpr bool only_m2l = tree::traits_v<Traversal>.only_m2l;
   /// A treecode evaluates multipoles at the bodies; an FMM goes through local expansions.
   using FarField =
       typename engine::FarFieldOf<Traversal,
@@ -178,9 +178,9 @@ class Solver {
   using FarFieldScheme = std::conditional_t<only_m2l && engine::has_locals_v<FarField>,
                                             engine::OnlyM2L<FarField>, FarField>;
   /// Whether evaluations may find what holds a tolerance.
-  static constexpr bool holds_tolerance = std::is_same_v<Traversal, DualTree<PowerCriterion>> &&
-                                          engine::has_locals_v<FarField> &&
-                                          !std::is_same_v<Precision, float>;
+  static constexpr bool holds_tolerance =
+      std::is_same_v<Traversal, DualTree<MultipolePowerCriterion>> &&
+      engine::has_locals_v<FarField> && !std::is_same_v<Precision, float>;
   static constexpr bool has_p2l = engine::has_locals_v<FarField> && !only_m2l &&
                                   kernels::has_p2l<kernels::basis_t<Expansion>>();
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// The order chosen per interaction (OrderPerPair; Dachsel 2010, J. Chem. Phys. 132:119901) against single orders:
+// The order chosen per interaction (VariableOrder; Dachsel 2010, J. Chem. Phys. 132:119901) against single orders:
 // time and error of build and evaluation over a grid of orders, criteria' parameters and leaf capacities, as JSON,
 // for the default execution space.
 //
@@ -18,7 +18,7 @@
 namespace orders {
 
 using Space = Kokkos::DefaultExecutionSpace;
-using fmm::DualTree, fmm::FieldCriterion, fmm::OrderPerPair, fmm::RadiusCriterion;
+using fmm::DualTree, fmm::FieldCriterion, fmm::VariableOrder, fmm::RadiusCriterion;
 
 struct Problem {
   std::string model;
@@ -51,7 +51,7 @@ struct Named {
   static std::string lower() { return ""; }
 };
 template <class Criterion, int... Lower>
-struct Named<OrderPerPair<Criterion, Lower...>> : Named<Criterion> {
+struct Named<VariableOrder<Criterion, Lower...>> : Named<Criterion> {
   static std::string lower() {
     std::string all;
     ((all += (all.empty() ? "" : ", ") + std::to_string(Lower)), ...);
@@ -99,7 +99,7 @@ void scan(Space const& space, Problem const& problem, std::initializer_list<doub
     if constexpr (sizeof...(Lower) == 0)
       measure<Criterion, Order, Real>(space, problem, options);
     else
-      measure<OrderPerPair<Criterion, Lower...>, Order, Real>(space, problem, options);
+      measure<VariableOrder<Criterion, Lower...>, Order, Real>(space, problem, options);
   };
   const int usual = fmm::Tuning<Space, Real>::leaf_capacity(Order);
   for (const int leaf : {usual * 7 / 10, usual, usual * 14 / 10}) {

@@ -4,7 +4,8 @@
 #include <fmm/fmm.hpp>
 
 struct ByCharge : fmm::RadiusCriterion {
-  static constexpr bool uses_charges = true;
+  static constexpr fmm::CriterionTraits traits{
+      .theta = {.by_default = 0.6}, .uses_radii = true, .uses_charges = true};
   using fmm::RadiusCriterion::RadiusCriterion;
 };
 

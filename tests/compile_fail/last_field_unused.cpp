@@ -3,7 +3,7 @@
 // expect: build takes the last step's field, after the charges, if, and only if
 #include <fmm/fmm.hpp>
 
-using Traversal = fmm::DualTree<fmm::PowerCriterion>;
+using Traversal = fmm::DualTree<fmm::MultipolePowerCriterion>;
 
 void build(fmm::Solver<fmm::Laplace, 4, fmm::Rotation, Traversal>& solver,
            Kokkos::View<double* [3]> positions, Kokkos::View<double*> charges,

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // Orders per pair that do not ascend to less than the solver's.
-// expect: OrderPerPair's orders ascend from 0 or more and are lower than the
+// expect: VariableOrder's orders ascend from 0 or more and are lower than the
 #include <fmm/fmm.hpp>
 
 fmm::Solver<fmm::Laplace, 6, fmm::Rotation,
-            fmm::DualTree<fmm::OrderPerPair<fmm::RadiusCriterion, 4, 6>>>
+            fmm::DualTree<fmm::VariableOrder<fmm::RadiusCriterion, 4, 6>>>
     solver;

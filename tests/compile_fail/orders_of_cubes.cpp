@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // Orders per pair under a criterion to which neither order nor theta means anything.
-// expect: OrderPerPair needs a criterion that goes by the order or by theta
+// expect: VariableOrder needs a criterion that goes by the order or by theta
 #include <fmm/fmm.hpp>
 
-fmm::Solver<fmm::Laplace, 6, fmm::Rotation, fmm::DualTree<fmm::OrderPerPair<fmm::CubeCriterion, 4>>>
+fmm::Solver<fmm::Laplace, 6, fmm::Rotation,
+            fmm::DualTree<fmm::VariableOrder<fmm::CubeCriterion, 4>>>
     solver;

@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // Orders per pair by another scheme than Rotation.
-// expect: OrderPerPair needs the translation scheme fmm::Rotation
+// expect: VariableOrder needs the translation scheme fmm::Rotation
 #include <fmm/fmm.hpp>
 
-fmm::Solver<fmm::Laplace, 6, fmm::Direct, fmm::DualTree<fmm::OrderPerPair<fmm::RadiusCriterion, 4>>>
+fmm::Solver<fmm::Laplace, 6, fmm::Direct,
+            fmm::DualTree<fmm::VariableOrder<fmm::RadiusCriterion, 4>>>
     solver;

@@ -160,7 +160,7 @@ TEST_F(Input, ChargesMustBeFinite) {
 
 TEST_F(Input, TheLastFieldMustBeFiniteAndOfAllBodies) {
   const DeviceBodies<Space> device(bodies);
-  fmm::Solver<Laplace, 2, Rotation, DualTree<fmm::RelativeCriterion>, double> solver;
+  fmm::Solver<Laplace, 2, Rotation, DualTree<fmm::RelativeForceCriterion>, double> solver;
   const auto expect = [&](auto const& last_field, std::string const& argument,
                           std::string const& value, std::string const& allowed) {
     expect_refused([&] { solver.build(space, device.x, device.q, last_field); }, argument, value,
@@ -253,10 +253,10 @@ TEST_F(Input, APlanWhoseNearFieldIsTooSmallIsRefused) {
 /// In float; double has room for them.
 template <class Solver>
 class InUnits : public testing::Test {};
-using InFloat =
-    testing::Types<fmm::Solver<Laplace, 2, Rotation, DualTree<>, float>,
-                   fmm::Solver<Laplace, 2, Rotation, DualTree<fmm::PowerCriterion>, fmm::Mixed>,
-                   fmm::Solver<Laplace, 0, NoTranslation, AllPairs, fmm::Mixed>>;
+using InFloat = testing::Types<
+    fmm::Solver<Laplace, 2, Rotation, DualTree<>, float>,
+    fmm::Solver<Laplace, 2, Rotation, DualTree<fmm::MultipolePowerCriterion>, fmm::Mixed>,
+    fmm::Solver<Laplace, 0, NoTranslation, AllPairs, fmm::Mixed>>;
 TYPED_TEST_SUITE(InUnits, InFloat);
 
 TYPED_TEST(InUnits, ResultsThatFloatHasNoRoomForAreRefused) {

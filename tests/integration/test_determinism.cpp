@@ -20,7 +20,7 @@ void for_each_solver(F const& f) {
   // on a GPU translated by several threads together
   f(fmm::Solver<Laplace, 9, Rotation, DualTree<fmm::FieldCriterion>, float, Space>(options));
   f(fmm::Solver<Laplace, 3, NoTranslation, DualTree<fmm::SourceCriterion>, float, Space>(options));
-  using InOrders = DualTree<fmm::OrderPerPair<fmm::FieldCriterion, 2, 4>>;
+  using InOrders = DualTree<fmm::VariableOrder<fmm::FieldCriterion, 2, 4>>;
   f(fmm::Solver<Laplace, 6, Rotation, InOrders, float, Space>(options));
 }
 

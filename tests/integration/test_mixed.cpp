@@ -106,7 +106,8 @@ TEST(Double, KeepsPairsAcrossCells) {
   for (std::size_t i = 0; i < pairs; ++i)
     for (int d = 0; d < 3; ++d)
       bodies.x[3 * (pairs + i) + d] = bodies.x[3 * i + d] + (d == 0 ? 1e-6 : 3e-7);
-  using Solver = SolverIn<double, DualTree<fmm::PowerCriterion>>;  // which sums them directly
+  using Solver =
+      SolverIn<double, DualTree<fmm::MultipolePowerCriterion>>;  // which sums them directly
   EXPECT_LT(mixed_errors(Solver({.pair_error = 1e-10, .leaf_capacity = 1}), bodies,
                          direct_sum<Laplace>(bodies))
                 .field,
@@ -175,7 +176,7 @@ TEST(Mixed, ErrsLittleAtTheMarginOfATolerance) {
       bodies.x[d] = 0;
       bodies.x[3 + d] = 1;
     }
-    using Solver = SolverIn<Mixed, DualTree<fmm::PowerCriterion>>;
+    using Solver = SolverIn<Mixed, DualTree<fmm::MultipolePowerCriterion>>;
     const double error =
         mixed_errors(Solver({.tolerance = tolerance, .depth = 1, .tree = fmm::TreeKind::uniform}),
                      bodies, direct_sum<Laplace>(bodies))

@@ -49,7 +49,7 @@ void build_plan(Space const& space, PlanData<Space, Precision>& plan, Positions 
   } else {
     const auto rule = split_rule(options, n, deepest_level(in_edges(far, tree.cube)));
     build_tree<Traversal>(space, memory, tree, positions, rule, report);
-    if constexpr (!uses_charges_v<Traversal>) {
+    if constexpr (!traits_v<Traversal>.uses_charges) {
       memory.traversal.borrow(Lender<Space>(memory.sums.view()),
                               std::int64_t(tree.octree.cells.extent(0)));
       lists = lists_stage<Traversal>(space, memory, tree, options, far, report);
@@ -68,13 +68,13 @@ std::shared_ptr<PlanData<Space, Precision>> make_plan(
     Space const& space, PlanPool<Space, Precision>& pool, Options const& options, FarFieldRule far,
     KernelProfile const& kernel, Positions const& positions, Charges const& charges,
     LastField const& last_field, Report* report) {
-  constexpr bool needs_multipoles = needs_multipoles_v<Traversal>;
+  constexpr bool needs_multipoles = traits_v<Traversal>.uses_powers;
   const std::int64_t n = checked_size("positions", positions);
   check_extents("charges", charges, n);
   check_extents("last_field", last_field, n);
   const Region region("build");
   const Stopwatch watch;
-  if constexpr (takes_last_field_v<Traversal>)
+  if constexpr (traits_v<Traversal>.uses_last_field)
     check_finite(space, "last_field", typename LastField::const_type(last_field));
   if constexpr (needs_multipoles)  // charges are only checked: the evaluation takes them
     inspect_charges(space, kernel.positive, typename Charges::const_type(charges));
@@ -84,13 +84,13 @@ std::shared_ptr<PlanData<Space, Precision>> make_plan(
   const typename Positions::const_type constant = positions;
   build_plan<Traversal>(space, *plan, constant, options, far, report);
   if (n > 0) {
-    if constexpr (takes_last_field_v<Traversal>) {
+    if constexpr (traits_v<Traversal>.uses_last_field) {
       const typename LastField::const_type constant_field = last_field;
       const double edge = tree.cube.edge;
       take_last_field(space, memory, tree, constant_field,
                       std::fabs(kernel.potential_unit(edge)) / edge, report);
     }
-    if constexpr (uses_charges_v<Traversal> && !needs_multipoles) {
+    if constexpr (traits_v<Traversal>.uses_charges && !needs_multipoles) {
       charges_stage<None, None>(space, memory, tree, kernel, charges, tree.bodies, true, report);
       plan->lists = lists_stage<Traversal>(space, memory, tree, options, far, report);
     }

@@ -45,21 +45,18 @@ constexpr bool check_policies() {
                   "fmm: fmm::BatchedGemm translates the library's spherical harmonics, not a "
                   "kernel's own Expansion");
   if constexpr (requires { typename Traversal::criterion; }) {
-    static_assert(AcceptanceCriterion<typename Traversal::criterion>,
-                  "fmm: the acceptance criterion must be constructible from theta and provide "
-                  "uses_theta, uses_radii, uses_charges, default_theta and operator()(CellView "
-                  "target, CellView source) -> fmm::Acceptance");
-    static_assert(allows_order<typename Traversal::criterion, Order>(),
+    static_assert(check_criterion<typename Traversal::criterion>());
+    static_assert(Order <= traits_v<typename Traversal::criterion>.largest_order,
                   "fmm: the expansion order is higher than the criterion's largest_order");
     if constexpr (has_lower_orders_v<typename Traversal::criterion>) {
       static_assert(Traversal::criterion::ascend_to(Order),
-                    "fmm: OrderPerPair's orders ascend from 0 or more and are lower than the "
+                    "fmm: VariableOrder's orders ascend from 0 or more and are lower than the "
                     "solver's");
       static_assert(std::is_same_v<Translation, Rotation>,
-                    "fmm: OrderPerPair needs the translation scheme fmm::Rotation");
+                    "fmm: VariableOrder needs the translation scheme fmm::Rotation");
       static_assert(
           !HasExpansion<Kernel, Order, real_t<Precision>, Translation>,
-          "fmm: OrderPerPair translates the library's spherical harmonics, not a kernel's own "
+          "fmm: VariableOrder translates the library's spherical harmonics, not a kernel's own "
           "Expansion");
     }
   } else

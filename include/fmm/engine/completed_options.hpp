@@ -43,7 +43,7 @@ inline void set_for_tolerance(Options& options, ToleranceTraits solver, KernelTr
   if (!solver.is_held)
     throw InvalidArgument(
         "tolerance", tolerance,
-        "not set, but for PowerCriterion in double or Mixed: ToleranceSolver takes it");
+        "not set, but for MultipolePowerCriterion in double or Mixed: ToleranceSolver takes it");
   if (!tolerance::is_reached(tolerance, solver.single))
     throw InvalidArgument("tolerance", tolerance, tolerance::reached_tolerances(solver.single));
   for (auto const& [name, value] :
@@ -56,29 +56,23 @@ inline void set_for_tolerance(Options& options, ToleranceTraits solver, KernelTr
     options.softening_error = tolerance::softening_error_for(tolerance);
 }
 
-template <class Traversal>
-void set_theta(Options& options) {
-  constexpr bool all_pairs = std::is_same_v<Traversal, AllPairs>;
-  if constexpr (!uses_theta_v<Traversal>) {
-    if (options.theta &&
-        (all_pairs || std::fabs(*options.theta - default_theta<Traversal>()) > 1e-3))
-      throw InvalidArgument(
-          "theta", *options.theta,
-          all_pairs ? std::string("not set, with a traversal of all pairs")
-                    : "not set, or the criterion's own " + to_text(default_theta<Traversal>()));
-  } else {
-    constexpr bool closed = std::is_same_v<Traversal, BarnesHut>;
-    if (options.theta &&
-        !(*options.theta > 0 && (*options.theta < 1 || (closed && *options.theta == 1))))
-      throw InvalidArgument("theta", *options.theta, closed ? "0 < theta <= 1" : "0 < theta < 1");
-  }
-  if (!options.theta && !all_pairs) options.theta = default_theta<Traversal>();
+/// What theta may be, in words.
+inline std::string allowed_theta(ThetaRange range) {
+  if (!range.exists()) return "not set, with a traversal that has no theta";
+  if (range.is_fixed) return "not set, or the criterion's own " + to_text(range.by_default);
+  return (range.includes_upper ? "0 < theta <= " : "0 < theta < ") + to_text(range.upper);
 }
 
-template <class Traversal>
-void set_pair_error(Options& options) {
-  if constexpr (uses_pair_error_v<Traversal>) {
-    if (!options.pair_error) options.pair_error = Traversal::criterion::default_pair_error;
+inline void set_theta(Options& options, ThetaRange range) {
+  if (options.theta && !range.contains(*options.theta))
+    throw InvalidArgument("theta", *options.theta, allowed_theta(range));
+  if (!options.theta && range.exists()) options.theta = range.by_default;
+}
+
+/// `by_default` as in CriterionTraits.
+inline void set_pair_error(Options& options, double by_default) {
+  if (by_default > 0) {
+    if (!options.pair_error) options.pair_error = by_default;
   } else {
     if (options.pair_error)
       throw InvalidArgument("pair_error", *options.pair_error,
@@ -105,8 +99,8 @@ Options completed(Options options, KernelTraits kernel, ToleranceTraits solver, 
   validate(options);
   check_kernel_options(options, kernel);
   set_for_tolerance(options, solver, kernel);
-  set_theta<Traversal>(options);
-  set_pair_error<Traversal>(options);
+  set_theta(options, traits_v<Traversal>.theta);
+  set_pair_error(options, traits_v<Traversal>.default_pair_error);
   set_softening_error<Traversal>(options, kernel);
   if (!options.leaf_capacity) options.leaf_capacity = leaf_capacity;
   if (!options.depth && options.tree == TreeKind::adaptive) options.depth = max_tree_depth;

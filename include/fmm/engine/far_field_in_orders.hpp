@@ -24,7 +24,7 @@ struct CountParts {
   }
 };
 
-/// M2L of OrderPerPair's lists: of the expansions' own order, which sets the local expansions, then of the lower ones.
+/// M2L of VariableOrder's lists: of the expansions' own order, which sets the local expansions, then of the lower ones.
 template <int... Lower>
 struct FarFieldInOrders {
   static constexpr int parts = sizeof...(Lower);

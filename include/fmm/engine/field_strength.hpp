@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// The field around every cell, as strong as the bodies' own fields are: what PowerCriterion measures errors
+// The field around every cell, as strong as the bodies' own fields are: what MultipolePowerCriterion measures errors
 // against, so that they are in units of the root mean square field, the norm of a relative L2 error.
 //
 // From cell to cell it goes as the coarse cells' magnitudes (tree/coarse_field.hpp) and the field of the nearest

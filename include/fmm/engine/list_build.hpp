@@ -55,26 +55,26 @@ CellMeasures<Space> measure_for_lists(Space const& space, Workspace<Space, Preci
   auto& t = memory.traversal;
   const std::int64_t cells = tree.octree.cells.extent(0);
   CellMeasures<Space> measures{{}, {}, {}, {}, float(tree.size), far.order + 1};
-  if constexpr (Criterion::uses_radii) measures.radii = t.radii.view(cells);
-  if constexpr (Criterion::uses_charges) {
+  if constexpr (traits_v<Criterion>.uses_radii) measures.radii = t.radii.view(cells);
+  if constexpr (traits_v<Criterion>.uses_charges) {
     measures.charges = t.charges.resize(cells);
     measure_cells(space, "fmm::charges", tree.octree,
                   SumOfCharges<Space, real_t<Precision>>(tree.bodies), measures.charges,
                   Shape::gather_team);
   }
-  if constexpr (uses_powers_v<Criterion>) {
+  if constexpr (traits_v<Criterion>.uses_powers) {
     measures.powers = t.powers.view(cells * measures.power_row);
     if (tree.charges.both_signs && far.order > 0)  // the power of degree 0 is the charge
       for_range("fmm::powers::raise", space, cells,
                 RaiseLastPower<Space>{measures, float(tree.charges.largest / tree.charges.unit)});
   }
-  if constexpr (uses_field_v<Criterion>) {
+  if constexpr (traits_v<Criterion>.uses_field) {
     measures.fields = t.fields.resize(cells);
-    if constexpr (uses_last_field_v<Criterion>)
+    if constexpr (traits_v<Criterion>.uses_last_field)
       for_range(
           "fmm::lists::last_field", space, cells,
           FieldsInUnit<Space>{memory.last_fields.view(cells), tree.charges.unit, measures.fields});
-    else if constexpr (!uses_powers_v<Criterion>)
+    else if constexpr (!traits_v<Criterion>.uses_powers)
       coarse_field<false>(space, tree.octree, tree.size, t.coarse, CellWeights<Space>{},
                           measures.fields, {}, Shape::gather_team);
   }

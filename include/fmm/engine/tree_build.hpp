@@ -71,14 +71,12 @@ template <class Traversal, class Space, class Precision, class Positions>
 void place_in_tree(Space const& space, Workspace<Space, Precision>& memory,
                    BodyTree<Space, Precision>& tree, Positions const& positions) {
   using Shape = Tuning<Space, real_t<Precision>>;
-  using Real = real_t<Precision>;
   tree.bodies = memory.bodies.resize(tree.size);
   tree.low = {};
   if constexpr (two_part_v<Precision>) tree.low = memory.low.resize(tree.size);
   Array<float, Space> radii;
-  if constexpr (is_dual_v<Traversal>)
-    if constexpr (Traversal::criterion::uses_radii)
-      radii = memory.traversal.radii.resize(tree.octree.cells.extent(0));
+  if constexpr (traits_v<Traversal>.uses_radii)
+    radii = memory.traversal.radii.resize(tree.octree.cells.extent(0));
   place_bodies<Precision>(space, tree.octree, tree.cube, positions, tree.permutation, tree.bodies,
                           tree.low, radii, Shape::tile_team, Shape::gather_team);
 }

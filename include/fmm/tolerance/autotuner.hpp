@@ -19,7 +19,7 @@ namespace fmm::tolerance {
 /// What decides a solver's error and time.
 struct Setting {
   int order;
-  bool by_power;      ///< PowerCriterion, or else RadiusCriterion
+  bool by_power;      ///< MultipolePowerCriterion, or else RadiusCriterion
   double limit;       ///< pair_error, or else theta
   int leaf_capacity;  ///< of an adaptive tree
   bool one_part = false;

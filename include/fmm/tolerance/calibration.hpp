@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// The pair_error of PowerCriterion that holds a tolerance for the bodies at hand, found from a sample of them, and the
+// The pair_error of MultipolePowerCriterion that holds a tolerance for the bodies at hand, found from a sample of them, and the
 // theta of RadiusCriterion, which may cost less.
 //
 // A pair_error that is safe before anything is known of the bodies allows for bad ones: most err by
@@ -183,7 +183,7 @@ struct Likeness {
 
 /// What was found for some bodies.
 struct Calibrated {
-  double pair_error = 0;   ///< of PowerCriterion
+  double pair_error = 0;   ///< of MultipolePowerCriterion
   double field_scale = 0;  ///< of their cells (field_strength.hpp)
   double theta = 0;        ///< of RadiusCriterion, if lists by that cost less; else 0
 };
@@ -317,7 +317,7 @@ class SampledFields {
 
 /// The largest pair_error at which the plan's bodies keep `tolerance`, at least `safe`; theta, if there is one at
 /// which RadiusCriterion keeps it at less cost; and the fields' scale. There are multipoles, and `measures` for the
-/// traversal, whose criterion is PowerCriterion; `options` are the solver's. Lists of the plan, and what SampledFields
+/// traversal, whose criterion is MultipolePowerCriterion; `options` are the solver's. Lists of the plan, and what SampledFields
 /// says, are lost. Cost: 2 to 14 evaluations for an eighth of the bodies, or 1024 tiles if these are fewer; none if
 /// softening may take the tolerance alone.
 template <class Expansion, class FarFieldScheme, class Traversal, class Space, class Precision>

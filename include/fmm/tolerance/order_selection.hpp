@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// The order and the pair_error of PowerCriterion for an error that is wanted (docs/design.md).
+// The order and the pair_error of MultipolePowerCriterion for an error that is wanted (docs/design.md).
 #pragma once
 
 #include <algorithm>

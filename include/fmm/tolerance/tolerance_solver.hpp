@@ -36,7 +36,7 @@ struct Tuned {
 /// Potential and field by FMM with a relative L2 error of the field, sqrt(sum |a - a_exact|^2 / sum
 /// |a_exact|^2), of at most Options::tolerance. Chooses one of the `OrderList` for it, a higher one if the charges of
 /// the first build cancel, and, unless that is set, Options::softening_error. The first evaluation finds the
-/// PowerCriterion's pair_error for its bodies and charges, or the RadiusCriterion's theta where that costs less, and
+/// MultipolePowerCriterion's pair_error for its bodies and charges, or the RadiusCriterion's theta where that costs less, and
 /// evaluations of others like them keep it (docs/math.md). The fewer orders there are, the more it costs, not the more
 /// it errs. `tune` finds by measurement what costs least for bodies like those at hand.
 ///
@@ -109,7 +109,7 @@ class ToleranceSolver<Kernel, Orders<Order...>, Precision, ExecutionSpace> {
     return evaluate_by(solver_, space, plan, charges, potential, field, more...);
   }
 
-  /// Tries orders, leaf capacities (unless the options say), PowerCriterion with larger
+  /// Tries orders, leaf capacities (unless the options say), MultipolePowerCriterion with larger
   /// pair_errors, RadiusCriterion and, in Mixed, coordinates in one part on these (N,3) positions
   /// and (N) charges, and takes the fastest setting whose error over all bodies, with room for what
   /// differs among bodies of one distribution, is at most 0.9 of the tolerance; where there is none
@@ -159,8 +159,8 @@ class ToleranceSolver<Kernel, Orders<Order...>, Precision, ExecutionSpace> {
 
  private:
   static constexpr int orders[] = {Order...};
-  using AnySolver =
-      std::variant<SolverOf<Order, PowerCriterion>..., SolverOf<Order, RadiusCriterion>...>;
+  using AnySolver = std::variant<SolverOf<Order, MultipolePowerCriterion>...,
+                                 SolverOf<Order, RadiusCriterion>...>;
 
   template <class Columns>
   using Rows = Kokkos::View<Columns, Kokkos::LayoutRight, Device<ExecutionSpace>,
@@ -184,9 +184,10 @@ class ToleranceSolver<Kernel, Orders<Order...>, Precision, ExecutionSpace> {
     if (tolerance::are_few(positions.extent(0), detail::is_host_space_v<ExecutionSpace>))
       return tolerance::direct_field(space, kernel(), positions, charges, results.field);
     constexpr int order = std::max({Order...});
-    Solver<Kernel, order, Rotation, DualTree<PowerCriterion>, double, ExecutionSpace> solver(
-        tolerance::known_field_options(options_, tolerance_, order, kernels::HasFarFrom<Kernel>),
-        kernel_);
+    Solver<Kernel, order, Rotation, DualTree<MultipolePowerCriterion>, double, ExecutionSpace>
+        solver(tolerance::known_field_options(options_, tolerance_, order,
+                                              kernels::HasFarFrom<Kernel>),
+               kernel_);
     solver.evaluate(space, solver.build(space, positions, charges), charges, results.potential,
                     results.field);
     space.fence();  // the solver's memory goes now
@@ -240,7 +241,7 @@ class ToleranceSolver<Kernel, Orders<Order...>, Precision, ExecutionSpace> {
     return make(setting.order, setting.by_power, options);
   }
 
-  /// The solver of one of the orders, by PowerCriterion or else RadiusCriterion; `Index` looks for it.
+  /// The solver of one of the orders, by MultipolePowerCriterion or else RadiusCriterion; `Index` looks for it.
   template <std::size_t Index = 0>
   AnySolver make(int order, bool by_power, Options const& options) const {
     constexpr std::size_t count = sizeof...(Order);

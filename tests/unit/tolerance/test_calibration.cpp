@@ -11,7 +11,8 @@ using fmm::tolerance::HeldTolerance, fmm::tolerance::Likeness, fmm::tolerance::T
 
 using Space = Kokkos::DefaultExecutionSpace;
 template <class Kernel, int Order, class Precision>
-using Holding = fmm::Solver<Kernel, Order, Rotation, DualTree<fmm::PowerCriterion>, Precision>;
+using Holding =
+    fmm::Solver<Kernel, Order, Rotation, DualTree<fmm::MultipolePowerCriterion>, Precision>;
 
 /// 160 tiles of 10 bodies with fields of `field(tile)` and errors of `error(tile)`, both squared.
 template <class Field, class Error>
@@ -379,8 +380,8 @@ TEST(Calibration, IsFoundAnewForChargesOfFewBodies) {
 }
 
 /// It is not to be replaced by another one.
-struct StricterThanPowers : fmm::PowerCriterion {
-  using PowerCriterion::PowerCriterion;
+struct StricterThanPowers : fmm::MultipolePowerCriterion {
+  using MultipolePowerCriterion::MultipolePowerCriterion;
 };
 
 TEST(Calibration, ToleranceIsForSolversThatCanHoldIt) {
@@ -397,13 +398,13 @@ TEST(Calibration, ToleranceIsForSolversThatCanHoldIt) {
   const std::type_identity<Holding<Laplace, 4, double>> in_double;
   const std::type_identity<fmm::Solver<Laplace, 4>> by_radii;
   refused(in_float, {.tolerance = 1e-3}, "double or Mixed");
-  refused(by_radii, {.tolerance = 1e-3}, "PowerCriterion");
+  refused(by_radii, {.tolerance = 1e-3}, "MultipolePowerCriterion");
   refused(in_double, {.tolerance = 1e-13}, "1e-12 to 1e-2");
   refused(in_double, {.tolerance = 1e-3, .pair_error = 1e-3}, "pair_error");
   refused(in_double, {.tolerance = 1e-3, .theta = 0.5}, "theta");
   const std::type_identity<fmm::Solver<Laplace, 4, Rotation, DualTree<StricterThanPowers>, double>>
       stricter;
-  refused(stricter, {.tolerance = 1e-3}, "PowerCriterion");
+  refused(stricter, {.tolerance = 1e-3}, "MultipolePowerCriterion");
 }
 
 }  // namespace

@@ -57,15 +57,16 @@ using Space = Kokkos::DefaultExecutionSpace;
 template <class Traversal, class Translation = fmm::Rotation, bool WithP2L = true>
 using Counter = fmm::Solver<CountingKernel<WithP2L>, 0, Translation, Traversal, double, Space>;
 
-/// Takes the bodies of every leaf by P2L, which only a counting kernel can do.
+/// The smallest criterion: it goes by nothing, but has to take theta. It takes the bodies of every leaf by P2L, which
+/// only a counting kernel can do.
 struct AllLeaves {
-  static constexpr bool uses_theta = false, uses_radii = false, uses_charges = false;
-  static constexpr double default_theta = 0.5;
-  explicit AllLeaves(double = 0) {}
+  static constexpr fmm::CriterionTraits traits{};
+  explicit AllLeaves(double) {}
   KOKKOS_FUNCTION fmm::Acceptance operator()(fmm::CellView const&, fmm::CellView const&) const {
     return fmm::Acceptance::p2l;
   }
 };
+static_assert(fmm::AcceptanceCriterion<AllLeaves>);
 
 template <class Solver>
 void count_pairs(std::string const& name, fmm::Options const& options, Bodies const& bodies,
@@ -100,11 +101,12 @@ void count_in_trees(std::string const& name, fmm::Options const& options, Bodies
   count("dual", std::type_identity<Counter<DualTree<>>>());
   count("dual, M2P", std::type_identity<Counter<DualTree<>, NoTranslation>>());
   count("field", std::type_identity<Counter<DualTree<fmm::FieldCriterion>>>());
-  count("powers", std::type_identity<Counter<DualTree<fmm::PowerCriterion>>>());
-  count("powers, M2P", std::type_identity<Counter<DualTree<fmm::PowerCriterion>, NoTranslation>>());
-  count("last field", std::type_identity<Counter<DualTree<fmm::RelativeCriterion>>>());
+  count("powers", std::type_identity<Counter<DualTree<fmm::MultipolePowerCriterion>>>());
+  count("powers, M2P",
+        std::type_identity<Counter<DualTree<fmm::MultipolePowerCriterion>, NoTranslation>>());
+  count("last field", std::type_identity<Counter<DualTree<fmm::RelativeForceCriterion>>>());
   count("last field, M2P",
-        std::type_identity<Counter<DualTree<fmm::RelativeCriterion>, NoTranslation>>());
+        std::type_identity<Counter<DualTree<fmm::RelativeForceCriterion>, NoTranslation>>());
   count("sources, M2P",
         std::type_identity<Counter<DualTree<fmm::SourceCriterion>, NoTranslation>>());
   count("treecode", std::type_identity<Counter<fmm::BarnesHut>>());
@@ -257,7 +259,7 @@ TEST(Lists, DoNotDependOnEarlierBuilds) {
   check(std::type_identity<fmm::BarnesHut>());
 }
 
-/// A criterion of the library without what it says of radii: decided source by source.
+/// A criterion of the library that does not inherit the candidates, since it decides itself: source by source.
 template <class Criterion>
 struct OneByOne : Criterion {
   using Criterion::Criterion;
@@ -268,7 +270,7 @@ struct OneByOne : Criterion {
 
 template <class Criterion>
 void compare_with_one_by_one(fmm::Options const& options, double far_from) {
-  static_assert(RefusesByRadii<Criterion> && !RefusesByRadii<OneByOne<Criterion>>);
+  static_assert(has_candidates_v<Criterion> && !has_candidates_v<OneByOne<Criterion>>);
   for (const Model model : {Model::cube, Model::plummer}) {
     const Bodies bodies = make_bodies(model, 4000);
     const auto lists = make_lists<fmm::DualTree<Criterion>>(bodies, options, far_from),
@@ -354,7 +356,7 @@ void compare_of_wanted(fmm::Options options) {
 
 TEST(Lists, OfWantedTargetsAreTheirRowsOfAll) {
   compare_of_wanted<fmm::RadiusCriterion>({.theta = 0.7, .leaf_capacity = 10});
-  compare_of_wanted<fmm::PowerCriterion>({.pair_error = 1e-2, .leaf_capacity = 10});
+  compare_of_wanted<fmm::MultipolePowerCriterion>({.pair_error = 1e-2, .leaf_capacity = 10});
 }
 
 TEST(ClassicLists, Have27NeighboursAnd189Cells) {
@@ -752,13 +754,13 @@ TEST(FarField, HasNoBodiesThatAreNearer) {
 
 /// Accepts converging pairs whose source has little charge for the whole.
 struct LightSources {
-  static constexpr bool uses_theta = true, uses_radii = true, uses_charges = true;
-  static constexpr double default_theta = 0.7;
+  static constexpr fmm::CriterionTraits traits{
+      .theta = {.by_default = 0.7}, .uses_radii = true, .uses_charges = true};
   fmm::RadiusCriterion radius;
   explicit LightSources(double theta) : radius(theta) {}
   KOKKOS_FUNCTION fmm::Acceptance operator()(fmm::CellView const& target,
                                              fmm::CellView const& source) const {
-    return source.charge < 40 ? radius(target, source) : fmm::Acceptance::no;
+    return source.charge < 40 ? radius(target, source) : fmm::Acceptance::not_accepted;
   }
 };
 

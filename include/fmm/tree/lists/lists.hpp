@@ -61,7 +61,7 @@ struct TraversalBuffers {
   Buffer<float, Space> balls{"balls"};
   Buffer<std::uint8_t, Space> leaf_children{"leaf children"};
   Buffer<Offset, Space> sums{"list sums"}, ends{"list ends"},
-      order_ends{"order ends"};  ///< the last: OrderPerPair only
+      order_ends{"order ends"};  ///< the last: VariableOrder only
   Buffer<float, Space> radii{"radii"}, charges{"cell charges"}, fields{"cell fields"},
       powers{"multipole powers"};
   CoarseBuffers<Space> coarse;
@@ -289,8 +289,8 @@ InteractionLists<Space> dual_lists(Space const& space, TraversalBuffers<Space>& 
                                    CellMeasures<Space> const& measures, float far_from,
                                    bool has_p2l, int team_size, Array<int, Space> wanted = {}) {
   const auto families =
-      make_families(space, buffers, tree.cells, RefusesByRadii<Criterion>, measures.radii,
-                    DecidesInLanes<Criterion> ? measures.powers : Array<float, Space>{});
+      make_families(space, buffers, tree.cells, has_candidates_v<Criterion>, measures.radii,
+                    decides_siblings_v<Criterion> ? measures.powers : Array<float, Space>{});
   using Walk = DualWalk<Space, Criterion>;
   return fill_lists<Walk>(space, buffers, tree.cells.extent(0), tree.depth + 1, [&](bool wait) {
     CellIndex parents = 0;

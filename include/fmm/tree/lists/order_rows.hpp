@@ -3,7 +3,7 @@
 #pragma once
 
 #include "../../detail/launch.hpp"
-#include "../criteria/order_per_pair.hpp"
+#include "../criteria/variable_order.hpp"
 #include "walks.hpp"
 
 namespace fmm::tree {

@@ -82,11 +82,11 @@ class SiblingStarts {
     }
   }
 
-  /// How many starts of the target are known, from the first on: these, which of them it suspects, and which it
+  /// How many starts of the target are known, from the first on: these, which of them are its candidates, and which it
   /// splits unless it accepts them.
   int known() const { return count_; }
   CellIndex source(int i) const { return sources_[i]; }
-  bool suspects(int i) const { return suspecting_[i] >> sibling_ & 1; }
+  bool is_candidate(int i) const { return candidate_for_[i] >> sibling_ & 1; }
   bool splits(int i) const { return splitting_[i] >> leaf_ & 1; }
 
  private:
@@ -107,7 +107,7 @@ class SiblingStarts {
         return Walk::refused(by, cell.level, cell.is_leaf()) == split;
       };
       sources_[i] = source;
-      suspecting_[i] = std::uint8_t(walk.suspecting(source, first_, siblings));
+      candidate_for_[i] = std::uint8_t(walk.candidate_targets(source, first_, siblings));
       splitting_[i] = std::uint8_t(splits(leaf) << 1 | splits(other));
     }
   }
@@ -117,7 +117,8 @@ class SiblingStarts {
   int count_ = 0, sibling_ = 0;
   bool leaf_ = false;
   CellIndex sources_[most];
-  std::uint8_t suspecting_[most], splitting_[most];  // by sibling; by whether the target is a leaf
+  std::uint8_t candidate_for_[most],
+      splitting_[most];  // by sibling; by whether the target is a leaf
 };
 
 /// How long the lists are, by ListIndex.
@@ -181,7 +182,7 @@ struct WalkBlocks {
     constexpr int batch = 64;
     CellIndex stack[depth_first_stack + batch];
     int start = 0;
-    if constexpr (Walk::certain)
+    if constexpr (Walk::accepts_candidates)
       while (start < starts.known()) {
         const int last = std::min(start + batch, starts.known());
         split_all(target, found, stack, share_out(target, starts, start, last, found, stack));
@@ -205,7 +206,7 @@ struct WalkBlocks {
     int accepts = 0, refuses = 0, splits = 0;
     for (int i = first; i < last; ++i) {
       const CellIndex index = starts.source(i);
-      const bool accept = starts.suspects(i), is_split = !accept & starts.splits(i);
+      const bool accept = starts.is_candidate(i), is_split = !accept & starts.splits(i);
       accepted_to[accepts] = refused_to[refuses] = stack[splits] = index;
       accepts += accept;
       splits += is_split;
@@ -232,24 +233,24 @@ struct WalkBlocks {
       const CellIndex first = cell.child_begin;
       const int count = cell.child_count, level = cell.level + 1;
       const std::uint32_t leaves = walk.families.leaf_children(parent),
-                          suspects = walk.suspects(target, first, count);
-      std::uint32_t refused = ((1u << count) - 1) & ~suspects;
+                          candidates = walk.candidates(target, first, count);
+      std::uint32_t refused = ((1u << count) - 1) & ~candidates;
       const ListIndex of_leaves = Walk::refused(target, level, true),
                       of_others = Walk::refused(target, level, false);
-      if constexpr (Walk::certain) {
-        found[list_m2l].add(first, suspects);
+      if constexpr (Walk::accepts_candidates) {
+        found[list_m2l].add(first, candidates);
       } else {
-        std::uint32_t alone = suspects;
-        if constexpr (Walk::in_lanes) {
-          if (suspects != 0) {
-            const auto all = walk.decide_siblings(target, first, count, level, leaves, suspects);
+        std::uint32_t alone = candidates;
+        if constexpr (Walk::decides_siblings) {
+          if (candidates != 0) {
+            const auto all = walk.decide_siblings(target, first, count, level, leaves, candidates);
             found[list_m2l].add(first, all.m2l);
             found[list_open].add(first, all.split_target);
             const std::uint32_t splits = all.split_source & ~leaves;
             for (std::uint32_t left = splits; left != 0; left &= left - 1)
               stack[waiting++] = first + lowest_bit(left);
             alone = all.alone;
-            refused |= suspects & ~(all.m2l | all.split_target | splits | alone);
+            refused |= candidates & ~(all.m2l | all.split_target | splits | alone);
           }
         }
         for (std::uint32_t left = alone; left != 0; left &= left - 1) {
@@ -273,7 +274,7 @@ struct WalkBlocks {
   ListIndex start_decision(Target const& target, SiblingStarts<Walk> const& starts,
                            int start) const {
     if constexpr (Walk::starts_in_families)
-      if (start < starts.known() && !starts.suspects(start))
+      if (start < starts.known() && !starts.is_candidate(start))
         return starts.splits(start) ? split : Walk::refused(target, 0, true);
     return decision(target, walk.start(target, start));
   }

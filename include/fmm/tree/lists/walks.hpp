@@ -6,14 +6,14 @@
 //   own children. Between two leaves it becomes P2P.
 // * BarnesHutWalk descends the sources for each target leaf on its own.
 //
-// A source is decided alone, or, on a CPU, a family of siblings at a time: `suspects` are those that may go
+// A source is decided alone, or, on a CPU, a family of siblings at a time: `candidates` are those that may go
 // into a list of expansions, and all others are `refused`. The sources that a target starts with, which are those of
-// its siblings, too, are decided for all of them together: `suspecting` are the targets that may take one.
+// its siblings, too, are decided for all of them together: `candidate_targets` are the targets that may take one.
 #pragma once
 
 #include "../../simd/simd.hpp"
 #include "../coarse_field.hpp"
-#include "../criteria/criteria.hpp"
+#include "../criteria/contract.hpp"
 #include "../octree.hpp"
 
 namespace fmm::tree {
@@ -34,8 +34,8 @@ enum ListIndex { list_m2l, list_p2l, list_m2p, list_p2p, list_open, split, list_
 inline constexpr int depth_first_stack = 7 * max_tree_depth + 8;
 
 /// What a CPU knows of siblings before it looks at the cells themselves: their balls, coordinate by coordinate,
-/// in edges of the root (for criteria that refuse by radii), and by parent which of the children are leaves (bit c:
-/// child c). For criteria that decide in lanes how many bodies they have, whether they are leaves (1 or 0), and the
+/// in edges of the root (for criteria that have candidates), and by parent which of the children are leaves (bit c:
+/// child c). For criteria that decide about siblings how many bodies they have, whether they are leaves (1 or 0), and the
 /// sizes of their multipoles' degrees, those of degree 0 first. Behind the last cell there are seven empty ones.
 template <class Space>
 struct Families {
@@ -96,12 +96,6 @@ KOKKOS_INLINE_FUNCTION bool can_be_nearer(CellView const& a, CellView const& b, 
   return gap2 < distance * distance && std::sqrt(R2) - (a.radius + b.radius) < distance;
 }
 
-template <class C>
-inline constexpr bool is_checked_by_radii_v =
-    !RefusesByRadii<C> || requires(C const& criterion, UpToEightFloats packs) {
-  bits_of(criterion.may_accept(packs, packs));
-};
-
 /// The cell as this criterion sees it.
 template <class Criterion, class Space>
 KOKKOS_FUNCTION CellView view_for(CellIndex index, Cell const& cell,
@@ -118,19 +112,17 @@ KOKKOS_FUNCTION CellView view_for(CellIndex index, Cell const& cell,
       cell.level,
       cell.is_leaf(),
       nullptr};
-  if constexpr (Criterion::uses_radii) v.radius = measures.radii(index) * edge;
-  if constexpr (Criterion::uses_charges) v.charge = measures.charges(index);
-  if constexpr (uses_field_v<Criterion>) v.field = measures.fields(index);
-  if constexpr (uses_powers_v<Criterion>)
+  if constexpr (traits_v<Criterion>.uses_radii) v.radius = measures.radii(index) * edge;
+  if constexpr (traits_v<Criterion>.uses_charges) v.charge = measures.charges(index);
+  if constexpr (traits_v<Criterion>.uses_field) v.field = measures.fields(index);
+  if constexpr (traits_v<Criterion>.uses_powers)
     v.powers = measures.powers.data() + std::int64_t(index) * measures.power_row;
   return v;
 }
 
 template <class Space, class Criterion>
 struct DualWalk {
-  static_assert(is_checked_by_radii_v<Criterion>,
-                "a criterion that refuses_by_radii has may_accept, which takes packs of floats "
-                "(simd.hpp) as it takes floats: +, -, * and one comparison");
+  static_assert(check_criterion<Criterion>());
   Criterion criterion;
   float far_from;  ///< nothing nearer is accepted; in edges of the root
   bool has_p2l;    ///< else what could be taken by P2L is not accepted
@@ -166,41 +158,42 @@ struct DualWalk {
 
   /// Whether there may be entries in that list.
   KOKKOS_FUNCTION static constexpr bool fills(int list) {
-    return !only_m2l_v<Criterion> || (list != list_m2p && list != list_p2l);
+    constexpr bool only_m2l = traits_v<Criterion>.only_m2l;
+    return !only_m2l || (list != list_m2p && list != list_p2l);
   }
 
   FMM_SELDOM KOKKOS_FUNCTION bool is_too_near(CellIndex a, CellIndex b) const {
     return can_be_nearer(view(a, cells(a)), view(b, cells(b)), far_from);
   }
 
-  /// Whether all suspects go to M2L.
-  static constexpr bool certain = AcceptsByRadii<Criterion>;
+  /// Whether all candidates go to M2L.
+  static constexpr bool accepts_candidates = accepts_candidates_v<Criterion>;
 
   /// Of the `count` siblings from `first` on those that may be accepted: bits.
-  KOKKOS_FORCEINLINE_FUNCTION std::uint32_t suspects(Target const& target, CellIndex first,
-                                                     int count) const {
+  KOKKOS_FORCEINLINE_FUNCTION std::uint32_t candidates(Target const& target, CellIndex first,
+                                                       int count) const {
     std::uint32_t bits = (1u << count) - 1;
-    if constexpr (RefusesByRadii<Criterion>)
+    if constexpr (has_candidates_v<Criterion>)
       bits &= partners(target.view.centre[0], target.view.centre[1], target.view.centre[2],
                        target.view.radius, first);
     return without_neighbours(bits, target.index, first);
   }
 
-  /// Whether suspects are decided about together, as far as can be.
-  static constexpr bool in_lanes = DecidesInLanes<Criterion>;
+  /// Whether candidates are decided about together, as far as can be.
+  static constexpr bool decides_siblings = decides_siblings_v<Criterion>;
 
   /// What becomes of those of the `count` siblings from `first` on, on that level, that may be accepted.
   SiblingDecisions decide_siblings(Target const& target, CellIndex first, int count, int level,
-                                   std::uint32_t leaves, std::uint32_t suspects) const {
+                                   std::uint32_t leaves, std::uint32_t candidates) const {
     using V = UpToEightFloats;
     using Lane = LaneTraits<V>;
     SiblingDecisions all{};
     if (far_from > 0) {
-      all.alone = suspects;
+      all.alone = candidates;
       return all;
     }
     for (int i = 0; i < count; i += Lane::count) {
-      const std::uint32_t these = suspects >> i & ((1u << Lane::count) - 1);
+      const std::uint32_t these = candidates >> i & ((1u << Lane::count) - 1);
       if (these == 0) continue;
       const auto load = [&](Array<float, Space> const& numbers) {
         return Lane::load(numbers.data() + first + i);
@@ -208,14 +201,14 @@ struct DualWalk {
       const V dx = V(target.view.centre[0]) - load(families.x),
               dy = V(target.view.centre[1]) - load(families.y),
               dz = V(target.view.centre[2]) - load(families.z);
-      const SiblingViews<V> sources{load(families.radius),
-                                    load(families.bodies),
-                                    load(families.is_leaf),
-                                    dx * dx + dy * dy + dz * dz,
-                                    1 / float(std::int32_t(1) << level),
-                                    leaves >> i,
-                                    families.powers.data() + first + i,
-                                    families.row()};
+      const SourceLanes<V> sources{load(families.radius),
+                                   load(families.bodies),
+                                   load(families.is_leaf),
+                                   dx * dx + dy * dy + dz * dz,
+                                   1 / float(std::int32_t(1) << level),
+                                   leaves >> i,
+                                   families.powers.data() + first + i,
+                                   families.row()};
       const auto some = criterion.decide_siblings(target.view, sources, these);
       all.m2l |= some.m2l << i;
       all.split_source |= some.split_source << i;
@@ -226,11 +219,11 @@ struct DualWalk {
   }
 
   /// Whether sibling targets decide together about a source that they start with.
-  static constexpr bool starts_in_families = RefusesByRadii<Criterion>;
+  static constexpr bool starts_in_families = has_candidates_v<Criterion>;
 
   /// Of the `count` sibling targets from `first` on those that may accept the source: bits.
-  KOKKOS_FORCEINLINE_FUNCTION std::uint32_t suspecting(CellIndex source, CellIndex first,
-                                                       int count) const {
+  KOKKOS_FORCEINLINE_FUNCTION std::uint32_t candidate_targets(CellIndex source, CellIndex first,
+                                                              int count) const {
     const std::uint32_t bits =
         ((1u << count) - 1) & partners(families.x(source), families.y(source), families.z(source),
                                        families.radius(source), first);
@@ -247,10 +240,10 @@ struct DualWalk {
   KOKKOS_FUNCTION ListIndex decide(Target const& target, CellIndex index,
                                    Cell const& source) const {
     const bool leaf = target.view.leaf;
-    Acceptance decision =
-        index == target.index ? Acceptance::no : criterion(target.view, view(index, source));
-    if (decision != Acceptance::no && far_from > 0 && is_too_near(target.index, index))
-      decision = Acceptance::no;
+    Acceptance decision = index == target.index ? Acceptance::not_accepted
+                                                : criterion(target.view, view(index, source));
+    if (decision != Acceptance::not_accepted && far_from > 0 && is_too_near(target.index, index))
+      decision = Acceptance::not_accepted;
     if (decision == Acceptance::m2l) return list_m2l;
     if constexpr (fills(list_m2p)) {
       if (decision == Acceptance::m2p && leaf) return list_m2p;
@@ -273,17 +266,17 @@ struct DualWalk {
               dy = V(y) - Lane::load(families.y.data() + first + i),
               dz = V(z) - Lane::load(families.z.data() + first + i);
       const V sum = V(radius) + Lane::load(families.radius.data() + first + i);
-      bits |= bits_of(criterion.may_accept(sum, dx * dx + dy * dy + dz * dz)) << i;
+      bits |= bits_of(criterion.candidates(sum, dx * dx + dy * dy + dz * dz)) << i;
     }
     return bits;
   }
 
-  /// Clears the cell itself and, if suspects are accepted, what is too near to it.
+  /// Clears the cell itself and, if candidates are accepted, what is too near to it.
   KOKKOS_FORCEINLINE_FUNCTION std::uint32_t without_neighbours(std::uint32_t bits, CellIndex cell,
                                                                CellIndex first) const {
     const std::uint32_t own = std::uint32_t(cell - first);
     if (own < 8) bits &= ~(1u << own);
-    if constexpr (certain)
+    if constexpr (accepts_candidates)
       if (far_from > 0)
         for (std::uint32_t left = bits; left != 0; left &= left - 1) {
           const int i = lowest_bit(left);
@@ -326,8 +319,9 @@ struct BarnesHutWalk {
     return gap2 < far_from * far_from;
   }
 
-  static constexpr bool certain = false, in_lanes = false, starts_in_families = false;
-  KOKKOS_FORCEINLINE_FUNCTION std::uint32_t suspects(Target const&, CellIndex, int count) const {
+  static constexpr bool accepts_candidates = false, decides_siblings = false,
+                        starts_in_families = false;
+  KOKKOS_FORCEINLINE_FUNCTION std::uint32_t candidates(Target const&, CellIndex, int count) const {
     return (1u << count) - 1;
   }
   KOKKOS_FORCEINLINE_FUNCTION static ListIndex refused(Target const&, int, bool source_leaf) {

@@ -9,7 +9,7 @@ namespace fmm_test {
 namespace {
 
 using Space = Kokkos::DefaultExecutionSpace;
-using Criterion = fmm::PowerCriterion;
+using Criterion = fmm::MultipolePowerCriterion;
 
 template <class Real>
 struct Powers : testing::Test {};
@@ -45,7 +45,7 @@ TYPED_TEST(Powers, OfARingHaveNoOddDegrees) {
 }
 
 /// Siblings that a CPU decides about together, and each of them alone: the same, but for rounding.
-TEST(PowerCriterion, SiblingsGetWhatEachGetsAlone) {
+TEST(MultipolePowerCriterion, SiblingsGetWhatEachGetsAlone) {
   using V = fmm::simd::UpToEightFloats;
   using Lane = fmm::simd::LaneTraits<V>;
   constexpr int W = Lane::count, p = 5;
@@ -75,7 +75,7 @@ TEST(PowerCriterion, SiblingsGetWhatEachGetsAlone) {
                                nullptr};
     fmm::CellView source[W];
     float radius[W], bodies[W], is_leaf[W], R2[W], powers[p + 1][W], of_one[W][p + 1];
-    std::uint32_t leaves = 0, suspects = 0;
+    std::uint32_t leaves = 0, candidates = 0;
     for (int l = 0; l < W; ++l) {
       is_leaf[l] = uniform(0, 1) < 0.5 ? 1 : 0;
       leaves |= std::uint32_t(is_leaf[l]) << l;
@@ -94,16 +94,16 @@ TEST(PowerCriterion, SiblingsGetWhatEachGetsAlone) {
                    is_leaf[l] > 0,
                    of_one[l]};
       R2[l] = fmm::tree::distance2(target, source[l]);
-      suspects |= std::uint32_t(criterion.may_accept(target.radius + radius[l], R2[l])) << l;
+      candidates |= std::uint32_t(criterion.candidates(target.radius + radius[l], R2[l])) << l;
     }
     const auto all = criterion.decide_siblings(
         target,
-        fmm::SiblingViews<V>{Lane::load(radius), Lane::load(bodies), Lane::load(is_leaf),
-                             Lane::load(R2), 0.0625f, leaves, &powers[0][0], W},
-        suspects);
-    EXPECT_EQ((all.m2l | all.split_source | all.split_target | all.alone) & ~suspects, 0u);
+        fmm::SourceLanes<V>{Lane::load(radius), Lane::load(bodies), Lane::load(is_leaf),
+                            Lane::load(R2), 0.0625f, leaves, &powers[0][0], W},
+        candidates);
+    EXPECT_EQ((all.m2l | all.split_source | all.split_target | all.alone) & ~candidates, 0u);
     for (int l = 0; l < W; ++l) {
-      if ((suspects >> l & 1) == 0) continue;
+      if ((candidates >> l & 1) == 0) continue;
       ++lanes;
       if (all.alone >> l & 1) {
         ++alone;
@@ -114,26 +114,26 @@ TEST(PowerCriterion, SiblingsGetWhatEachGetsAlone) {
       const auto found = all.m2l >> l & 1            ? Acceptance::m2l
                          : all.split_source >> l & 1 ? Acceptance::split_source
                          : all.split_target >> l & 1 ? Acceptance::split_target
-                                                     : Acceptance::no;
+                                                     : Acceptance::not_accepted;
       ++decided[int(found)];
-      others += found != (expected == Acceptance::p2p ? Acceptance::no : expected);
+      others += found != (expected == Acceptance::p2p ? Acceptance::not_accepted : expected);
     }
   }
   EXPECT_LE(others, lanes / 10000);
   EXPECT_LT(alone, lanes / 2);
-  for (const auto each : {fmm::Acceptance::no, fmm::Acceptance::m2l, fmm::Acceptance::split_source,
-                          fmm::Acceptance::split_target})
+  for (const auto each : {fmm::Acceptance::not_accepted, fmm::Acceptance::m2l,
+                          fmm::Acceptance::split_source, fmm::Acceptance::split_target})
     EXPECT_GT(decided[int(each)], lanes / 50) << int(each);
 }
 
 /// docs/math.md's T and S, in double, of pairs whose sources are a cube's worth of charges, against what is
 /// decided in float: for non-leaves, whose pairs are accepted or split by these two alone.
-TEST(PowerCriterion, DecidesByTheFormula) {
+TEST(MultipolePowerCriterion, DecidesByTheFormula) {
   std::mt19937_64 random(5);
   const auto uniform = [&](double a, double b) {
     return a + (b - a) * double(random() >> 11) * 0x1p-53;
   };
-  for (const int p : {0, 1, 2, 6, 12, 16, 28, Criterion::largest_order}) {
+  for (const int p : {0, 1, 2, 6, 12, 16, 28, Criterion::traits.largest_order}) {
     int decided[2][2] = {};
     for (int i = 0; i < 4000; ++i) {
       const double edge_a = 0.05, edge_b = 0.05 * std::pow(2.0, std::floor(uniform(-1, 2)));
@@ -168,7 +168,7 @@ TEST(PowerCriterion, DecidesByTheFormula) {
       const auto expected = target_good && source_good ? fmm::Acceptance::m2l
                             : target_good              ? fmm::Acceptance::split_source
                             : source_good              ? fmm::Acceptance::split_target
-                                                       : fmm::Acceptance::no;
+                                                       : fmm::Acceptance::not_accepted;
       ASSERT_EQ(criterion(target, source), expected)
           << "order " << p << ": " << T / allowed << ' ' << S / allowed;
     }
@@ -223,7 +223,7 @@ INSTANTIATE_TEST_SUITE_P(All, ModelsAndSigns,
                          });
 
 /// Charges of the other sign: the same lists, and the same sums with the other sign.
-TEST(PowerCriterion, SignOfAllChargesDoesNotMatter) {
+TEST(MultipolePowerCriterion, SignOfAllChargesDoesNotMatter) {
   const Bodies bodies = make_bodies(Model::plummer, 5000);
   Bodies negative = bodies;
   for (double& q : negative.q) q = -q;
@@ -262,7 +262,7 @@ struct Planned {
 
 /// Bodies of large leaves in the halo take the core's multipole at their own places: summed over many
 /// small sources, the errors of their local expansions would be in the same direction.
-TEST(PowerCriterion, LeavesInAHaloTakeMultipoles) {
+TEST(MultipolePowerCriterion, LeavesInAHaloTakeMultipoles) {
   const Bodies bodies = make_bodies(Model::plummer, 20000, false, 2);
   const Results reference = direct_sum<fmm::Laplace>(bodies);
   Planned planned(bodies, {.pair_error = 1e-4, .leaf_capacity = 32});
@@ -273,7 +273,7 @@ TEST(PowerCriterion, LeavesInAHaloTakeMultipoles) {
   EXPECT_LT(errors.p99, 10 * errors.l2);
 }
 
-TEST(PowerCriterion, BodiesWithoutChargesCostLittle) {
+TEST(MultipolePowerCriterion, BodiesWithoutChargesCostLittle) {
   Bodies bodies = make_bodies(Model::cube, 20000);
   for (double& q : bodies.q) q = 0;
   Planned planned(bodies);
@@ -285,7 +285,7 @@ TEST(PowerCriterion, BodiesWithoutChargesCostLittle) {
 
 /// Few bodies of a large leaf go to the locals of the core's cells. Expansions without P2L take none, with the
 /// same error and at no less cost.
-TEST(PowerCriterion, LargeLeavesWithFewBodiesGoToLocals) {
+TEST(MultipolePowerCriterion, LargeLeavesWithFewBodiesGoToLocals) {
   const Bodies bodies = make_bodies(Model::plummer, 20000, false, 2);
   const Results reference = direct_sum<fmm::Laplace>(bodies);
   const fmm::Options options{.pair_error = 1e-6, .leaf_capacity = 24};
@@ -309,7 +309,7 @@ TEST(PowerCriterion, LargeLeavesWithFewBodiesGoToLocals) {
 }
 
 /// Other charges, other lists: sources that have none are accepted at once.
-TEST(PowerCriterion, NewChargesMakeNewLists) {
+TEST(MultipolePowerCriterion, NewChargesMakeNewLists) {
   Bodies bodies = make_bodies(Model::cube, 5000);
   Planned planned(bodies);
   auto const& plan = planned.plan;
@@ -345,7 +345,7 @@ Bodies sevens(Bodies const& bodies) {
 
 /// Multipoles have memory of their own if they take less than the sums; else they lie where the sums come later, but
 /// those that M2P wants. Charges before leave nothing behind, whichever it is.
-TEST(PowerCriterion, WhereMultipolesLieIsOfNoConsequence) {
+TEST(MultipolePowerCriterion, WhereMultipolesLieIsOfNoConsequence) {
   using Kokkos::Tools::Experimental::set_allocate_data_callback;
   int few_sources = 0, many_sources = 0;
   const auto check = [&](Bodies const& bodies, double pair_error, int leaf, bool small, bool m2p) {

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// OrderPerPair: every pair is translated once, at the lowest order that its criterion accepts, and what that does to
+// VariableOrder: every pair is translated once, at the lowest order that its criterion accepts, and what that does to
 // error and operations.
 #include <algorithm>
 #include <numeric>
@@ -12,8 +12,8 @@ namespace {
 using namespace fmm;
 using namespace fmm::engine;
 using fmm::FieldCriterion;
-using fmm::OrderPerPair;
 using fmm::RadiusCriterion;
+using fmm::VariableOrder;
 
 template <class T>
 class OrdersPerPair : public testing::Test {
@@ -23,7 +23,7 @@ class OrdersPerPair : public testing::Test {
   // on a GPU several threads translate at the higher two together
   static constexpr int order = 12, lower[] = {6, 9};
   static constexpr double theta = 0.7;
-  using Ordered = DualTree<OrderPerPair<RadiusCriterion, lower[0], lower[1]>>;
+  using Ordered = DualTree<VariableOrder<RadiusCriterion, lower[0], lower[1]>>;
 
   Space space;
   Bodies bodies = make_bodies(Model::plummer, 4000);
@@ -193,7 +193,7 @@ void takes_less_at_a_larger_error(fmm::Options const& options, double most_growt
   for (const Model model : {Model::cube, Model::plummer}) {
     const Bodies bodies = make_bodies(model, 5000);
     const Outcome one = outcome<Criterion, 9>(bodies, options),
-                  several = outcome<OrderPerPair<Criterion, 4, 6>, 9>(bodies, options);
+                  several = outcome<VariableOrder<Criterion, 4, 6>, 9>(bodies, options);
     EXPECT_EQ(several.m2l, one.m2l) << name_of(model);
     EXPECT_GT(several.m2l, 1000) << name_of(model);
     EXPECT_LT(several.m2l_flops, 0.9 * one.m2l_flops) << name_of(model);
@@ -201,19 +201,19 @@ void takes_less_at_a_larger_error(fmm::Options const& options, double most_growt
     EXPECT_GT(several.error, one.error) << name_of(model);
   }
 }
-TEST(OrderPerPair, TakesLessAtALargerErrorByRadii) {
+TEST(VariableOrder, TakesLessAtALargerErrorByRadii) {
   takes_less_at_a_larger_error<RadiusCriterion>({.theta = 0.6, .leaf_capacity = 20}, 20);
 }
-TEST(OrderPerPair, TakesLessAtALargerErrorByField) {
+TEST(VariableOrder, TakesLessAtALargerErrorByField) {
   takes_less_at_a_larger_error<FieldCriterion>({.pair_error = 1e-5, .leaf_capacity = 20}, 60);
 }
 
 /// A criterion whose lists, and their parts with them, are made by an evaluation and not by the build alone.
-TEST(OrderPerPair, TakesOtherChargesByTheLastField) {
+TEST(VariableOrder, TakesOtherChargesByTheLastField) {
   const Bodies bodies = make_bodies(Model::plummer, 3000),
                mixed = make_bodies(Model::plummer, 3000, true);
-  using Relative = fmm::RelativeCriterion;
-  fmm::Solver<Laplace, 9, Rotation, DualTree<OrderPerPair<Relative, 4, 6>>, double> solver(
+  using Relative = fmm::RelativeForceCriterion;
+  fmm::Solver<Laplace, 9, Rotation, DualTree<VariableOrder<Relative, 4, 6>>, double> solver(
       fmm::Options{.pair_error = 1e-5, .leaf_capacity = 20});
   for (Bodies const* some : {&bodies, &mixed, &bodies}) {
     const auto known = direct_reference(*some, false);
@@ -221,9 +221,9 @@ TEST(OrderPerPair, TakesOtherChargesByTheLastField) {
   }
 }
 
-TEST(OrderPerPair, RefusesAPlanOfAnotherOrder) {
+TEST(VariableOrder, RefusesAPlanOfAnotherOrder) {
   using Space = Kokkos::DefaultExecutionSpace;
-  using Traversal = DualTree<OrderPerPair<RadiusCriterion, 2>>;
+  using Traversal = DualTree<VariableOrder<RadiusCriterion, 2>>;
   const DeviceBodies<Space> device(make_bodies(Model::cube, 1000));
   fmm::Solver<Laplace, 4, Rotation, Traversal, double> maker;
   fmm::Solver<Laplace, 6, Rotation, Traversal, double> other;
@@ -234,11 +234,11 @@ TEST(OrderPerPair, RefusesAPlanOfAnotherOrder) {
 }
 
 /// Of pairs that all need the solver's own order nothing is moved.
-TEST(OrderPerPair, IsTheOrderAloneWhereNoPairNeedsLess) {
+TEST(VariableOrder, IsTheOrderAloneWhereNoPairNeedsLess) {
   const Bodies bodies = make_bodies(Model::cube, 3000);
   const fmm::Options options{.theta = 0.6, .leaf_capacity = 20};
   fmm::Solver<Laplace, 9, Rotation, DualTree<>> one(options);
-  fmm::Solver<Laplace, 9, Rotation, DualTree<OrderPerPair<RadiusCriterion, 0>>> several(options);
+  fmm::Solver<Laplace, 9, Rotation, DualTree<VariableOrder<RadiusCriterion, 0>>> several(options);
   const Results expected = run(one, bodies), computed = run(several, bodies);
   EXPECT_EQ(computed.potential, expected.potential);
   EXPECT_EQ(computed.field, expected.field);

@@ -11,7 +11,7 @@ namespace {
 using namespace fmm;
 using namespace fmm::engine;
 using Space = Kokkos::DefaultExecutionSpace;
-using Dual = DualTree<fmm::RelativeCriterion>;
+using Dual = DualTree<fmm::RelativeForceCriterion>;
 
 /// The field as FieldCriterion has it: where a first step starts.
 template <int Order>
@@ -151,7 +151,7 @@ struct Planned {
 };
 
 /// What a first step begins with: all sources are opened.
-TEST(RelativeCriterion, WithoutALastFieldSumsDirectly) {
+TEST(RelativeForceCriterion, WithoutALastFieldSumsDirectly) {
   const Bodies bodies = make_bodies(Model::plummer, 3000);
   Planned planned(bodies, std::vector<double>(bodies.x.size(), 0.0));
   fmm::Report report;
@@ -163,7 +163,7 @@ TEST(RelativeCriterion, WithoutALastFieldSumsDirectly) {
 }
 
 /// One body without a field costs its leaf, not all others.
-TEST(RelativeCriterion, OneBodyWithoutAFieldIsSummedDirectly) {
+TEST(RelativeForceCriterion, OneBodyWithoutAFieldIsSummedDirectly) {
   const Bodies bodies = make_bodies(Model::cube, 20000);
   auto last_field = first_field<4>(bodies);
   for (int d = 0; d < 3; ++d) last_field[3 * 77 + d] = 0;
@@ -182,7 +182,7 @@ TEST(RelativeCriterion, OneBodyWithoutAFieldIsSummedDirectly) {
 }
 
 /// Evaluations with other charges have the lists of a plan that was built with them.
-TEST(RelativeCriterion, NewChargesRedoListsOnly) {
+TEST(RelativeForceCriterion, NewChargesRedoListsOnly) {
   Bodies bodies = make_bodies(Model::cube, 5000);
   const auto last_field = first_field<4>(bodies);
   Planned planned(bodies, last_field);
@@ -204,7 +204,7 @@ TEST(RelativeCriterion, NewChargesRedoListsOnly) {
   EXPECT_EQ(sums.field, expected.field);
 }
 
-TEST(RelativeCriterion, NoBodiesAreAllowed) {
+TEST(RelativeForceCriterion, NoBodiesAreAllowed) {
   const Bodies none = make_bodies(Model::cube, 0);
   EXPECT_TRUE(Planned(none, {}).evaluate(none).field.empty());
 }
