@@ -63,7 +63,7 @@
       fmm::Csr<Space>, fmm::Array<fmm::Body<fmm::real_t<Precision>>, Space>,                   \
       fmm::Array<fmm::Body<fmm::real_t<Precision>>, Space>,                                    \
       fmm::Array<fmm::Sums<fmm::sum_t<Precision>>, Space>,                                     \
-      fmm::kernels::TileParts<Space, fmm::sum_t<Precision>>, double);
+      fmm::kernels::SplitRows<Space, fmm::sum_t<Precision>>, double);
 
 #define FORCES_SHARED_DATA(prefix, Space, Precision, Data)                                 \
   FORCES_SHARED_BUILD(prefix, Space, Precision, Data, fmm::AllPairs)                       \

@@ -70,9 +70,9 @@ struct Tuning {
   static constexpr int near_field_shape(std::int64_t tiles, int concurrency) {
     return tiles * near_field[0].team < concurrency / 4 ? int(near_field.size()) - 1 : 0;
   }
-  /// Entries of a list's row that a team of P2P, or of M2P, takes at least before rows are cut into parts, on a GPU: a
-  /// host's few threads finish together anyway.
-  static constexpr int p2p_part = 128, m2p_part = 16;
+  /// Entries of a list's row that a team of P2P, or of M2P, takes at least before rows are split into segments, on a
+  /// GPU: a host's few threads finish together anyway.
+  static constexpr int p2p_segment = 128, m2p_segment = 16;
   /// P2P between all bodies, by falling size of the tiles: a large tile stages a source less often, a
   /// small one gives more teams.
   static constexpr auto all_pairs = [] {
@@ -110,14 +110,14 @@ struct Tuning {
     return host || single ? 0 : order == 2 ? 20 : order == 4 ? 12 : 0;
   }
 
-  /// Threads that translate two expansions by rotation together, each with a part of the degrees; 1: a
+  /// Threads that translate two expansions by rotation together, each with a share of the degrees; 1: a
   /// thread translates one alone, in its registers on a GPU.
-  static constexpr int translation_parts(int order) {
+  static constexpr int translation_threads(int order) {
     return host || order <= (single ? 8 : 7) ? 1 : 4;
   }
   /// Teams of such threads that a multiprocessor shall hold, where each takes that much of its scratch
   /// memory (and 1 KiB of the system's).
-  static constexpr int parts_teams(int scratch_bytes) {
+  static constexpr int translation_teams(int scratch_bytes) {
     return std::clamp(detail::multiprocessor_scratch / (scratch_bytes + 1024), 1, single ? 8 : 6);
   }
 

@@ -20,7 +20,7 @@ APART = [{"kernels", "tree"}]  # of one floor, and neither knows the other
 # To go: (from, to) of what points up, and headers that are too long.
 UPWARD = {("engine/completed_options.hpp", "tolerance/order_selection.hpp"),
           ("solver.hpp", "tolerance/calibration.hpp")}
-LONG = {"kernels/p2p/p2p.hpp", "simd/simd.hpp", "tree/octree.hpp"}
+LONG = {"simd/simd.hpp", "tree/octree.hpp"}
 
 
 def headers(root):

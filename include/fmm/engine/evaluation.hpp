@@ -121,8 +121,8 @@ class Evaluation {
           m2p<Expansion, Want>(space_, octree.cells, octree.tiles, plan_.lists.m2p,
                                has_locals ? Csr<Space>{} : plan_.lists.m2l, tree_.bodies, staged_,
                                sums(),
-                               parts_of_rows(space_, memory_, octree, octree.tiles, plan_.lists.m2p,
-                                             Tuning<Space, Real>::m2p_part));
+                               split_long_rows(space_, memory_, octree, octree.tiles,
+                                               plan_.lists.m2p, Tuning<Space, Real>::m2p_segment));
         });
   }
   /// Of all bodies in tree order; from downward on.

@@ -10,7 +10,7 @@
 #include "../kernels/p2l.hpp"
 #include "../report.hpp"
 #include "body_tree.hpp"
-#include "row_parts.hpp"
+#include "long_rows.hpp"
 #include "stage.hpp"
 #include "workspace.hpp"
 
@@ -91,8 +91,8 @@ void set_far_field_of(Space const& space, Workspace<Space, Precision>& memory,
   if (lists.m2p.entries.extent(0) > 0)
     m2p<Expansion, Want>(space, octree.cells, tiles, lists.m2p, Csr<Space>{}, tree.bodies,
                          stage_multipoles<Expansion>(space, multipoles, memory.locals), sums,
-                         parts_of_rows(space, memory, octree, tiles, lists.m2p,
-                                       Tuning<Space, real_t<Precision>>::m2p_part));
+                         split_long_rows(space, memory, octree, tiles, lists.m2p,
+                                         Tuning<Space, real_t<Precision>>::m2p_segment));
 }
 
 }  // namespace fmm::engine

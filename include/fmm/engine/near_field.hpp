@@ -5,7 +5,7 @@
 #include "../kernels/p2p/p2p.hpp"
 #include "../options.hpp"
 #include "body_tree.hpp"
-#include "row_parts.hpp"
+#include "long_rows.hpp"
 #include "workspace.hpp"
 
 namespace fmm::engine {
@@ -18,8 +18,8 @@ void add_near_field(Space const& space, Workspace<Space, Precision>& memory,
                     Array<Tile, Space> tiles, Csr<Space> list,
                     Array<Sums<sum_t<Precision>>, Space> sums, Options const& options) {
   auto const& octree = tree.octree;
-  const auto parts =
-      parts_of_rows(space, memory, octree, tiles, list, Tuning<Space, real_t<Precision>>::p2p_part);
+  const auto parts = split_long_rows(space, memory, octree, tiles, list,
+                                     Tuning<Space, real_t<Precision>>::p2p_segment);
   if constexpr (two_part_v<Precision>)
     if (options.one_part)
       return p2p<Want, MixedInOnePart>(space, kernel, octree.cells, tiles, list, tree.bodies, {},

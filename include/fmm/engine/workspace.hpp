@@ -29,7 +29,7 @@
 #include <algorithm>
 
 #include "../cells/cell.hpp"
-#include "../kernels/mapping/tile_parts.hpp"
+#include "../kernels/mapping/split_rows.hpp"
 #include "../kernels/spherical/dense_m2l.hpp"
 #include "../precision.hpp"
 #include "../tree/keys/sort.hpp"
@@ -70,7 +70,7 @@ struct Workspace {
   /// The smallest last field of each cell, in edges of the cube but the caller's unit of charge; of
   /// criteria that use it only.
   Buffer<double, Space> last_fields{"last fields"};
-  TilePartBuffers<Space, sum_t<Precision>> parts;  ///< of P2P or M2P
+  SplitRowBuffers<Space, sum_t<Precision>> split_rows;  ///< of P2P or M2P
   GemmMemory<Space, Real> gemm;
 
   // ---- keys, sort, tree
@@ -124,7 +124,7 @@ struct Workspace {
   std::size_t bytes() const {
     return sort.bytes() + octree.bytes() + traversal.bytes() + last_fields.bytes() +
            bodies.bytes() + low.bytes() + positions.bytes() + multipoles.bytes() + locals.bytes() +
-           gemm.bytes() + parts.bytes() + sums.bytes();
+           gemm.bytes() + split_rows.bytes() + sums.bytes();
   }
 };
 

@@ -3,7 +3,7 @@
 // time from the root down.
 #pragma once
 
-#include "mapping/gather_parts.hpp"
+#include "mapping/gather_steps.hpp"
 
 namespace fmm::kernels {
 
@@ -36,10 +36,10 @@ struct L2L {
 };
 
 /// The same by teams, each for some children, of expansions too large for registers.
-template <class Space, int Order, class RealNumber, int Parts>
-struct L2LParts {
+template <class Space, int Order, class RealNumber, int Split>
+struct L2LInSteps {
   using Real = RealNumber;
-  using Team = PartsTeam<Space, Order, Axial::l2l, Real, Parts>;
+  using Team = TranslationTeam<Space, Order, Axial::l2l, Real, Split>;
   static constexpr int size = Team::size, row = row_length(size);
   Array<Cell, Space> cells;
   CellIndex begin, end;  ///< the children's level
@@ -68,16 +68,16 @@ struct L2LParts {
 template <class Expansion, class Space, class Real>
 void l2l(Space const& space, Array<Cell, Space> cells, CellIndex begin, CellIndex end,
          Array<Real, Space> locals) {
-  constexpr int parts = parts_of<Space, Expansion, Real>;
-  if constexpr (parts == 1) {
+  constexpr int split = translation_split<Space, Expansion, Real>;
+  if constexpr (split == 1) {
     using Functor = L2L<Space, Expansion, Real>;
     for_range("fmm::l2l", space, (end - begin + Functor::W - 1) / Functor::W,
               Functor{cells, begin, end, locals});
   } else {
-    using Functor = L2LParts<Space, RotationOrder<Expansion>::value, Real, parts>;
+    using Functor = L2LInSteps<Space, RotationOrder<Expansion>::value, Real, split>;
     constexpr int items = Functor::Team::items;
-    launch_parts("fmm::l2l", space, int((end - begin + items - 1) / items),
-                 Functor{cells, begin, end, locals});
+    launch_in_steps("fmm::l2l", space, int((end - begin + items - 1) / items),
+                    Functor{cells, begin, end, locals});
   }
 }
 

@@ -14,6 +14,8 @@ struct L2P {
   using V = Lanes<Space, Real>;
   static constexpr int W = lane_count_v<V>;
   static constexpr int size = staged_size<Expansion>(), quads = row_length(size) / 4;
+  // of a TileAction
+  static constexpr int team_size = Tuning<Space, Real>::tile_team, resident = 0, scratch_level = 0;
   static constexpr std::size_t scratch_bytes = quads * sizeof(Quad<Real>) + scratch_alignment;
   Array<Cell, Space> cells;
   Array<Tile, Space> tiles;
@@ -23,7 +25,8 @@ struct L2P {
 
   KOKKOS_FUNCTION void operator()(TeamMember<Space> const& team) const {
     const Tile tile = tiles(team.league_rank());
-    Quad<Real>* const rows = scratch_array<Quad<Real>>(team, 0, quads);  // for wide loads
+    Quad<Real>* const rows =
+        scratch_array<Quad<Real>>(team, scratch_level, quads);  // for wide loads
     Real* const staged = rows->value;
     Real const* const L = locals.data() + std::int64_t(tile.cell) * row_length(Expansion::size);
     for (int k = team.team_rank(); k < size; k += team.team_size()) {
@@ -52,9 +55,8 @@ template <class Expansion, class Want, class Space, class Real, class Sum>
 void l2p(Space const& space, Array<Cell, Space> cells, Array<Tile, Space> tiles,
          Array<Body<Real>, Space> bodies, Array<Real, Space> locals, Array<Sums<Sum>, Space> sums) {
   using Functor = L2P<Space, basis_t<Expansion>, Real, Want, Sum>;
-  TeamPolicy<Space> policy(space, int(tiles.extent(0)), Tuning<Space, Real>::tile_team);
-  policy.set_scratch_size(0, Kokkos::PerTeam(Functor::scratch_bytes));
-  for_teams("fmm::l2p", policy, Functor{cells, tiles, bodies, locals, sums});
+  for_tiles("fmm::l2p", space, std::int64_t(tiles.extent(0)),
+            Functor{cells, tiles, bodies, locals, sums});
 }
 
 }  // namespace fmm::kernels

@@ -7,7 +7,7 @@
 // every thread sums one target coefficient over the chunk.
 #pragma once
 
-#include "mapping/gather_parts.hpp"
+#include "mapping/gather_steps.hpp"
 
 namespace fmm::kernels {
 
@@ -118,14 +118,14 @@ struct M2LStaged {
       team.team_barrier();
       for (int c = rank; c < sums; c += threads) {
         const auto [j, k] = degree_and_order(c);
-        Complex<V> part{V(Real(0)), V(Real(0))};
+        Complex<V> of_chunk{V(Real(0)), V(Real(0))};
         for (int g = 0; g < groups; ++g) {
           V power(Real(1));
           for (int i = 0; i < j; ++i) power *= ratio[g];
-          part += Direct::m2l_coefficient<Order>(j, k, M + g * size, v + g * harmonics) * power;
+          of_chunk += Direct::m2l_coefficient<Order>(j, k, M + g * size, v + g * harmonics) * power;
         }
-        sum[index_re(j, k)] += part.re;
-        if (k > 0) sum[index_im(j, k)] += part.im;
+        sum[index_re(j, k)] += of_chunk.re;
+        if (k > 0) sum[index_im(j, k)] += of_chunk.im;
       }
     }
     team.team_barrier();

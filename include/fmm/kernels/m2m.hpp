@@ -3,7 +3,7 @@
 // from the leaves to the root.
 #pragma once
 
-#include "mapping/gather_parts.hpp"
+#include "mapping/gather_steps.hpp"
 
 namespace fmm::kernels {
 

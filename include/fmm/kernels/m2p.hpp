@@ -11,7 +11,8 @@
 
 #include "../detail/memory.hpp"
 #include "expansion.hpp"
-#include "mapping/tile_parts.hpp"
+#include "mapping/split_rows.hpp"
+#include "mapping/tile.hpp"
 
 namespace fmm::kernels {
 
@@ -97,16 +98,16 @@ struct MultipoleWalk {
   Offset entry, end;
   bool in_far = false;
 
-  /// Through a part of the leaf's row, and with `first_part` through the rows of `far` too.
+  /// Through a segment of the leaf's row, and with `first_segment` through the rows of `far` too.
   KOKKOS_INLINE_FUNCTION MultipoleWalk(Csr<Space> const& near_list, Csr<Space> const& far_list,
-                                       Array<Cell, Space> const& all_cells, TilePart const& part,
-                                       bool first_part)
+                                       Array<Cell, Space> const& all_cells,
+                                       RowSegment const& segment, bool first_segment)
       : near(near_list),
         far(far_list),
         cells(all_cells),
-        cell(first_part ? part.tile.cell : -1),
-        entry(part.begin),
-        end(part.end) {}
+        cell(first_segment ? segment.tile.cell : -1),
+        entry(segment.begin),
+        end(segment.end) {}
 
   /// Whether there are more; then some are in the present row.
   KOKKOS_INLINE_FUNCTION bool more() {
@@ -149,6 +150,8 @@ struct M2P {
   /// Afterwards the sums of the threads that share targets.
   static constexpr int scratch_quads =
       split > 1 && split* Shape::tile > chunk* stride ? split* Shape::tile : chunk* stride;
+  // of a TileAction
+  static constexpr int team_size = shape.team, resident = 0;
   static constexpr int scratch_level = Shape::scratch_level;
   static constexpr std::size_t scratch_bytes =
       scratch_quads * sizeof(Quad<Real>) + chunk * sizeof(CellIndex) + 2 * scratch_alignment;
@@ -159,13 +162,14 @@ struct M2P {
   Array<Body<Real>, Space> bodies;
   StagedMultipoles<Space, Real> staged;
   Array<Sums<Sum>, Space> sums;
-  TileParts<Space, Sum> parts = {};
+  SplitRows<Space, Sum> split_rows = {};
 
   KOKKOS_FUNCTION void operator()(TeamMember<Space> const& team) const {
-    const TilePart part = parts.of_team(team.league_rank(), tiles, near);
-    MultipoleWalk<Space> walk(near, far, cells, part, !parts.is_other(team.league_rank()));
+    const RowSegment segment = split_rows.of_team(team.league_rank(), tiles, near);
+    MultipoleWalk<Space> walk(near, far, cells, segment,
+                              !split_rows.is_further(team.league_rank()));
     if (!walk.more()) return;
-    const Tile tile = part.tile;
+    const Tile tile = segment.tile;
     const Cell leaf = cells(tile.cell);
     Quad<Real>* const rows = scratch_array<Quad<Real>>(team, scratch_level, scratch_quads);
     CellIndex* const sources = scratch_array<CellIndex>(team, scratch_level, chunk);
@@ -194,12 +198,12 @@ struct M2P {
           add<1>(team, rows, count, needed - b * targets, x + b * targets, sum + b * targets);
       team.team_barrier();
     }
-    store(team, tile.count, parts.sums_of_team(team.league_rank(), part, sums), rows, sum);
+    store(team, tile.count, split_rows.sums_of_team(team.league_rank(), segment, sums), rows, sum);
   }
 
  private:
-  /// The first body of a thread's pack t. The threads' bodies are interleaved, so that a part of a tile
-  /// leaves none without.
+  /// The first body of a thread's pack t. The threads' bodies are interleaved, so that a tile that is
+  /// not full leaves none without.
   KOKKOS_FORCEINLINE_FUNCTION static int target_of(TeamMember<Space> const& team, int t) {
     return (t * columns + team.team_rank() % columns) * W;
   }
@@ -278,11 +282,11 @@ struct M2P {
       for (int i = team.team_rank(); i < count; i += team.team_size()) {
         PotentialGradient<Real> total{Real(0), Real(0), Real(0), Real(0)};
         for (int s = 0; s < split; ++s) {
-          const Quad<Real> part = scratch[s * Shape::tile + i];
-          total.potential += part.value[0];
-          total.x += part.value[1];
-          total.y += part.value[2];
-          total.z += part.value[3];
+          const Quad<Real> of_share = scratch[s * Shape::tile + i];
+          total.potential += of_share.value[0];
+          total.x += of_share.value[1];
+          total.y += of_share.value[2];
+          total.z += of_share.value[3];
         }
         add_lanes<Want>(to + i, 1, total);
       }
@@ -291,17 +295,16 @@ struct M2P {
 };
 
 /// Adds to `sums` the multipoles of each leaf's row of `near`, and those of the rows of `far` of the leaf
-/// and of its ancestors. A list with no offsets is left out. `parts` are of the rows of `near`, if there are any.
+/// and of its ancestors. A list with no offsets is left out. `rows` has further
+/// segments of rows of `near`, if there are any.
 template <class Expansion, class Want, class Space, class Real, class Sum>
 void m2p(Space const& space, Array<Cell, Space> cells, Array<Tile, Space> tiles, Csr<Space> near,
          Csr<Space> far, Array<Body<Real>, Space> bodies, StagedMultipoles<Space, Real> staged,
-         Array<Sums<Sum>, Space> sums, TileParts<Space, Sum> parts = {}) {
+         Array<Sums<Sum>, Space> sums, SplitRows<Space, Sum> rows = {}) {
   using Functor = M2P<Space, basis_t<Expansion>, Real, Want, Sum>;
-  TeamPolicy<Space> policy(space, int(std::int64_t(tiles.extent(0)) + parts.count()),
-                           Functor::shape.team);
-  policy.set_scratch_size(Functor::scratch_level, Kokkos::PerTeam(Functor::scratch_bytes));
-  for_teams("fmm::m2p", policy, Functor{cells, tiles, near, far, bodies, staged, sums, parts});
-  add_other_parts(space, parts, sums);
+  for_tiles("fmm::m2p", space, std::int64_t(tiles.extent(0)) + rows.count(),
+            Functor{cells, tiles, near, far, bodies, staged, sums, rows});
+  add_segment_sums(space, rows, sums);
 }
 
 }  // namespace fmm::kernels

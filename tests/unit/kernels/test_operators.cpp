@@ -509,19 +509,19 @@ void for_numbers(F const& f) {
 }
 
 /// The steps of several threads, one after the other, on one expansion.
-template <int Order, Axial Kind, int Parts, int Stride = 1, class V>
-void translate_in_parts(Route<V> const& route, V* a) {
-  using Steps = PartSteps<Order, Parts, Stride>;
+template <int Order, Axial Kind, int Split, int Stride = 1, class V>
+void translate_in_steps(Route<V> const& route, V* a) {
+  using Steps = RotationSteps<Order, Split, Stride>;
   const auto rotate = [&](int back) {
-    for (int part = 0; part < Parts; ++part) Steps::rotate(route, back, part, a);
+    for (int share = 0; share < Split; ++share) Steps::rotate(route, back, share, a);
   };
   rotate(0);
-  for (int part = 0; part < Parts; ++part) Steps::template shift<Kind>(part, a);
+  for (int share = 0; share < Split; ++share) Steps::template shift<Kind>(share, a);
   rotate(1);
 }
 
 template <int Order, class Real>
-void parts_agree_with_one_thread() {
+void steps_agree_with_one_thread() {
   using Expansion = fmm::SphericalExpansion<Order, Real, fmm::Rotation>;
   constexpr int size = fmm::coefficient_count(Order);
   std::mt19937_64 random(Order);
@@ -529,16 +529,16 @@ void parts_agree_with_one_thread() {
     std::vector<Real> a(size);
     for (Real& c : a) c = Real(double(random() >> 11) * 0x1p-53 - 0.5);
     auto one = a, two = a, four = a;
-    translate_in_parts<Order, Kind, 1>(route, one.data());
-    translate_in_parts<Order, Kind, 2>(route, two.data());
-    translate_in_parts<Order, Kind, 4>(route, four.data());
+    translate_in_steps<Order, Kind, 1>(route, one.data());
+    translate_in_steps<Order, Kind, 2>(route, two.data());
+    translate_in_steps<Order, Kind, 4>(route, four.data());
     // two expansions at a time, with room between the coefficients
     constexpr int stride = 3;
     std::vector<Two<Real>> eight(stride * size);
     for (int k = 0; k < size; ++k) eight[stride * k] = {a[k], -a[k]};
     Two<Real> routes[Route<Real>::size];
     for (int item = 0; item < 2; ++item) route.template store<2>(routes[0].value + item);
-    translate_in_parts<Order, Kind, 8, stride>(Route<Two<Real>>::template load<1>(routes),
+    translate_in_steps<Order, Kind, 8, stride>(Route<Two<Real>>::template load<1>(routes),
                                                eight.data());
     alone(a.data());
     double largest = 0;
@@ -564,14 +564,14 @@ void parts_agree_with_one_thread() {
   }
 }
 
-TEST(Parts, TranslateAsOneThreadDoes) {
+TEST(ThreadsThatShareATranslation, AgreeWithOne) {
   for_numbers<8>([](auto i) {
     constexpr int order = 2 + 2 * i.value;
-    parts_agree_with_one_thread<order, float>();
-    parts_agree_with_one_thread<order, double>();
+    steps_agree_with_one_thread<order, float>();
+    steps_agree_with_one_thread<order, double>();
   });
-  parts_agree_with_one_thread<3, double>();
-  parts_agree_with_one_thread<9, double>();
+  steps_agree_with_one_thread<3, double>();
+  steps_agree_with_one_thread<9, double>();
 }
 
 }  // namespace

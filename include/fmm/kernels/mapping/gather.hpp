@@ -1,10 +1,16 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// The pattern of P2M, M2M and M2L: a team owns a cell, its threads and their lanes each take items of
-// the cell (bodies, children, sources), turn them into contributions to the cell's expansion in
-// registers, and the team sums these in a fixed order. No atomics; the same bits every time.
+// The mapping of P2M, M2M and M2L, whose targets are cells: a team owns a cell, its threads and their lanes
+// each take items of the cell (bodies, children, sources), turn them into contributions to the cell's
+// expansion in registers, and the team sums these in a fixed order. What such an operator provides is the
+// comment on the concept GatherOperator.
+//
+// Invariant: a cell's expansion is written by the one team that owns it, a coefficient by one thread, in an
+// order of sums that depends on the items and the team's size alone. There are no atomics on results: the
+// same bits every time.
 #pragma once
 
 #include <algorithm>
+#include <concepts>
 
 #include "../../cells/cell.hpp"
 #include "../../detail/launch.hpp"
@@ -187,19 +193,45 @@ inline constexpr bool sums_terms<Space, Expansion> =
     std::is_same_v<typename Expansion::only_adds, Expansion> && !is_host_space_v<Space> &&
     Expansion::size > register_coefficients;
 
+/// Whether an operator's sums are added to what is there; if it says nothing they are not.
 template <class Op>
 inline constexpr bool adds_v = false;
 template <class Op>
   requires requires { Op::adds; }
 inline constexpr bool adds_v<Op> = Op::adds;
 
-/// For owner = league rank: out(owner) = sum over items of op.add. `Op` provides
-///   static constexpr int size;  using real;
-///   int items(owner);  Real* output(owner);
-///   template <class V> void add(owner, first, count, V* sum)   adds items first .. first+count-1
-///                                                              (count <= lanes of V) to sum[size]
-///   static constexpr bool adds   optional: whether the sum is added to what is there
-template <class Space, class Op>
+/// What a sum into cells has, whatever the mapping: owners are the cells, numbered by the operator, and items what is
+/// summed into one.
+///
+///   real             type of the coefficients
+///   items(owner)     how many items there are, std::int64_t, 0 or more
+///   output(owner)    real*: the owner's expansion, of row_length numbers
+///   adds             optional, a constant: whether sums are added to what is there; else (without items, too) they
+///                    are set
+template <class Op>
+concept SumsIntoCells = std::copy_constructible<Op> && requires(Op const op, int owner) {
+  typename Op::real;
+  { op.items(owner) } -> std::same_as<std::int64_t>;
+  { op.output(owner) } -> std::same_as<typename Op::real*>;
+};
+
+/// An operator that gathers in registers, beyond SumsIntoCells:
+///
+///   size             coefficients of an expansion
+///   add(owner, first, count, sum)   adds items first .. first + count - 1, of which there are 1 .. W, to sum[size], an
+///                    array of V = Lanes<Space, real> with W lanes: an item a lane, and nothing to the others
+///
+/// A thread calls these alone, for any items of any owner. All members are device code.
+template <class Op, class Space>
+concept GatherOperator = SumsIntoCells<Op> &&
+    requires(Op const op, int owner, std::int64_t first, int count,
+             Lanes<Space, typename Op::real>* sum) {
+  { Op::size } -> std::convertible_to<int>;
+  { op.add(owner, first, count, sum) } -> std::same_as<void>;
+};
+
+/// For owner = league rank: out(owner) = sum over items of op.add.
+template <class Space, GatherOperator<Space> Op>
 struct Gather {
   using Real = typename Op::real;
   using V = Lanes<Space, Real>;
@@ -230,9 +262,14 @@ Policy summing_teams(Space const& space, int teams, int team_size) {
   return policy;
 }
 
-/// With `Resident`, teams are Tuning's gather teams, and a GPU's multiprocessor shall hold so many.
+/// Sums for the owners 0 .. owners - 1. Asynchronous; without owners nothing is launched. With `Resident`, teams are
+/// Tuning's gather teams, and a GPU's multiprocessor shall hold so many.
 template <int Resident = 0, class Space, class Op>
 void gather(char const* label, Space const& space, int owners, int team_size, Op const& op) {
+  static_assert(GatherOperator<Op, Space>,
+                "fmm: an operator that gathers into cells must provide real, size, items(owner), "
+                "output(owner) and "
+                "add(owner, first, count, sum) (kernels/mapping/gather.hpp)");
   using Real = typename Op::real;
   using Policy = std::conditional_t<
       Resident == 0, TeamPolicy<Space>,

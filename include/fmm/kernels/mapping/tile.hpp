@@ -1,7 +1,14 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// What the operators with bodies as targets share: a team works on a tile of bodies of one leaf, and the
-// lanes of a thread hold W bodies.
+// The mapping of P2P, M2P and L2P, whose targets are bodies: a team works on a tile, some bodies of one
+// leaf, so that targets of one cell never share a tile with another's. What such an operator provides is the
+// comment on the concept TileAction. In M2P and L2P the lanes of a thread hold W bodies of the tile.
+//
+// Invariant: a body's sums are written by the one team that owns them, a tile's or a further segment's
+// (split_rows.hpp), each by one thread. There are no atomics on results.
 #pragma once
+
+#include <algorithm>
+#include <concepts>
 
 #include "../../cells/cell.hpp"
 #include "../../detail/launch.hpp"
@@ -16,6 +23,38 @@ struct Wanted {
   static constexpr bool potential = Potential;
   static constexpr bool field = Field;
 };
+
+/// An operator on tiles: a functor for teams, each of which sums for one tile.
+///
+///   team_size        threads of a team
+///   resident         teams that a GPU's multiprocessor shall hold, which bounds a thread's registers; 0: as the
+///                    compiler likes
+///   scratch_level, scratch_bytes   the team's scratch memory, with scratch_alignment more for each array of it
+///   action(team)     sums for tile number team.league_rank(), by all threads of the team
+template <class Action, class Space>
+concept TileAction = requires(Action const action, TeamMember<Space> const& team) {
+  { Action::team_size } -> std::convertible_to<int>;
+  { Action::resident } -> std::convertible_to<int>;
+  { Action::scratch_level } -> std::convertible_to<int>;
+  { Action::scratch_bytes } -> std::convertible_to<std::size_t>;
+  { action(team) } -> std::same_as<void>;
+};
+
+/// action(team) for each of so many tiles. Asynchronous; without tiles nothing is launched.
+template <class Space, class Action>
+void for_tiles(char const* label, Space const& space, std::int64_t tiles, Action const& action) {
+  static_assert(TileAction<Action, Space>,
+                "fmm: an operator on tiles must provide team_size, resident, scratch_level, "
+                "scratch_bytes and "
+                "operator()(team) -> void (kernels/mapping/tile.hpp)");
+  using Policy = std::conditional_t<
+      Action::resident == 0, TeamPolicy<Space>,
+      BoundedTeamPolicy<Space, Action::team_size, std::max(1, Action::resident)>>;
+  if (tiles == 0) return;
+  Policy policy(space, int(tiles), Action::team_size);
+  policy.set_scratch_size(Action::scratch_level, Kokkos::PerTeam(Action::scratch_bytes));
+  for_teams(label, policy, action);
+}
 
 /// W bodies of a tile, one a lane; lanes beyond the tile repeat its last body and are not stored.
 template <class V>

@@ -3,7 +3,7 @@
 // another. In place, in the lanes of `V`; lengths and scaling as kernels/expansion.hpp says.
 #pragma once
 
-#include "rotation_packs.hpp"
+#include "rotation_simd.hpp"
 
 namespace fmm {
 

@@ -4,7 +4,7 @@
 
 #include <algorithm>
 
-#include "../kernels/mapping/tile_parts.hpp"
+#include "../kernels/mapping/split_rows.hpp"
 #include "../tree/octree.hpp"
 #include "../tuning.hpp"
 #include "workspace.hpp"
@@ -14,7 +14,7 @@ namespace fmm::engine {
 /// Parts of the rows that the leaves of these tiles, all or some of the tree's, have in a list, if there is a very long
 /// one: more than `least` entries, and four times the mean. On a host rows stay whole.
 template <class Space, class Precision>
-TileParts<Space, sum_t<Precision>> parts_of_rows(
+SplitRows<Space, sum_t<Precision>> split_long_rows(
     [[maybe_unused]] Space const& space, [[maybe_unused]] Workspace<Space, Precision>& memory,
     [[maybe_unused]] Octree<Space> const& tree, [[maybe_unused]] Array<Tile, Space> tiles,
     [[maybe_unused]] Csr<Space> list, [[maybe_unused]] int least) {
@@ -24,8 +24,8 @@ TileParts<Space, sum_t<Precision>> parts_of_rows(
       const double mean = double(list.entries.extent(0)) / double(tiles.extent(0)) * tiles_per_leaf;
       const Offset most = std::max<Offset>(least, Offset(4 * mean));
       if (list.longest > most)
-        return cut_rows(space, tiles, list, most, Tuning<Space, real_t<Precision>>::tile,
-                        memory.parts);
+        return split_rows(space, tiles, list, most, Tuning<Space, real_t<Precision>>::tile,
+                          memory.split_rows);
     }
   return {};
 }

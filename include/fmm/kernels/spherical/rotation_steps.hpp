@@ -1,14 +1,15 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // Translations by rotation of expansions that are too large for one thread's registers.
 //
-// Several threads, the parts, translate one expansion together. It lies in scratch memory, and each step
-// takes a piece of it through registers: the rotations act within a degree, so a part rotates whole
-// degrees, each read once and written once for all four steps of a rotation; the shift along z acts
-// within an order, so a part shifts whole orders. Between the steps the parts wait for each other.
+// Several threads translate one expansion together: `Split` of them, of which number `share` takes a share
+// of the work. The expansion lies in scratch memory, and each step takes a piece of it through registers:
+// the rotations act within a degree, so a thread rotates whole degrees, each read once and written once for
+// all four steps of a rotation; the shift along z acts within an order, so a thread shifts whole orders.
+// Between the steps the threads wait for each other.
 //
 // A degree's or an order's numbers are registers, so there has to be code for every size; and it has to fit
 // into a GPU's instruction cache, since what limits is else the fetching of instructions (p = 12 in double:
-// 100 kB, of 12 warps 7 wait for them). So the degrees are taken in groups of as many as there are parts,
+// 100 kB, of 12 warps 7 wait for them). So the degrees are taken in groups of as many as there are threads,
 // which rotate one each by the same code, made for the largest of the group; what a smaller degree has not
 // is zero. The matrices come from tables; all turns and swaps of a degree, forth and back, are passes
 // through the same instructions. The same holds of the orders, whose sines and cosines are apart.
@@ -75,9 +76,9 @@ struct TableWriter {
   }
 };
 
-/// Symmetric matrices, the upper triangles of all that the parts take one after the other: `Groups` of `Parts`,
+/// Symmetric matrices, the upper triangles of all that the threads take one after the other: `Groups` of `Split`,
 /// those of a group as large as its first and padded by zeros.
-template <int Parts, int Groups, class Real, class Size>
+template <int Split, int Groups, class Real, class Size>
 struct MatrixGroups {
   /// Of the upper triangle, in Twos.
   KOKKOS_FUNCTION static constexpr int length(int group) {
@@ -85,28 +86,28 @@ struct MatrixGroups {
   }
   KOKKOS_FUNCTION static constexpr int begin(int group) {
     int sum = 0;
-    for (int g = 0; g < group; ++g) sum += Parts * length(g);
+    for (int g = 0; g < group; ++g) sum += Split * length(g);
     return sum;
   }
   Two<Real> numbers[begin(Groups)] = {};
 
   template <int group>
-  KOKKOS_FORCEINLINE_FUNCTION TableReader<Real> reader(int part) const {
-    return TableReader<Real>(numbers + begin(group) + part * length(group));
+  KOKKOS_FORCEINLINE_FUNCTION TableReader<Real> reader(int share) const {
+    return TableReader<Real>(numbers + begin(group) + share * length(group));
   }
-  KOKKOS_FUNCTION constexpr TableWriter<Real> writer(int group, int part) {
-    return {numbers + begin(group) + part * length(group)};
+  KOKKOS_FUNCTION constexpr TableWriter<Real> writer(int group, int share) {
+    return {numbers + begin(group) + share * length(group)};
   }
 };
 
 /// Degrees n = Order .. 1 by falling size; degree 0 is not rotated. Of a degree, x are the numbers that the swap
 /// mixes where their orders are both even or both odd, y those where they are not: e^c and e^s if n is even, e^s
 /// and e^c if it is odd. Both have orders 0 .. n, of which that of e^s is zero.
-template <int Order, int Parts>
+template <int Order, int Split>
 struct DegreeGroups {
-  static constexpr int count = (Order + Parts - 1) / Parts;
-  KOKKOS_FUNCTION static constexpr int degree(int group, int part) {
-    return Order - group * Parts - part;
+  static constexpr int count = (Order + Split - 1) / Split;
+  KOKKOS_FUNCTION static constexpr int degree(int group, int share) {
+    return Order - group * Split - share;
   }
   KOKKOS_FUNCTION static constexpr int of(int group) { return degree(group, 0) + 1; }
 
@@ -115,11 +116,11 @@ struct DegreeGroups {
   KOKKOS_FUNCTION static constexpr auto make() {
     using Table = SwapTable<Order, Real>;
     const auto swap = Table::make();
-    MatrixGroups<Parts, count, Real, DegreeGroups> all{};
+    MatrixGroups<Split, count, Real, DegreeGroups> all{};
     for (int group = 0; group < count; ++group)
-      for (int part = 0; part < Parts; ++part) {
-        const int n = degree(group, part), top = of(group) - 1;
-        auto put = all.writer(group, part);
+      for (int share = 0; share < Split; ++share) {
+        const int n = degree(group, share), top = of(group) - 1;
+        auto put = all.writer(group, share);
         for (int odd = 0; odd < 2; ++odd)
           for (int m = 0; m <= top; ++m)
             for (int l = m + odd; l <= top; l += 2)
@@ -136,24 +137,24 @@ struct DegreeGroups {
 
 /// Orders m = 0 .. Order by falling number of degrees, e^c and e^s of each: coefficients n^2 + t of t = 0 ..
 /// 2 Order, n = Order .. m.
-template <int Order, int Parts>
+template <int Order, int Split>
 struct OrderGroups {
-  static constexpr int count = (2 * Order + Parts) / Parts;
+  static constexpr int count = (2 * Order + Split) / Split;
   KOKKOS_FUNCTION static constexpr int degrees(int t) {
     return t > 2 * Order ? 0 : Order + 1 - (t + 1) / 2;
   }
-  KOKKOS_FUNCTION static constexpr int of(int group) { return degrees(group * Parts); }
+  KOKKOS_FUNCTION static constexpr int of(int group) { return degrees(group * Split); }
 
   /// Elements (Order - i, Order - k), i <= k, row by row.
   template <Axial Kind, class Real>
   KOKKOS_FUNCTION static constexpr auto make() {
     using Table = AxialTable<Order, Real>;
     const auto axial = Table::make();
-    MatrixGroups<Parts, count, Real, OrderGroups> all{};
+    MatrixGroups<Split, count, Real, OrderGroups> all{};
     for (int group = 0; group < count; ++group)
-      for (int part = 0; part < Parts; ++part) {
-        const int t = group * Parts + part, size = of(group);
-        auto put = all.writer(group, part);
+      for (int share = 0; share < Split; ++share) {
+        const int t = group * Split + share, size = of(group);
+        auto put = all.writer(group, share);
         for (int i = 0; i < size; ++i)
           for (int k = i; k < size; ++k)
             if (k >= degrees(t)) {
@@ -262,40 +263,40 @@ struct Route {
   }
 };
 
-/// The steps of a translation that one of `Parts` does. Coefficient k is at a[k * Stride].
-template <int Order, int Parts, int Stride>
-struct PartSteps {
+/// The steps of a translation, as one of `Split` threads does its share of them. Coefficient k is at a[k * Stride].
+template <int Order, int Split, int Stride>
+struct RotationSteps {
   /// Before the shift (back = 0): scales and rotates the direction to z. After it (back = 1): rotates it
   /// back and scales. In place.
   template <class V>
-  KOKKOS_FORCEINLINE_FUNCTION static void rotate(Route<V> const& r, int back, int part, V* a) {
-    using Groups = DegreeGroups<Order, Parts>;
+  KOKKOS_FORCEINLINE_FUNCTION static void rotate(Route<V> const& r, int back, int share, V* a) {
+    using Groups = DegreeGroups<Order, Split>;
     const V sin_azimuth = back ? -r.sin_azimuth : r.sin_azimuth;
     const V sin_polar = back ? r.sin_polar : -r.sin_polar;
     const V base = back ? r.out : r.in;
     const V one(lane_scalar_t<V>(1));
     V power = back ? r.front : one;
     int degree = 0;
-    if (part == 0) a[0] *= power;
+    if (share == 0) a[0] *= power;
     for_constants<Groups::count>([&](auto from_last) {
       constexpr int group = Groups::count - 1 - decltype(from_last)::value;
-      const int n = Groups::degree(group, part);
+      const int n = Groups::degree(group, share);
       if (n < 1) return;
       FMM_UNROLL_BY(1)
       for (; degree < n; ++degree) power *= base;
-      rotate_degree<group>(n, part, {r.cos_azimuth, sin_azimuth, power},
+      rotate_degree<group>(n, share, {r.cos_azimuth, sin_azimuth, power},
                            {r.cos_polar, sin_polar, one}, back, a + n * n * Stride);
     });
   }
 
   /// The shift along z, in place.
   template <Axial Kind, class V>
-  KOKKOS_FORCEINLINE_FUNCTION static void shift(int part, V* a) {
-    using Groups = OrderGroups<Order, Parts>;
+  KOKKOS_FORCEINLINE_FUNCTION static void shift(int share, V* a) {
+    using Groups = OrderGroups<Order, Split>;
     for_constants<Groups::count>([&](auto number) {
       constexpr int group = decltype(number)::value;
-      const int t = group * Parts + part;
-      if (t <= 2 * Order) shift_order<Kind, group>(t, part, a + t * Stride);
+      const int t = group * Split + share;
+      if (t <= 2 * Order) shift_order<Kind, group>(t, share, a + t * Stride);
     });
   }
 
@@ -308,9 +309,9 @@ struct PartSteps {
 
   /// Turn, swap, turn, swap; back: swap, turn, swap, turn.
   template <int group, class V>
-  KOKKOS_FORCEINLINE_FUNCTION static void rotate_degree(int n, int part, Turn<V> const& azimuth,
+  KOKKOS_FORCEINLINE_FUNCTION static void rotate_degree(int n, int share, Turn<V> const& azimuth,
                                                         Turn<V> const& polar, int back, V* a) {
-    using Groups = DegreeGroups<Order, Parts>;
+    using Groups = DegreeGroups<Order, Split>;
     static constexpr auto table = Groups::template make<lane_scalar_t<V>>();
     constexpr int top = Groups::of(group) - 1;
     const int odd = n % 2;
@@ -330,7 +331,7 @@ struct PartSteps {
         turn_degree<top>(x, y, i == 1 ? polar.cos : azimuth.cos, odd ? -sin : sin,
                          i == 1 ? polar.factor : azimuth.factor);
       }
-      if (i < 2) swap_degree<top>(table.template reader<group>(part), x, y);
+      if (i < 2) swap_degree<top>(table.template reader<group>(share), x, y);
     }
     a[0] = odd ? y[0] : x[0];
     FMM_UNROLL
@@ -343,12 +344,12 @@ struct PartSteps {
 
   /// The coefficients t of an order, see OrderGroups.
   template <Axial Kind, int group, class V>
-  KOKKOS_FORCEINLINE_FUNCTION static void shift_order(int t, int part, V* a) {
-    using Groups = OrderGroups<Order, Parts>;
+  KOKKOS_FORCEINLINE_FUNCTION static void shift_order(int t, int share, V* a) {
+    using Groups = OrderGroups<Order, Split>;
     static constexpr auto table = Groups::template make<Kind, lane_scalar_t<V>>();
     constexpr int size = Groups::of(group);
     const int degrees = Groups::degrees(t);
-    auto next = table.template reader<group>(part);
+    auto next = table.template reader<group>(share);
     const auto at = [](int i) { return (Order - i) * (Order - i) * Stride; };
     const V zero(lane_scalar_t<V>(0));
     V b[size], sum[size];

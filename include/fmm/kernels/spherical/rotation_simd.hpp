@@ -17,7 +17,7 @@ namespace fmm::kernels {
 template <int Order, class V>
 inline constexpr bool translates_in_packs_v = lane_count_v<V> > 1 && Order > 5;
 
-/// Sums that are in registers at a time, real and imaginary parts counted as one.
+/// Sums that are in registers at a time, a complex one counted once.
 inline constexpr int rows_in_registers = 13;
 
 /// Whether the loops over the numbers that sums are made of are unrolled, too.

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Long rows of lists in parts: what the parts are, and that P2P and M2P by parts are those of whole rows.
+// Long rows of lists in segments: what the segments are, and that P2P and M2P by segments are those of whole rows.
 #include <algorithm>
 
 #include "support.hpp"
@@ -11,7 +11,7 @@ using namespace fmm;
 using namespace fmm::engine;
 
 template <class Precision>
-class TilePartsOf : public testing::Test {
+class SplitRowsOf : public testing::Test {
  public:
   using Space = Kokkos::DefaultExecutionSpace;
   using Real = real_t<Precision>;
@@ -24,10 +24,10 @@ class TilePartsOf : public testing::Test {
   Space space;
   DeviceBodies<Space> device{make_bodies(Model::disk, 4000, false)};
   PlanData<Space, Precision> s;
-  TilePartBuffers<Space, Sum> memory;
+  SplitRowBuffers<Space, Sum> memory;
 
   /// A tree with leaves of very different sizes, whose lists leave the far field to radii; charges and multipoles.
-  TilePartsOf() {
+  SplitRowsOf() {
     const auto options =
         fmm::Solver<fmm::Laplace, 5, fmm::Rotation, fmm::DualTree<>, Precision, Space>(
             {.theta = 0.5, .leaf_capacity = 60})
@@ -45,8 +45,8 @@ class TilePartsOf : public testing::Test {
     space.fence();
   }
 
-  TileParts<Space, Sum> parts_of(Csr<Space> const& list, Offset longest) {
-    return cut_rows(space, s.tree.octree.tiles, list, longest, tile, memory);
+  SplitRows<Space, Sum> split(Csr<Space> const& list, Offset longest) {
+    return split_rows(space, s.tree.octree.tiles, list, longest, tile, memory);
   }
 
   /// The sums of an operator, which adds to them.
@@ -58,80 +58,81 @@ class TilePartsOf : public testing::Test {
     space.fence();
     return numbers_of(sums);
   }
-  std::vector<double> pairs(TileParts<Space, Sum> const& parts) {
+  std::vector<double> pairs(SplitRows<Space, Sum> const& rows) {
     return sums_of([&](auto sums) {
       p2p<Want, Precision>(space, fmm::Laplace(), s.tree.octree.cells, s.tree.octree.tiles,
-                           s.lists.p2p, s.tree.bodies, s.tree.low, sums, parts);
+                           s.lists.p2p, s.tree.bodies, s.tree.low, sums, rows);
     });
   }
   /// Multipoles of M2L's list at the bodies: of the leaf's row, and of its own and its ancestors' once more.
-  std::vector<double> multipoles(TileParts<Space, Sum> const& parts) {
+  std::vector<double> multipoles(SplitRows<Space, Sum> const& rows) {
     const auto staged =
         stage_multipoles<Expansion>(space, s.memory.multipoles.view(), s.memory.locals);
     return sums_of([&](auto sums) {
       m2p<Expansion, Want>(space, s.tree.octree.cells, s.tree.octree.tiles, s.lists.m2l,
-                           s.lists.m2l, s.tree.bodies, staged, sums, parts);
+                           s.lists.m2l, s.tree.bodies, staged, sums, rows);
     });
   }
 
-  /// By parts of several lengths the same as by whole rows, and the same bits each time.
+  /// By segments of several lengths the same as by whole rows, and the same bits each time.
   template <class F>
   void expect_whole(Csr<Space> const& list, F const& sums) {
-    const auto whole = sums(TileParts<Space, Sum>());
+    const auto whole = sums(SplitRows<Space, Sum>());
     for (const Offset longest : {1, 3, 16}) {
-      const auto parts = parts_of(list, longest);
-      ASSERT_GT(parts.count(), 0) << longest;
-      const auto in_parts = sums(parts);
-      EXPECT_LE(relative_l2(in_parts, whole), rounding) << longest;
-      EXPECT_EQ(sums(parts_of(list, longest)), in_parts) << longest;
+      const auto rows = split(list, longest);
+      ASSERT_GT(rows.count(), 0) << longest;
+      const auto in_segments = sums(rows);
+      EXPECT_LE(relative_l2(in_segments, whole), rounding) << longest;
+      EXPECT_EQ(sums(split(list, longest)), in_segments) << longest;
     }
   }
 };
 using Precisions = testing::Types<float, double, fmm::Mixed>;
-TYPED_TEST_SUITE(TilePartsOf, Precisions);
+TYPED_TEST_SUITE(SplitRowsOf, Precisions);
 
-TYPED_TEST(TilePartsOf, AreTheRows) {
+TYPED_TEST(SplitRowsOf, AreTheRows) {
   const auto list = this->s.lists.p2p;
   auto offsets = to_host(list.offsets);
   const auto tiles = to_host(this->s.tree.octree.tiles);
   const Offset longest = 7;
-  const auto parts = this->parts_of(list, longest);
-  const auto others = to_host(parts.others);
-  EXPECT_EQ(parts.sums.extent(0), others.size() * parts.tile);
+  const auto split = this->split(list, longest);
+  const auto further = to_host(split.further);
+  EXPECT_EQ(split.sums.extent(0), further.size() * split.tile);
   using Host = Kokkos::DefaultHostExecutionSpace;
   const Csr<Host> rows{Array<Offset, Host>(offsets.data(), offsets.size()), {}};
-  std::size_t other = 0;
-  Offset longest_part = 0, longest_row = 0;
+  std::size_t next = 0;
+  Offset longest_segment = 0, longest_row = 0;
   for (std::size_t t = 0; t < tiles.size(); ++t) {
     const Offset begin = offsets[tiles[t].cell], end = offsets[tiles[t].cell + 1];
     const Offset expected = std::max<Offset>(end - begin + longest - 1, longest) / longest;
     Offset at = begin;
     for (Offset k = 0; k < expected; ++k) {
-      const TilePart part = k == 0 ? part_of_row(tiles[t], rows, longest, 0) : others[other++];
-      ASSERT_EQ(part.tile.first, tiles[t].first);
-      ASSERT_EQ(part.tile.count, tiles[t].count);
-      ASSERT_EQ(part.begin, at);
-      ASSERT_EQ(part.others, k == 1 ? expected - 1 : 0);
-      at = part.end;
-      longest_part = std::max(longest_part, part.end - part.begin);
+      const RowSegment segment =
+          k == 0 ? segment_of_row(tiles[t], rows, longest, 0) : further[next++];
+      ASSERT_EQ(segment.tile.first, tiles[t].first);
+      ASSERT_EQ(segment.tile.count, tiles[t].count);
+      ASSERT_EQ(segment.begin, at);
+      ASSERT_EQ(segment.further, k == 1 ? expected - 1 : 0);
+      at = segment.end;
+      longest_segment = std::max(longest_segment, segment.end - segment.begin);
     }
     ASSERT_EQ(at, end);
     longest_row = std::max(longest_row, end - begin);
   }
-  EXPECT_EQ(other, others.size());
-  EXPECT_EQ(longest_part, longest);
-  EXPECT_GT(this->parts_of(list, longest_row - 1).count(), 0);
-  EXPECT_EQ(this->parts_of(list, longest_row).count(), 0);
+  EXPECT_EQ(next, further.size());
+  EXPECT_EQ(longest_segment, longest);
+  EXPECT_GT(this->split(list, longest_row - 1).count(), 0);
+  EXPECT_EQ(this->split(list, longest_row).count(), 0);
   // a GPU's traversal finds the longest row on its way
   EXPECT_EQ(list.longest, is_host_space_v<typename TestFixture::Space> ? 0 : longest_row);
 }
 
-TYPED_TEST(TilePartsOf, HaveAllPairs) {
-  this->expect_whole(this->s.lists.p2p, [&](auto const& parts) { return this->pairs(parts); });
+TYPED_TEST(SplitRowsOf, HaveAllPairs) {
+  this->expect_whole(this->s.lists.p2p, [&](auto const& rows) { return this->pairs(rows); });
 }
 
-TYPED_TEST(TilePartsOf, HaveAllMultipoles) {
-  this->expect_whole(this->s.lists.m2l, [&](auto const& parts) { return this->multipoles(parts); });
+TYPED_TEST(SplitRowsOf, HaveAllMultipoles) {
+  this->expect_whole(this->s.lists.m2l, [&](auto const& rows) { return this->multipoles(rows); });
 }
 
 }  // namespace

@@ -1,11 +1,14 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// The pattern of M2M and M2L for expansions that are too large for a thread's registers, on a GPU: a team
-// owns a cell and takes its items some at a time. These lie in scratch memory; a few threads, the parts,
-// translate two of them step by step (rotation_parts.hpp). Then every thread adds some
-// coefficients over the items, in a fixed order. No atomics; the same bits every time.
+// The mapping of M2M, M2L and L2L for expansions that are too large for a thread's registers, on a GPU: a team
+// owns a cell (L2L: some children) and takes its items some at a time. These lie in scratch memory; a few
+// threads translate two of them together, step by step (rotation_steps.hpp). Then every thread adds some
+// coefficients over the items. What an operator provides is the comment on the concept TranslationOperator.
+//
+// Invariant: as in gather.hpp, a coefficient is written by one thread, in a fixed order of sums. There are no
+// atomics on results: the same bits every time.
 #pragma once
 
-#include "../spherical/rotation_parts.hpp"
+#include "../spherical/rotation_steps.hpp"
 #include "gather.hpp"
 
 namespace fmm::kernels {
@@ -15,34 +18,34 @@ inline constexpr int warp = 32;
 
 /// Bytes of scratch memory for the expansions and routes of two items a lane.
 template <class Real>
-constexpr std::size_t parts_scratch(int order, int lanes) {
+constexpr std::size_t step_scratch(int order, int lanes) {
   return std::size_t(coefficient_count(order) + Route<Real>::size) * (lanes + 1) *
              sizeof(Two<Real>) +
          2 * scratch_alignment;
 }
 
-/// As many threads a part as there is scratch memory for.
+/// How many translations of two items a team has at a time: as many as there is scratch memory for.
 template <class Space, class Real>
-constexpr int parts_lanes(int order) {
+constexpr int step_lanes(int order) {
   constexpr int most = 16, least = 4;
   for (int lanes = most; lanes >= least; lanes /= 2)
-    if (parts_scratch<Real>(order, lanes) <= Tuning<Space, Real>::team_scratch) return lanes;
+    if (step_scratch<Real>(order, lanes) <= Tuning<Space, Real>::team_scratch) return lanes;
   return most;  // in the scratch memory that is not on the multiprocessor
 }
 
-/// A team that translates some expansions at a time in scratch memory, in so many parts. With two expansions a
-/// thread uses every number of a table twice: to read it costs as much as four multiply-adds of doubles.
-template <class Space, int Order, Axial Kind, class Real, int Parts>
-struct PartsTeam {
+/// A team that translates some expansions at a time in scratch memory, two of them by `Split` threads. With two
+/// expansions a thread uses every number of a table twice: to read it costs as much as four multiply-adds of doubles.
+template <class Space, int Order, Axial Kind, class Real, int Split>
+struct TranslationTeam {
   using V = Two<Real>;
   static constexpr int size = coefficient_count(Order);
-  /// Threads of a part, and from one coefficient's Two to the next: padded against bank conflicts.
-  static constexpr int lanes = parts_lanes<Space, Real>(Order), stride = lanes + 1;
-  static constexpr int items = 2 * lanes, threads = lanes * Parts;
+  /// Translations at a time, and from one coefficient's Two to the next: padded against bank conflicts.
+  static constexpr int lanes = step_lanes<Space, Real>(Order), stride = lanes + 1;
+  static constexpr int items = 2 * lanes, threads = lanes * Split;
   static constexpr int warps = threads / warp;
   static_assert(threads % warp == 0 && lanes % warps == 0);
-  static constexpr std::size_t scratch_bytes = parts_scratch<Real>(Order, lanes);
-  using Steps = PartSteps<Order, Parts, stride>;
+  static constexpr std::size_t scratch_bytes = step_scratch<Real>(Order, lanes);
+  using Steps = RotationSteps<Order, Split, stride>;
   static constexpr int scratch_level =
       scratch_bytes <= Tuning<Space, Real>::team_scratch ? Tuning<Space, Real>::scratch_level : 1;
 
@@ -50,7 +53,7 @@ struct PartsTeam {
   int rank;
   V *numbers, *routes;  ///< coefficient k of items 2 l and 2 l + 1 is numbers[k * stride + l]
 
-  KOKKOS_FORCEINLINE_FUNCTION explicit PartsTeam(TeamMember<Space> const& member)
+  KOKKOS_FORCEINLINE_FUNCTION explicit TranslationTeam(TeamMember<Space> const& member)
       : team(member),
         rank(member.team_rank()),
         numbers(scratch_array<V>(member, scratch_level, size * stride)),
@@ -81,15 +84,15 @@ struct PartsTeam {
       }
     }
     team.team_barrier();
-    const int lane = rank % lanes, part = rank / lanes;
+    const int lane = rank % lanes, share = rank / lanes;
     const auto route = Route<V>::template load<stride>(routes + lane);
     V* const a = numbers + lane;
     FMM_UNROLL_BY(1)
     for (int back = 0; back < 2; ++back) {  // one code for both rotations
-      Steps::rotate(route, back, part, a);
+      Steps::rotate(route, back, share, a);
       team.team_barrier();
       if (back) break;
-      Steps::template shift<Kind>(part, a);
+      Steps::template shift<Kind>(share, a);
       team.team_barrier();
     }
   }
@@ -112,16 +115,24 @@ struct PartsTeam {
   }
 };
 
-/// For owner = league rank: out(owner) = sum over items of their translations. `Op` provides
-///   static constexpr int size, row;  using real;   numbers of an expansion, and from one to the next
-///   int items(owner);  Real* output(owner);
-///   Real const* source(owner, item);          the item's expansion
-///   Route<Real> route(owner, item);           and how it is translated
-///   static constexpr bool adds   as in Gather
-template <class Space, int Order, Axial Kind, class Op, int Parts>
-struct GatherParts {
+/// An operator that translates in steps, beyond SumsIntoCells (gather.hpp):
+///
+///   source(owner, item)   real const*: the item's expansion
+///   route(owner, item)    Route<real>: how it is translated
+///
+/// A thread calls these alone, for any items of any owner. All members are device code.
+template <class Op>
+concept TranslationOperator = SumsIntoCells<Op> &&
+    requires(Op const op, int owner, std::int64_t item) {
+  { op.source(owner, item) } -> std::same_as<typename Op::real const*>;
+  { op.route(owner, item) } -> std::same_as<Route<typename Op::real>>;
+};
+
+/// For owner = league rank: out(owner) = sum over items of their translations.
+template <class Space, int Order, Axial Kind, TranslationOperator Op, int Split>
+struct GatherInSteps {
   using Real = typename Op::real;
-  using Team = PartsTeam<Space, Order, Kind, Real, Parts>;
+  using Team = TranslationTeam<Space, Order, Kind, Real, Split>;
   static constexpr int threads = Team::threads;
   static constexpr int size = Team::size, own = (size + threads - 1) / threads;
   Op op;
@@ -161,41 +172,46 @@ struct RotationOrder<SphericalExpansion<Order, Real, Rotation>> {
   static constexpr int value = Order;
 };
 
-/// The parts of a translation: 1 if a thread does all of it, in its registers or on a CPU; else a warp of threads
-/// at least.
+/// Threads that share a translation: 1 if a thread does all of it, in its registers or on a CPU; else so many that a
+/// team is a warp at least.
 template <class Space, class Expansion, class Real>
-inline constexpr int parts_of = [] {
+inline constexpr int translation_split = [] {
   constexpr int order = RotationOrder<Expansion>::value;
-  if constexpr (order < 0 || Tuning<Space, Real>::translation_parts(order) == 1)
+  if constexpr (order < 0 || Tuning<Space, Real>::translation_threads(order) == 1)
     return 1;
   else
-    return std::max(Tuning<Space, Real>::translation_parts(order),
-                    warp / parts_lanes<Space, Real>(order));
+    return std::max(Tuning<Space, Real>::translation_threads(order),
+                    warp / step_lanes<Space, Real>(order));
 }();
 
-/// One PartsTeam for each of `count`.
+/// One TranslationTeam for each of `count`.
 template <class Space, class Functor>
-void launch_parts(char const* label, Space const& space, int count, Functor const& functor) {
+void launch_in_steps(char const* label, Space const& space, int count, Functor const& functor) {
   using Team = typename Functor::Team;
   if (count == 0) return;
-  constexpr int teams = Tuning<Space, typename Functor::Real>::parts_teams(
+  constexpr int teams = Tuning<Space, typename Functor::Real>::translation_teams(
       Team::scratch_level == 0 ? int(Team::scratch_bytes) : 0);
   BoundedTeamPolicy<Space, Team::threads, teams> policy(space, count, Team::threads);
   policy.set_scratch_size(Team::scratch_level, Kokkos::PerTeam(int(Team::scratch_bytes)));
   for_teams(label, policy, functor);
 }
 
-/// Sums of translations by whichever pattern suits; `team_size` and `Resident` are those of gather.
+/// Sums of translations by whichever mapping suits: `op` is a GatherOperator and a TranslationOperator, for owners
+/// 0 .. owners - 1. `team_size` and `Resident` are those of gather. Asynchronous; without owners nothing is launched.
 template <Axial Kind, class Expansion, int Resident = 0, class Space, class Op>
 void gather_translated(char const* label, Space const& space, int owners, int team_size,
                        Op const& op) {
+  static_assert(
+      TranslationOperator<Op>,
+      "fmm: an operator that translates into cells must provide real, items(owner), output(owner), "
+      "source(owner, item) and route(owner, item) (kernels/mapping/gather_steps.hpp)");
   using Real = typename Op::real;
-  constexpr int parts = parts_of<Space, Expansion, Real>;
-  if constexpr (parts == 1) {
+  constexpr int split = translation_split<Space, Expansion, Real>;
+  if constexpr (split == 1) {
     gather<Resident>(label, space, owners, team_size, op);
   } else {
-    launch_parts(label, space, owners,
-                 GatherParts<Space, RotationOrder<Expansion>::value, Kind, Op, parts>{op});
+    launch_in_steps(label, space, owners,
+                    GatherInSteps<Space, RotationOrder<Expansion>::value, Kind, Op, split>{op});
   }
 }
 

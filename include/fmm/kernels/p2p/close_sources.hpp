@@ -1,0 +1,91 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// Close sources: in mixed precision, those of a tree's sources whose distances are wanted from coordinates
+// in two parts.
+//
+// Coordinates in a chunk are counted from the targets' origin in the targets' unit: in float, differences
+// are good to 2^-24 of that unit. In mixed precision coordinates have a low part besides, which makes
+// differences good to 2^-47. That matters to close sources only, those in the targets' leaf and in a margin
+// around it: a sixteenth of the edge, of the source's leaf if that is larger. Beyond it differences of high
+// parts are good to 2^-20 of themselves; sums of a tolerance t have a margin of 2^-18 / t at most, beyond
+// which they are good to t / 64.
+//
+// Whether a source is close is seen once, as it is staged: the main loop is float's, without the close
+// ones. They are noted, and added at the end together with the targets' leaf, from two parts: a few
+// hundredths of all pairs.
+#pragma once
+
+#include <algorithm>
+#include <cmath>
+#include <cstdint>
+#include <optional>
+
+#include "problem.hpp"
+
+namespace fmm::kernels {
+
+/// Edges of a leaf within which sources are close in mixed precision.
+inline constexpr double largest_margin = 1.0 / 16;
+
+/// The margin for sums of a tolerance, if there is one.
+inline double margin_for(std::optional<double> tolerance) {
+  return tolerance ? std::min(0x1p-18 / *tolerance, largest_margin) : largest_margin;
+}
+
+/// Bit l for source l of those at `s`: whether all its coordinates are smaller than `reach`. A close source becomes a
+/// gap in `s`.
+template <class V>
+KOKKOS_FORCEINLINE_FUNCTION std::uint32_t take_close(lane_scalar_t<V> reach, Sources<V>& s) {
+  using Real = lane_scalar_t<V>;
+  if constexpr (lane_count_v<V> == 1) {
+    const bool close = std::fmax(std::fmax(std::fabs(s.x), std::fabs(s.y)), std::fabs(s.z)) < reach;
+    if (close) s.x = far_away<Real>;
+    if (close) s.q = 0;
+    return close;
+  } else {
+    const V x2 = s.x * s.x, y2 = s.y * s.y, z2 = s.z * s.z, xy2 = select(x2 > y2, x2, y2);
+    const auto close = select(xy2 > z2, xy2, z2) < V(reach * reach);
+    s.x = select(close, V(far_away<Real>), s.x);
+    s.q = select(close, V(Real(0)), s.q);
+    return bits_of(close);
+  }
+}
+
+/// The next free place among the noted sources, for a team of so many threads.
+template <int Team, class Real>
+KOKKOS_FORCEINLINE_FUNCTION int next_close_place(WalkMemory<Real> const& memory) {
+  if constexpr (Team == 1)
+    return (*memory.close_count)++;
+  else
+    return Kokkos::atomic_fetch_add(memory.close_count, 1);
+}
+
+/// Where source i of those noted comes among them: threads note theirs in any order, sums want one.
+template <int Team>
+KOKKOS_FORCEINLINE_FUNCTION int place_among_close(CloseSource const* close, int noted, int i) {
+  if constexpr (Team == 1) {
+    return i;
+  } else {
+    int place = 0;
+    for (int k = 0; k < noted; ++k) place += close[k].body < close[i].body;
+    return place;
+  }
+}
+
+/// Stores a body at place `to` of a chunk in two parts, with `low` its coordinates' low parts, on the way of `run` to
+/// the targets' leaf. What rounding leaves out of a coordinate's sum is found exactly (Dekker): its shift is larger,
+/// or a multiple of the other summand's last bit.
+template <class Real, class OwnChunk>
+KOKKOS_FORCEINLINE_FUNCTION void store_in_two_parts(SourceRun<Real> const& run, Body<Real> b,
+                                                    Body<Real> low, OwnChunk chunk, int to) {
+  const Real x[3] = {b.x, b.y, b.z}, rest[3] = {low.x, low.y, low.z};
+  Real high[3], left[3];
+  FMM_UNROLL
+  for (int d = 0; d < 3; ++d) {
+    high[d] = x[d] * run.ratio + run.shift[d];
+    left[d] = (x[d] * run.ratio - (high[d] - run.shift[d])) + rest[d] * run.ratio;
+  }
+  chunk.high.store(to, high[0], high[1], high[2], b.q);
+  chunk.low.store(to, left[0], left[1], left[2], Real(0));
+}
+
+}  // namespace fmm::kernels
