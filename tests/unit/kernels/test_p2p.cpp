@@ -189,8 +189,8 @@ using Good = BodiesAtPoints<Space, double, shape, false>;
 
 static_assert(P2PProblem<Good, Space>);
 static_assert(P2PProblem<NearField<Space, Laplace, double, shape>, Space>);
-static_assert(
-    P2PProblem<NearField<Space, Laplace, Mixed, Tuning<Space, float>::near_field[0]>, Space>);
+constexpr P2PShape mixed_shape = near_field_shape<Mixed>(Tuning<Space, float>::near_field[0]);
+static_assert(P2PProblem<NearField<Space, Laplace, Mixed, mixed_shape>, Space>);
 static_assert(P2PProblem<AllSources<Space, Laplace, Mixed, shape>, Space>);
 static_assert(P2PProblem<AllSources<Space, SplineGravity, double, shape>, Space>);
 

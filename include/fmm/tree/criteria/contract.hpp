@@ -54,8 +54,8 @@ inline constexpr bool is_told_pair_error_v = traits_v<C>.default_pair_error == 0
 
 template <class C>
 concept CandidatesTakePacks = requires(C const& criterion, simd::UpToEightFloats packs) {
-  &C::template candidates<float>;
-  { bits_of(criterion.candidates(packs, packs)) } -> std::same_as<std::uint32_t>;
+  typename declaring_class_t<decltype(&C::template candidates<float>)>;
+  { simd::bits_of(criterion.candidates(packs, packs)) } -> std::same_as<std::uint32_t>;
 };
 /// None, or as they should be.
 template <class C>
