@@ -177,7 +177,8 @@ TYPED_TEST(P2PProblems, TargetsNeedNotBeAmongTheSources) {
       for (const int m : {0, 1, 3, Shape.chunk - 1, Shape.chunk, 2 * Shape.chunk + 37})
         check.template operator()<Real, Shape>(n, m);
     if constexpr (sizeof(Real) == 4)
-      check.template operator()<Mixed, Shape>(Shape.tile + 5, Shape.chunk + 37);
+      check.template operator()<Mixed, near_field_shape<Mixed>(Shape)>(Shape.tile + 5,
+                                                                       Shape.chunk + 37);
   });
 }
 
