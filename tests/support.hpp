@@ -211,9 +211,11 @@ Kokkos::View<double* [3], Space> to_space(std::vector<double> const& field) {
   return there;
 }
 
-/// Build and evaluate on a space; results in double. `last_field` (3 N) for a solver that uses it.
+/// Build and evaluate on a space; results in double. `last_field` (3 N) for a solver that uses it; `report` of the
+/// evaluation.
 template <class Solver>
-Results run(Solver& solver, Bodies const& bodies, std::vector<double> const& last_field = {}) {
+Results run(Solver& solver, Bodies const& bodies, std::vector<double> const& last_field = {},
+            fmm::Report* report = nullptr) {
   using Space = typename Solver::execution_space;
   const Space space;
   const DeviceBodies<Space> device(bodies);
@@ -227,7 +229,7 @@ Results run(Solver& solver, Bodies const& bodies, std::vector<double> const& las
     else
       return solver.build(space, device.x);
   }();
-  solver.evaluate(space, plan, device.q, potential, field);
+  solver.evaluate(space, plan, device.q, potential, field, report);
   space.fence();
   return to_host(potential, field);
 }

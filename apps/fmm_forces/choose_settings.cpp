@@ -36,7 +36,7 @@ Settings with_tolerance(Settings settings, Method method, std::vector<int> const
     settings.order = orders[fmm::tolerance::nearest_order(
         tolerance, {settings.backend != Backend::cuda, single}, charges, orders)];
   if (has_softening_error(settings) && !settings.softening_error)
-    settings.softening_error = fmm::tolerance::softening_error_for(tolerance);
+    settings.softening_error = fmm::tolerance::constants.softening_error * tolerance;
   return settings;
 }
 

@@ -82,7 +82,13 @@ Measurement measure(Solver& solver, BodiesOn<Space, Data> const& bodies,
   auto measurement = measure_runs(timed_run, settings, bodies.size(), repeats, progress);
   auto& used = measurement.settings;
   used.options = solver.options();
-  if (used.options.tolerance && !used.options.pair_error) used.criterion = Criterion::radius;
+  if (auto const& found = measurement.report.found) {
+    used.options.pair_error = found->pair_error;
+    if (found->theta) {
+      used.options.theta = found->theta;
+      used.criterion = Criterion::radius;
+    }
+  }
   return measurement;
 }
 

@@ -37,8 +37,14 @@ Measurement run_kernel(BodiesOn<Space, Data> const& bodies, ResultsOn<Space, Dat
     if constexpr (!mixed)
       if (settings.traversal == Traversal::lists) return run(translation, fmm::FmmList{});
     if constexpr (rotation)
-      if (settings.criterion == Criterion::power)
+      if (settings.criterion == Criterion::power) {
+        if constexpr (!std::is_same_v<Precision, float>)
+          if (settings.options.tolerance) {
+            fmm::CalibratedSolver<Kernel, Order, Precision, Space> solver(settings.options);
+            return measure(solver, bodies, results, settings, repeats, progress);
+          }
         return run(translation, fmm::DualTree<fmm::MultipolePowerCriterion>{});
+      }
     if constexpr (!mixed && (rotation || treecode))
       if (settings.criterion == Criterion::relative) {
         auto options = settings.options;

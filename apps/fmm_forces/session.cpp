@@ -157,7 +157,7 @@ class SessionOn final : public Session {
     };
     const auto orders = as_vector(Orders{});
     const auto first = std::find(orders.begin(), orders.end(), settings.order);
-    fmm::tolerance::SettingSearch search(fmm::tolerance::tuned_error * *settings.tune_to, orders,
+    fmm::tolerance::SettingSearch search(fmm::tolerance::constants.tuned_error * *settings.tune_to, orders,
                                       fmm::tolerance::leaves_to_try(settings.options),
                                       settings.precision == Precision::mixed_precision,
                                       &fmm::Tuning<Space, Real>::leaf_capacity_by_power, measure);

@@ -10,6 +10,7 @@
 #include "plan.hpp"
 #include "report.hpp"
 #include "solver.hpp"
+#include "tolerance/calibrated_solver.hpp"
 #include "tolerance/tolerance_solver.hpp"
 #include "tuning.hpp"
 #include "version.hpp"

@@ -32,8 +32,11 @@ class Plan {
   /// Bytes held in the execution space's memory.
   std::size_t memory_bytes() const { return data_->memory.bytes(); }
 
- private:
   using Data = engine::PlanData<Space, Precision>;
+  /// What the plan consists of, for callers that compose an evaluation's steps.
+  Data& data() const { return *data_; }
+
+ private:
   static std::int64_t entries(Csr<Space> const& list) {
     return std::int64_t(list.entries.extent(0));
   }

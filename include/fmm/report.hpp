@@ -5,6 +5,7 @@
 #include <chrono>
 #include <cstddef>
 #include <cstdint>
+#include <optional>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -20,6 +21,13 @@ struct StageReport {
   double flops = 0;  ///< every add, multiply, divide, square root or reciprocal square root is one
 };
 
+/// The limit of the criterion that holds a tolerance for the bodies at hand.
+struct FoundLimit {
+  int order = 0;                          ///< of the expansions
+  std::optional<double> pair_error = {};  ///< of MultipolePowerCriterion, or else
+  std::optional<double> theta = {};       ///< of RadiusCriterion
+};
+
 /// Hand one to `Solver::build` and `Solver::evaluate`: every stage is then fenced and timed, which
 /// costs some time itself, so totals are to be measured without a report.
 struct Report {
@@ -32,6 +40,7 @@ struct Report {
   std::int64_t m2p = 0;        ///< body-cell evaluations
   std::int64_t not_finite =
       0;  ///< bodies with a result that is infinite or not a number, of the last evaluation
+  std::optional<FoundLimit> found = {};  ///< with a tolerance: what the last evaluation went by
   std::size_t memory_bytes = 0;  ///< held in the execution space's memory by plan and solver
 
   /// The stage of that name, or nullptr.

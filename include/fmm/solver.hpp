@@ -16,10 +16,11 @@
 #include "engine/checks.hpp"
 #include "engine/completed_options.hpp"
 #include "engine/evaluation.hpp"
+#include "engine/evaluation_clock.hpp"
 #include "engine/far_field_in_orders.hpp"
-#include "engine/field_strength.hpp"
+#include "engine/measures_by_powers.hpp"
+#include "plan.hpp"
 #include "report.hpp"
-#include "tolerance/calibration.hpp"
 #include "tuning.hpp"
 
 namespace fmm {
@@ -44,6 +45,23 @@ class Solver {
   static_assert(
       engine::check_policies<Kernel, Order, Translation, Traversal, Precision, ExecutionSpace>());
 
+  using Real = real_t<Precision>;
+  using Data = engine::PlanData<ExecutionSpace, Precision>;
+  using Shape = Tuning<ExecutionSpace, Real>;
+  static constexpr bool all_pairs = std::is_same_v<Traversal, AllPairs>;
+  static constexpr bool dual = tree::is_dual_v<Traversal>;
+  static constexpr bool needs_multipoles = tree::traits_v<Traversal>.uses_powers;
+  using Expansion = kernels::expansion_t<Kernel, Order, Real, Translation>;
+  static constexpr bool only_m2l = tree::traits_v<Traversal>.only_m2l;
+  /// A treecode evaluates multipoles at the bodies; an FMM goes through local expansions.
+  using FarField =
+      typename engine::FarFieldOf<Traversal,
+                                  std::conditional_t<dual, Translation, NoTranslation>>::type;
+  using FarFieldScheme = std::conditional_t<only_m2l && engine::has_locals_v<FarField>,
+                                            engine::OnlyM2L<FarField>, FarField>;
+  static constexpr bool has_p2l = engine::has_locals_v<FarField> && !only_m2l &&
+                                  kernels::has_p2l<kernels::basis_t<Expansion>>();
+
  public:
   using execution_space = ExecutionSpace;
   using plan_type = Plan<ExecutionSpace, Precision>;
@@ -58,16 +76,13 @@ class Solver {
     constexpr bool takes_options = requires { kernel.with(options); };
     constexpr engine::KernelTraits traits{takes_options, kernels::HasFarFrom<Kernel>};
     engine::check_one_part(options, two_part_v<Precision> && !all_pairs);
-    constexpr engine::ToleranceTraits tolerance{holds_tolerance, single, Order};
     constexpr int leaf_capacity =
         needs_multipoles ? Shape::leaf_capacity_by_power(Order) : Shape::leaf_capacity(Order);
-    options_ = engine::completed<Traversal>(options, traits, tolerance, leaf_capacity);
-    if (options_.tolerance) held_ = {*options_.tolerance, *options_.pair_error};
+    options_ = engine::completed<Traversal>(options, traits, leaf_capacity);
     if constexpr (takes_options) kernel_ = kernel.with(options);
   }
 
-  /// The options in force; only a uniform tree's depth may still be open (see Plan::depth). With a tolerance, theta and
-  /// pair_error are those of the last evaluation; where there is no pair_error, it went by RadiusCriterion.
+  /// The options in force; only a uniform tree's depth may still be open (see Plan::depth).
   Options const& options() const { return options_; }
   Kernel const& kernel() const { return kernel_; }
 
@@ -154,41 +169,66 @@ class Solver {
       const detail::HostThread<ExecutionSpace> thread(space);
       if (samples <= 0) throw InvalidArgument("samples", double(samples), "1 or more");
       if (plan.size() == 0) return {};
-      auto const& tree = plan.data_->tree;
+      auto const& tree = plan.data().tree;
       const tree::TileSample<ExecutionSpace> sample(space, tree.octree.tiles, tree.permutation,
                                                     samples);
       evaluate_with(space, plan, charges, potential, field, &report, &sample);
       return sample.bodies;
     }
 
- private:
-  using Real = real_t<Precision>;
-  using Data = engine::PlanData<ExecutionSpace, Precision>;
-  using Shape = Tuning<ExecutionSpace, Real>;
-  static constexpr bool all_pairs = std::is_same_v<Traversal, AllPairs>;
-  static constexpr bool single = !std::is_same_v<Precision, double>;
-  static constexpr bool dual = tree::is_dual_v<Traversal>;
-  static constexpr bool needs_multipoles = tree::traits_v<Traversal>.uses_powers;
-  using Expansion = kernels::expansion_t<Kernel, Order, Real, Translation>;
-  static constexpr bool only_m2l = tree::traits_v<Traversal>.only_m2l;
-  /// A treecode evaluates multipoles at the bodies; an FMM goes through local expansions.
-  using FarField =
-      typename engine::FarFieldOf<Traversal,
-                                  std::conditional_t<dual, Translation, NoTranslation>>::type;
-  using FarFieldScheme = std::conditional_t<only_m2l && engine::has_locals_v<FarField>,
-                                            engine::OnlyM2L<FarField>, FarField>;
-  /// Whether evaluations may find what holds a tolerance.
-  static constexpr bool holds_tolerance =
-      std::is_same_v<Traversal, DualTree<MultipolePowerCriterion>> &&
-      engine::has_locals_v<FarField> && !std::is_same_v<Precision, float>;
-  static constexpr bool has_p2l = engine::has_locals_v<FarField> && !only_m2l &&
-                                  kernels::has_p2l<kernels::basis_t<Expansion>>();
+  // ---- for callers that compose an evaluation's steps themselves
+
+  using expansion_type = Expansion;
+  using far_field_scheme = FarFieldScheme;
+  /// The steps of an evaluation whose results are a kernels::Wanted.
+  template <class Want>
+  using evaluation_type =
+      engine::Evaluation<Expansion, FarFieldScheme, Want, ExecutionSpace, Precision>;
 
   /// What lists are to know of the expansions.
   engine::FarFieldRule far_field() const {
     return {Order, kernels::far_from(kernel_, options_), has_p2l};
   }
+  /// Throws InvalidArgument unless these arrays have the plan's size, and the plan's lists serve this solver.
+  template <class Charges, class Potential, class Field>
+  void check(plan_type const& plan, Charges const& charges, Potential const& potential,
+             Field const& field) const {
+    engine::check_view<ExecutionSpace, Charges, 1>();
+    engine::check_result<ExecutionSpace, Potential, 1>();
+    engine::check_result<ExecutionSpace, Field, 2>();
+    static_assert(!std::is_same_v<Potential, None> || !std::is_same_v<Field, None>,
+                  "fmm: at least one of potential and field must be wanted");
+    engine::check_extents("charges", charges, plan.size());
+    engine::check_extents("potential", potential, plan.size());
+    engine::check_extents("field", field, plan.size());
+    if (plan.size() > 0) check_lists(plan);
+  }
+  /// An evaluation with a plan of one body or more that is as `check` wants it.
+  template <class Want>
+  evaluation_type<Want> evaluation(ExecutionSpace const& space, plan_type const& plan,
+                                   Report* report) const {
+    return {space, plan.data(), kernels::profile_of(kernel_), report};
+  }
+  /// The lists of a criterion that uses charges, once the plan has these and, if it uses powers, `multipoles`.
+  void list(ExecutionSpace const& space, Data& data, Array<Real, ExecutionSpace> multipoles,
+            Report* report) {
+    if constexpr (needs_multipoles) {
+      engine::stage(space, report, "lists", [&] {
+        const auto measures = engine::measures_by_powers<Traversal, Expansion>(
+            space, data, kernel_, options_, far_field(), multipoles);
+        data.lists = engine::build_dual_lists<Traversal>(space, data.memory, data.tree, options_,
+                                                         far_field(), measures);
+      });
+      if (report) engine::add_list_work(*report, data.lists);
+    } else {
+      data.lists = engine::lists_stage<Traversal>(space, data.memory, data.tree, options_,
+                                                  far_field(), report);
+    }
+  }
+  /// Bytes that the solver's plans hold in the execution space's memory.
+  std::size_t memory_bytes() const { return pool_.bytes(); }
 
+ private:
   template <class Positions, class Charges, class LastField>
   plan_type build_with(ExecutionSpace const& space, Positions const& positions,
                        Charges const& charges, LastField const& last_field, Report* report) {
@@ -214,159 +254,41 @@ class Solver {
   void evaluate_with(ExecutionSpace const& space, plan_type const& plan, Charges const& charges,
                      Potential const& potential, Field const& field, Report* report,
                      tree::TileSample<ExecutionSpace> const* sample = nullptr) {
-    engine::check_view<ExecutionSpace, Charges, 1>();
-    engine::check_result<ExecutionSpace, Potential, 1>();
-    engine::check_result<ExecutionSpace, Field, 2>();
-    static_assert(!std::is_same_v<Potential, None> || !std::is_same_v<Field, None>,
-                  "fmm: at least one of potential and field must be wanted");
     const detail::HostThread<ExecutionSpace> thread(space);
-    Data& data = *plan.data_;
-    const std::int64_t n = data.tree.size;
-    engine::check_extents("charges", charges, n);
-    engine::check_extents("potential", potential, n);
-    engine::check_extents("field", field, n);
-    if (n == 0) return;
-    check_plan(plan);
-    detail::Region region("evaluate");
-    const engine::Stopwatch watch;
-    using Want = kernels::Wanted<!std::is_same_v<Potential, None>, !std::is_same_v<Field, None>>;
-    const auto profile = kernels::profile_of(kernel_);
+    check(plan, charges, potential, field);
+    if (plan.size() == 0) return;
+    Data& data = plan.data();
+    const engine::EvaluationClock clock(space, report);
+    using Want = engine::WantedOf<Potential, Field>;
     if constexpr (all_pairs) {
       engine::evaluate_all_pairs<Want>(space, data, kernel_, charges, potential, field, sample,
                                        report);
     } else {
-      engine::Evaluation<Expansion, FarFieldScheme, Want, ExecutionSpace, Precision> evaluation(
-          space, data, profile, report);
-      evaluation.template take_charges<Potential, Field>(charges);
-      evaluation.upward(uses_charges);
-      if constexpr (needs_multipoles)
-        list_by_powers(space, data, report);
-      else if constexpr (uses_charges)
-        data.lists = engine::lists_stage<Traversal>(space, data.memory, data.tree, options_,
-                                                    far_field(), report);
-      evaluation.interact();
-      evaluation.downward();
-      evaluation.near_field(kernel_, options_);
-      evaluation.give_results(potential, field);
+      auto steps = evaluation<Want>(space, plan, report);
+      steps.template take_charges<Potential, Field>(charges);
+      steps.upward(uses_charges);
+      if constexpr (uses_charges) list(space, data, steps.multipoles(), report);
+      steps.interact();
+      steps.downward();
+      steps.near_field(kernel_, options_);
+      steps.give_results(potential, field);
     }
-    if (report) {
-      space.fence();
-      report->evaluate_seconds += watch.seconds();
-      report->memory_bytes = pool_.bytes();
-      report->not_finite = engine::not_finite(space, n, potential, field);
-    }
+    clock.stop(plan.size(), potential, field, pool_.bytes());
   }
 
-  /// Throws unless the plan's lists serve this solver.
-  void check_plan(plan_type const& plan) const {
-    auto const& facts = plan.data_->facts;
+  void check_lists(plan_type const& plan) const {
+    auto const& facts = plan.data().facts;
     engine::check_traversal(facts.traversal, &engine::traversal_mark<Traversal>);
     if constexpr (uses_charges || all_pairs) return;
     if constexpr (dual)
       if constexpr (tree::has_lower_orders_v<typename Traversal::criterion>)
         engine::check_order(facts.order, Order);
     engine::refuse_entries("p2l", has_p2l ? 0 : plan.p2l_entries());
-    engine::check_near_field(facts.far_from, far_field().from, plan.data_->tree.cube);
-  }
-
-  /// Lists of a criterion that uses powers, from the plan's multipoles; if a tolerance is to be held, with what
-  /// holds it.
-  void list_by_powers(ExecutionSpace const& space, Data& data, Report* report) {
-    if constexpr (holds_tolerance)
-      if (options_.tolerance) return list_for_tolerance(space, data, report);
-    engine::stage(space, report, "lists", [&] {
-      data.lists = engine::build_dual_lists<Traversal>(
-          space, data.memory, data.tree, options_, far_field(), measures_by_powers(space, data, 0));
-    });
-    if (report) engine::add_list_work(*report, data.lists);
-  }
-
-  void list_for_tolerance(ExecutionSpace const& space, Data& data, Report* report) {
-    auto& tree = data.tree;
-    auto& memory = data.memory;
-    const std::int64_t cells = tree.octree.cells.extent(0),
-                       compared = std::min(cells, tolerance::Likeness::most_cells);
-    tolerance::Likeness bodies{tree.size, cells, std::vector<float>(compared * (Order + 1))};
-    tree::CellMeasures<ExecutionSpace> measures;
-    bool known = true;
-    engine::stage(space, report, "lists", [&] {
-      if (tolerance::HeldTolerance::are_enough(tree.size)) {
-        const auto powers = memory.traversal.powers.resize(cells * (Order + 1));
-        kernels::multipole_powers<Expansion>(space, compared, memory.multipoles.view(), powers);
-        detail::read_back(space, powers.data(), bodies.powers.data(), bodies.powers.size());
-      }
-      known = held_.knows(bodies);
-      if (!known || held_.now().theta == 0)
-        measures = measures_by_powers(space, data, known ? held_.now().field_scale : 0);
-    });
-    if (!known)
-      engine::stage(space, report, "calibration", [&] {
-        // where charges have both signs their errors may add up to more: the sample is to tell
-        const double safe = held_.safe() / (tree.charges.both_signs ? 3 : 1);
-        options_.theta = default_theta<Traversal>();
-        options_.pair_error = safe;
-        const tolerance::NearField<ExecutionSpace, Precision> near_field =
-            [&](auto const& tiles, auto const& list, auto const& sums) {
-              add_near_field(space, data, tiles, list, sums);
-            };
-        held_.find(bodies, tolerance::calibrate<Expansion, FarFieldScheme, Traversal>(
-                               space, data, options_, far_field(), measures, near_field,
-                               held_.tolerance(), safe));
-      });
-    tolerance::Calibrated const& found = held_.now();
-    engine::stage(space, report, "lists", [&] {
-      if (found.theta > 0) {
-        options_.theta = found.theta;
-        options_.pair_error = std::nullopt;
-        data.lists = engine::build_lists_by_radii(space, memory, tree, options_, far_field());
-      } else {
-        options_.theta = default_theta<Traversal>();
-        options_.pair_error = found.pair_error;
-        data.lists = engine::build_dual_lists<Traversal>(space, memory, tree, options_, far_field(),
-                                                         measures);
-      }
-    });
-    if (report) engine::add_list_work(*report, data.lists);
-  }
-
-  /// Adds to the sums of the tiles' bodies the near field of a list, in units of the cube.
-  template <class Tiles, class List, class Sums>
-  void add_near_field(ExecutionSpace const& space, Data& data, Tiles const& tiles, List const& list,
-                      Sums const& sums) {
-    engine::add_near_field<kernels::Wanted<true, true>>(
-        space, data.memory, data.tree, kernels::in_units_of(data.tree.cube.edge, kernel_), tiles,
-        list, sums, options_);
-  }
-
-  /// What a criterion that uses powers may know; `known_scale` as of FieldStrength.
-  tree::CellMeasures<ExecutionSpace> measures_by_powers(ExecutionSpace const& space, Data& data,
-                                                        double known_scale) {
-    auto& memory = data.memory;
-    const std::int64_t cells = data.tree.octree.cells.extent(0);
-    kernels::multipole_powers<Expansion>(space, cells, memory.multipoles.view(),
-                                         memory.traversal.powers.resize(cells * (Order + 1)));
-    const auto measures =
-        engine::measure_for_lists<Traversal>(space, memory, data.tree, far_field());
-    engine::FieldStrength<ExecutionSpace, Precision> strength(space, memory, data.tree, measures,
-                                                              known_scale);
-    if (strength.is_known()) return measures;
-    add_near_field(space, data, strength.sample(), strength.no_other_leaves(), strength.sums());
-    if (strength.wants_exact_sums()) {
-      strength.choose();
-      kernels::p2p_chosen<kernels::Wanted<false, true>>(
-          space, kernels::in_units_of(data.tree.cube.edge, kernel_), 1, strength.bodies(),
-          strength.chosen(), strength.exact_sums());
-    }
-    strength.finish();
-    if (single && options_.tolerance && data.tree.charges.both_signs)
-      tolerance::check_reached(*options_.tolerance,
-                               detail::read_back(space, memory.traversal.scale.view(2).data() + 1));
-    return measures;
+    engine::check_near_field(facts.far_from, far_field().from, plan.data().tree.cube);
   }
 
   Options options_;
   Kernel kernel_;
-  tolerance::HeldTolerance held_;  ///< with a tolerance
   engine::PlanPool<ExecutionSpace, Precision> pool_;
 };
 

@@ -176,9 +176,9 @@ TEST(Mixed, ErrsLittleAtTheMarginOfATolerance) {
       bodies.x[d] = 0;
       bodies.x[3 + d] = 1;
     }
-    using Solver = SolverIn<Mixed, DualTree<fmm::MultipolePowerCriterion>>;
     const double error =
-        mixed_errors(Solver({.tolerance = tolerance, .depth = 1, .tree = fmm::TreeKind::uniform}),
+        mixed_errors(fmm::CalibratedSolver<Laplace, SolverIn<Mixed>::order>(
+                         {.tolerance = tolerance, .depth = 1, .tree = fmm::TreeKind::uniform}),
                      bodies, direct_sum<Laplace>(bodies))
             .field;
     EXPECT_GT(error, 1e-7);

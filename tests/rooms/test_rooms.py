@@ -18,8 +18,7 @@ FLOORS = [["detail", "errors.hpp", "options.hpp", "precision.hpp", "report.hpp",
           ["solver.hpp"], ["tolerance"], ["fmm.hpp"]]
 APART = [{"kernels", "tree"}]  # of one floor, and neither knows the other
 # To go: (from, to) of what points up, and headers that are too long.
-UPWARD = {("engine/completed_options.hpp", "tolerance/order_selection.hpp"),
-          ("solver.hpp", "tolerance/calibration.hpp")}
+UPWARD = set()
 LONG = {"simd/simd.hpp", "tree/octree.hpp"}
 
 

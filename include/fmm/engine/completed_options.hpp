@@ -4,7 +4,6 @@
 #pragma once
 
 #include "../options.hpp"
-#include "../tolerance/order_selection.hpp"
 #include "../tree/traversal.hpp"
 
 namespace fmm::engine {
@@ -28,32 +27,10 @@ inline void check_one_part(Options const& options, bool has_two) {
     throw InvalidArgument("one_part", 1, "0, unless in mixed precision on a tree");
 }
 
-/// What a tolerance means to a solver.
-struct ToleranceTraits {
-  bool is_held;  ///< whether it is: by a criterion that uses powers, in double or mixed precision
-  bool single;   ///< not in double
-  int order;
-};
-
-/// Sets the pair_error that is safe for a tolerance before anything is known of the bodies, and
-/// softening_error.
-inline void set_for_tolerance(Options& options, ToleranceTraits solver, KernelTraits kernel) {
-  if (!options.tolerance) return;
-  const double tolerance = *options.tolerance;
-  if (!solver.is_held)
-    throw InvalidArgument(
-        "tolerance", tolerance,
-        "not set, but for MultipolePowerCriterion in double or Mixed: ToleranceSolver takes it");
-  if (!tolerance::is_reached(tolerance, solver.single))
-    throw InvalidArgument("tolerance", tolerance, tolerance::reached_tolerances(solver.single));
-  for (auto const& [name, value] :
-       {std::pair("theta", options.theta), std::pair("pair_error", options.pair_error)})
-    if (value) throw InvalidArgument(name, *value, "not set, with a tolerance");
-  if (options.one_part)
-    throw InvalidArgument("one_part", 1, "0, with a tolerance: tune finds whether it holds that");
-  options.pair_error = tolerance::pair_error_for(tolerance, solver.order);
-  if (kernel.has_far_from && !options.softening_error)
-    options.softening_error = tolerance::softening_error_for(tolerance);
+/// Throws for a tolerance: finding what holds it is for solvers above.
+inline void check_no_tolerance(Options const& options) {
+  if (options.tolerance)
+    throw InvalidArgument("tolerance", *options.tolerance, "not set: ToleranceSolver takes it");
 }
 
 /// What theta may be, in words.
@@ -95,10 +72,10 @@ void set_softening_error(Options& options, KernelTraits kernel) {
 
 /// The options in force. Throws InvalidArgument.
 template <class Traversal>
-Options completed(Options options, KernelTraits kernel, ToleranceTraits solver, int leaf_capacity) {
+Options completed(Options options, KernelTraits kernel, int leaf_capacity) {
   validate(options);
   check_kernel_options(options, kernel);
-  set_for_tolerance(options, solver, kernel);
+  check_no_tolerance(options);
   set_theta(options, traits_v<Traversal>.theta);
   set_pair_error(options, traits_v<Traversal>.default_pair_error);
   set_softening_error<Traversal>(options, kernel);

@@ -4,6 +4,7 @@
 #pragma once
 
 #include <algorithm>
+#include <utility>
 
 #include "../kernels/l2p.hpp"
 #include "../kernels/m2m.hpp"
@@ -19,6 +20,10 @@
 #include "plan_data.hpp"
 
 namespace fmm::engine {
+
+/// The results that are not None.
+template <class Potential, class Field>
+using WantedOf = Wanted<!std::is_same_v<Potential, None>, !std::is_same_v<Field, None>>;
 
 /// An evaluation on a tree, in steps that a caller composes: what stands between two steps may read and change
 /// what the first has made.
@@ -46,13 +51,13 @@ class Evaluation {
                         only_m2l = has_only_m2l_scheme_v<FarFieldScheme>;
 
  public:
-  Evaluation(Space const& space, Plan& plan, KernelProfile const& kernel, Report* report)
+  Evaluation(Space const& space, Plan& plan, KernelProfile kernel, Report* report)
       : space_(space),
         tree_(plan.tree),
         plan_(plan),
         memory_(plan.memory),
-        kernel_(kernel),
-        length_(kernel.rescalable ? plan.tree.cube.edge : 1),
+        kernel_(std::move(kernel)),
+        length_(kernel_.rescalable ? plan.tree.cube.edge : 1),
         report_(report) {}
 
   /// (N) charges into tree order. Throws InvalidArgument for charges that are not allowed, and for ranges that the
@@ -154,7 +159,7 @@ class Evaluation {
   BodyTree<Space, Precision>& tree_;
   Plan& plan_;
   Workspace<Space, Precision>& memory_;
-  KernelProfile const& kernel_;
+  KernelProfile kernel_;
   double length_;  ///< unit of length of the sums
   Report* report_;
   Array<Real, Space> multipoles_, locals_;

@@ -13,6 +13,7 @@
 
 #include "../detail/seldom.hpp"
 #include "../options.hpp"
+#include "constants.hpp"
 
 namespace fmm::tolerance {
 
@@ -121,18 +122,17 @@ class SettingSearch {
   /// The fastest trial of a few limits that holds the goal. error = (limit / scale)^growth leads from one to the
   /// next, with the scale of the last.
   Trial calibrated(Place const& place) {
-    constexpr int most_trials = 5;
-    constexpr double aim = 0.88, enough = 0.7;  // of the goal
     const int order = orders_[place.order];
-    const double s = growth(place.by_power, order), largest = place.by_power ? 1 : 0.9;
+    const double s = growth(place.by_power, order),
+                 largest = place.by_power ? 1 : constants.largest_theta;
     double& scale = scale_[place.by_power];
     const double first_scale = scale;
     double held = 0, too_large = largest;  // limits
     double last_limit = 0, last_error = 0;
     Trial best;
     Setting setting{order, place.by_power, 0, leaves_[place.leaf], place.one_part != 0};
-    for (int i = 0; i < most_trials; ++i) {
-      double limit = scale * std::pow(aim * goal_, 1 / s);
+    for (int i = 0; i < constants.tuning_trials; ++i) {
+      double limit = scale * std::pow(constants.tuning_aim * goal_, 1 / s);
       if (held > 0 && too_large < largest && !(limit > held && limit < too_large))
         limit = std::sqrt(held * too_large);
       limit = std::min(limit, largest);
@@ -144,7 +144,7 @@ class SettingSearch {
       if (now.error <= goal_) {
         if (now.seconds < best.seconds) best = now;
         held = std::max(held, limit);
-        if (now.error >= enough * goal_) break;
+        if (now.error >= constants.tuning_enough * goal_) break;
       } else {
         too_large = std::min(too_large, limit);
         // an error that does not fall with the limit is not the limit's, and says nothing of other places
@@ -175,8 +175,5 @@ inline std::vector<int> leaves_to_try(Options const& options) {
   if (options.tree == TreeKind::uniform && options.depth) return {1};
   return {8, 12, 16, 24, 32, 48, 64, 96, 128, 192, 256, 384, 512, 768, 1024};
 }
-
-/// The errors that the search accepts, in tolerances: the field that they are measured against errs by the rest.
-inline constexpr double tuned_error = 0.9;
 
 }  // namespace fmm::tolerance

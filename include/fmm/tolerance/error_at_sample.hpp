@@ -10,6 +10,7 @@
 #include <vector>
 
 #include "../detail/seldom.hpp"
+#include "constants.hpp"
 
 namespace fmm::tolerance {
 
@@ -54,14 +55,16 @@ FMM_SELDOM inline double likely_error_of_all(std::vector<TileSquares> tiles,
     return std::sqrt(variance_of_sum(rest, 0, certain) +
                      variance_of_sum(rest, certain, tiles.size()));
   };
-  const double most_error = error + 3 * standard_error(&TileSquares::error, error / bodies),
-               least_field = field - 3 * standard_error(&TileSquares::field, field / bodies);
+  const double most_error = error + constants.standard_errors *
+                                        standard_error(&TileSquares::error, error / bodies),
+               least_field = field - constants.standard_errors *
+                                         standard_error(&TileSquares::field, field / bodies);
   std::sort(tiles.begin(), tiles.end(), [](TileSquares const& a, TileSquares const& b) {
     return a.field * b.bodies < b.field * a.bodies;
   });
   double weak = 0, of_bodies = 0;
   for (auto const& tile : tiles) {
-    if (of_bodies > 0 && of_bodies + tile.bodies > 0.95 * bodies) break;
+    if (of_bodies > 0 && of_bodies + tile.bodies > constants.usual_tiles * bodies) break;
     weak += tile.field;
     of_bodies += tile.bodies;
   }
@@ -75,25 +78,23 @@ FMM_SELDOM inline double likely_error_of_all(std::vector<TileSquares> tiles,
 /// search. Cost: 6 calls at most.
 FMM_SELDOM inline double largest_limit(double held, double first, double most, double goal,
                                        std::function<double(double)> const& error) {
-  constexpr int most_trials = 6;
-  constexpr double aim = 0.95, enough = 0.9;  // of the goal
   struct Trial {
     double limit, error;
   };
   Trial good{held, 0}, bad{std::numeric_limits<double>::infinity(), 0};
   double next = first;
-  for (int i = 0; i < most_trials && good.limit < most; ++i) {
+  for (int i = 0; i < constants.most_trials && good.limit < most; ++i) {
     const Trial now{std::min(next, most), error(std::min(next, most))}, worse = bad;
     if (!std::isfinite(now.error)) break;
     const bool holds = now.error <= goal, was_between = good.error > 0 && bad.error > 0;
     (holds ? good : bad) = now;
-    if (holds && now.error >= enough * goal) break;
+    if (holds && now.error >= constants.enough * goal) break;
     const Trial other = holds ? bad : good.error > 0 ? good : worse;
     double power = 1;
     if (other.error > 0)
       power = std::log(other.limit / now.limit) / std::log(other.error / now.error);
     if (!(power > 0)) power = 1;
-    next = now.limit * std::clamp(std::pow(aim * goal / now.error, power), 0.1, 10.0);
+    next = now.limit * std::clamp(std::pow(constants.aim * goal / now.error, power), 0.1, 10.0);
     if (was_between || !(next > good.limit && next < bad.limit))
       next = std::sqrt(good.limit * bad.limit);
     if (!(next > 1.03 * good.limit)) break;

@@ -62,13 +62,14 @@ double likely_error(Space const& space, Field const& field, Known const& known) 
   space.fence();
   if (d == 0) return 0;
   const double ratio = d / b, variance = dd - 2 * ratio * bd + ratio * ratio * bb;
-  const double error = std::sqrt((d + 3 * std::sqrt(std::fmax(variance, 0.0))) / b);
+  const double error =
+      std::sqrt((d + constants.standard_errors * std::sqrt(std::fmax(variance, 0.0))) / b);
   return std::isfinite(error) ? error : std::numeric_limits<double>::infinity();
 }
 
 /// So few bodies that a direct sum over all pairs takes no longer than a few of the trials.
 constexpr bool are_few(std::int64_t bodies, bool host) {
-  return bodies <= std::int64_t(1) << (host ? 15 : 18);
+  return bodies <= (host ? constants.few_on_host : constants.few_on_device);
 }
 
 /// The options for a field in double against which errors of a tolerance are measured, of an order of its own: it is
@@ -77,8 +78,8 @@ inline Options known_field_options(Options options, double tolerance, int order,
                                    bool has_softening_error) {
   options.tolerance = options.theta = std::nullopt;
   options.one_part = false;
-  options.pair_error = pair_error_for(tolerance / 20, order);
-  if (has_softening_error) options.softening_error = tolerance / 4;
+  options.pair_error = pair_error_for(tolerance / constants.known_field, order);
+  if (has_softening_error) options.softening_error = tolerance / constants.known_softening;
   return options;
 }
 

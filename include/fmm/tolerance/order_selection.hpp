@@ -6,25 +6,35 @@
 #include <cmath>
 #include <cstddef>
 #include <string>
+#include <utility>
 
 #include "../errors.hpp"
+#include "../options.hpp"
+#include "constants.hpp"
 
 namespace fmm::tolerance {
 
 /// Whether sums in float, or else in double, are sure to reach the tolerance.
 inline bool is_reached(double tolerance, bool single) {
-  return tolerance >= (single ? 3e-6 : 1e-12) && tolerance <= 1e-2;
+  return tolerance >= (single ? constants.least_in_float : constants.least_in_double) &&
+         tolerance <= constants.largest;
 }
 /// In words, the tolerances for which they do.
 inline std::string reached_tolerances(bool single) {
   return single ? "3e-6 to 1e-2 in float" : "1e-12 to 1e-2 in double";
 }
 
+/// The options' tolerance. Throws InvalidArgument if there is none.
+inline double required(Options const& options, bool single) {
+  if (!options.tolerance)
+    throw InvalidArgument("tolerance", "none", reached_tolerances(single) + ": it has to be set");
+  return *options.tolerance;
+}
+
 /// Throws InvalidArgument if sums in float do not reach the tolerance for charges of both signs, whose
-/// fields cancel: a neighbour's field is so many times the root mean square field, and rounding errs by
-/// 1.7e-6 of the former at most, as measured in lattices of ions on CPUs and an H200 (docs/accuracy.md).
+/// fields cancel: a neighbour's field is so many times the root mean square field.
 FMM_SELDOM inline void check_reached(double tolerance, double neighbour_over_field) {
-  const double reached = 1.7e-6 * neighbour_over_field;
+  const double reached = constants.rounding_in_float * neighbour_over_field;
   if (tolerance < reached)
     throw InvalidArgument("tolerance", tolerance,
                           "at least " + to_text(reached) +
@@ -34,11 +44,27 @@ FMM_SELDOM inline void check_reached(double tolerance, double neighbour_over_fie
 /// The pair_error whose sums hold the tolerance: the error of these was found to be 0.3 of it as a rule, and up
 /// to 2.3 (2.6 at order 2).
 inline double pair_error_for(double tolerance, int order) {
-  return tolerance / (2.4 + 1.2 / std::max(order, 1));
+  return tolerance /
+         (constants.error_of_pair_error + constants.and_over_order / std::max(order, 1));
 }
 
-/// Options::softening_error of such sums: it adds 0.19 of that to their error at most.
-inline double softening_error_for(double tolerance) { return tolerance; }
+/// The options of sums by MultipolePowerCriterion that are safe for a tolerance before anything is known of the bodies. Throws
+/// InvalidArgument for a tolerance that is not reached, and for options that it decides itself.
+inline Options safe_options(Options options, double tolerance, int order, bool single,
+                            bool has_softening_error) {
+  if (!is_reached(tolerance, single))
+    throw InvalidArgument("tolerance", tolerance, reached_tolerances(single));
+  for (auto const& [name, value] :
+       {std::pair("theta", options.theta), std::pair("pair_error", options.pair_error)})
+    if (value) throw InvalidArgument(name, *value, "not set, with a tolerance");
+  if (options.one_part)
+    throw InvalidArgument("one_part", 1, "0, with a tolerance: tune finds whether it holds that");
+  options.tolerance = std::nullopt;
+  options.pair_error = pair_error_for(tolerance, order);
+  if (has_softening_error && !options.softening_error)
+    options.softening_error = constants.softening_error * tolerance;
+  return options;
+}
 
 /// What sums of a tolerance are made with.
 struct Arithmetic {

@@ -14,6 +14,7 @@
 
 #include "../solver.hpp"
 #include "autotuner.hpp"
+#include "calibrated_solver.hpp"
 #include "known_field.hpp"
 #include "order_selection.hpp"
 
@@ -51,8 +52,11 @@ class ToleranceSolver;
 template <class Kernel, int... Order, class Precision, class ExecutionSpace>
 class ToleranceSolver<Kernel, Orders<Order...>, Precision, ExecutionSpace> {
   using UsedPrecision = std::conditional_t<std::is_same_v<Precision, float>, Mixed, Precision>;
-  template <int P, class Criterion>
-  using SolverOf = Solver<Kernel, P, Rotation, DualTree<Criterion>, UsedPrecision, ExecutionSpace>;
+  template <int P>
+  using ByPowers = CalibratedSolver<Kernel, P, UsedPrecision, ExecutionSpace>;
+  template <int P>
+  using ByRadii =
+      Solver<Kernel, P, Rotation, DualTree<RadiusCriterion>, UsedPrecision, ExecutionSpace>;
 
  public:
   using execution_space = ExecutionSpace;
@@ -63,7 +67,7 @@ class ToleranceSolver<Kernel, Orders<Order...>, Precision, ExecutionSpace> {
   /// Options::tolerance is required; theta and pair_error must not be set. Throws InvalidArgument, for a
   /// tolerance that the precision does not reach, too.
   explicit ToleranceSolver(Options const& options, Kernel kernel = {})
-      : tolerance_(checked(options)),
+      : tolerance_(tolerance::required(options, single)),
         options_(options),
         kernel_(kernel),
         solver_(make(orders[first_order({})], true, options_)) {}
@@ -72,7 +76,8 @@ class ToleranceSolver<Kernel, Orders<Order...>, Precision, ExecutionSpace> {
   int order() const {
     return std::visit([](auto const& solver) { return solver.order; }, solver_);
   }
-  /// The options in force; those of the solver that was chosen, as Solver::options has them with a tolerance.
+  /// As asked for, with the defaults of the order that was chosen; after `tune` with what that found. What an evaluation
+  /// goes by is in Report::found.
   Options const& options() const {
     return std::visit([](auto const& solver) -> Options const& { return solver.options(); },
                       solver_);
@@ -144,7 +149,7 @@ class ToleranceSolver<Kernel, Orders<Order...>, Precision, ExecutionSpace> {
       if (trial.error <= goal) trial.seconds = std::min(seconds(), seconds());
       return trial;
     };
-    tolerance::SettingSearch search(tolerance::tuned_error * tolerance_, {Order...},
+    tolerance::SettingSearch search(tolerance::constants.tuned_error * tolerance_, {Order...},
                                     tolerance::leaves_to_try(options_), single, &default_leaf,
                                     measure);
     const tolerance::Trial found =
@@ -159,8 +164,7 @@ class ToleranceSolver<Kernel, Orders<Order...>, Precision, ExecutionSpace> {
 
  private:
   static constexpr int orders[] = {Order...};
-  using AnySolver = std::variant<SolverOf<Order, MultipolePowerCriterion>...,
-                                 SolverOf<Order, RadiusCriterion>...>;
+  using AnySolver = std::variant<ByPowers<Order>..., ByRadii<Order>...>;
 
   template <class Columns>
   using Rows = Kokkos::View<Columns, Kokkos::LayoutRight, Device<ExecutionSpace>,
@@ -221,14 +225,6 @@ class ToleranceSolver<Kernel, Orders<Order...>, Precision, ExecutionSpace> {
     return Tuning<ExecutionSpace, real_t<UsedPrecision>>::leaf_capacity_by_power(order);
   }
 
-  /// The tolerance. Throws InvalidArgument; what is wrong beside it the solver says.
-  static double checked(Options const& options) {
-    if (!options.tolerance)
-      throw InvalidArgument("tolerance", "none",
-                            tolerance::reached_tolerances(single) + ": it has to be set");
-    return *options.tolerance;
-  }
-
   /// The index of the order that holds the tolerance at the least cost, as a rule.
   int first_order(tolerance::Cancellation charges) const {
     return int(tolerance::nearest_order(
@@ -237,7 +233,7 @@ class ToleranceSolver<Kernel, Orders<Order...>, Precision, ExecutionSpace> {
   AnySolver with(tolerance::Setting const& setting) const {
     Options options = tolerance::with_setting(options_, setting);
     if (kernels::HasFarFrom<Kernel> && !options.softening_error)
-      options.softening_error = tolerance::softening_error_for(tolerance_);
+      options.softening_error = tolerance::constants.softening_error * tolerance_;
     return make(setting.order, setting.by_power, options);
   }
 

@@ -1,0 +1,41 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// What a criterion that uses the powers of multipoles may know of the cells, once there are multipoles.
+#pragma once
+
+#include "../kernels/p2p/p2p.hpp"
+#include "../kernels/power.hpp"
+#include "field_strength.hpp"
+#include "list_build.hpp"
+#include "near_field.hpp"
+#include "plan_data.hpp"
+
+namespace fmm::engine {
+
+/// The measures of the plan's cells, from its `multipoles` and the bodies' charges; the field's strength as
+/// FieldStrength finds it, or by `known_scale`, if that is not 0. The options say how close pairs are summed.
+template <class Traversal, class Expansion, class Space, class Precision, class Kernel, class Real>
+CellMeasures<Space> measures_by_powers(Space const& space, PlanData<Space, Precision>& plan,
+                                       Kernel const& kernel, Options const& options,
+                                       FarFieldRule far, Array<Real, Space> multipoles,
+                                       double known_scale = 0) {
+  auto& memory = plan.memory;
+  auto const& tree = plan.tree;
+  const std::int64_t cells = tree.octree.cells.extent(0);
+  multipole_powers<Expansion>(space, cells, multipoles,
+                              memory.traversal.powers.resize(cells * (far.order + 1)));
+  const auto measures = measure_for_lists<Traversal>(space, memory, tree, far);
+  FieldStrength<Space, Precision> strength(space, memory, tree, measures, known_scale);
+  if (strength.is_known()) return measures;
+  const auto in_cube = in_units_of(tree.cube.edge, kernel);
+  add_near_field<Wanted<true, true>>(space, memory, tree, in_cube, strength.sample(),
+                                     strength.no_other_leaves(), strength.sums(), options);
+  if (strength.wants_exact_sums()) {
+    strength.choose();
+    p2p_chosen<Wanted<false, true>>(space, in_cube, 1, strength.bodies(), strength.chosen(),
+                                    strength.exact_sums());
+  }
+  strength.finish();
+  return measures;
+}
+
+}  // namespace fmm::engine

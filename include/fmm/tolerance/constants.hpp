@@ -1,0 +1,67 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// Every number by which a tolerance is held, with its reason. Errors and fields are root mean squares over all bodies.
+#pragma once
+
+#include <cstdint>
+
+namespace fmm::tolerance {
+
+struct Constants {
+  // ---- what precisions reach
+
+  double largest = 1e-2;           ///< tolerances above it were never tried
+  double least_in_float = 3e-6;    ///< rounding has a floor of 2e-7 to 1.3e-6 (docs/accuracy.md)
+  double least_in_double = 1e-12;  ///< what the highest default order, 16, was tried with
+  /// Rounding of a neighbour's field in float at most, as measured in lattices of ions on CPUs and an H200
+  /// (docs/accuracy.md).
+  double rounding_in_float = 1.7e-6;
+
+  // ---- what is safe before anything is known of the bodies
+
+  /// Errors over pair_error, at most: 2.4 + 1.2 / order as measured (as a rule 0.3; docs/math.md).
+  double error_of_pair_error = 2.4, and_over_order = 1.2;
+  /// Options::softening_error in tolerances, and the error that it adds at most, in itself.
+  double softening_error = 1, error_of_softening = 0.19;
+  /// Where charges have both signs errors may add up to more: so many times less pair_error before the sample tells.
+  double less_for_both_signs = 3;
+
+  // ---- calibration: the largest limit of a criterion whose error at a sample of leaves is small enough
+
+  std::int64_t least_bodies = 20000;  ///< of fewer it would cost as much as it saves
+  int most_evaluations =
+      32;  ///< so many evaluations later it is done anew, though bodies seem to be the same
+  double likeness = 0.1;  ///< bodies that differ by more are others
+  /// Tiles of the sample: a sixteenth of all, within these bounds. Fewer miss rare large errors, more cost time.
+  std::int64_t least_tiles = 128, most_tiles = 512, share_of_tiles = 16;
+  double goal =
+      0.92;  ///< the error aimed at, in tolerances; the rest is for what the sample does not see
+  double less_where_fields_cancel = 0.1;  ///< of that: errors of many cells of a lattice add up
+  double fields_cancel = 1.5;  ///< a neighbour's field over the field from which on they do
+  double truth = 0.25;         ///< pair_error of the sums that stand for the truth, in safe ones
+  double first = 3;  ///< the first pair_error that is tried, in safe ones: most bodies allow more
+  double largest_theta =
+      0.9;  ///< of RadiusCriterion: larger ones converge too slowly to be worth a trial
+  /// Errors by radii are about theta^(p + 2) 2^(-0.8 p) / 25, as measured: the first theta is that of the goal.
+  double radii_scale = 25, radii_fall = 0.8;
+  double hopeless_work = 4;    ///< times the work by powers: no error is measured there
+  double standard_errors = 3;  ///< how much higher the sample's error is taken for all bodies'
+  double usual_tiles = 0.95;   ///< the share of tiles with the weakest fields, which count for all
+  /// largest_limit: it aims so far below the goal, and stops above that; both in goals.
+  double aim = 0.95, enough = 0.9;
+  int most_trials = 6;
+
+  // ---- tuning: the fastest setting whose measured error is small enough
+
+  double tuned_error =
+      0.9;  ///< in tolerances: the field that errors are measured against errs by the rest
+  double tuning_aim = 0.88, tuning_enough = 0.7;  ///< as above; a trial costs two evaluations
+  int tuning_trials = 5;                          ///< of one order and leaf
+  std::int64_t few_on_host = 1 << 15,
+               few_on_device = 1 << 18;  ///< bodies whose direct sum is as fast as a few trials
+  double known_field = 20;  ///< times less pair_error in the field that errors are measured against
+  double known_softening = 4;  ///< times less softening_error in it
+};
+
+inline constexpr Constants constants{};
+
+}  // namespace fmm::tolerance

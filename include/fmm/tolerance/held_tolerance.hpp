@@ -1,0 +1,81 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// A tolerance to be held from evaluation to evaluation, and when what holds it is found anew.
+#pragma once
+
+#include <cmath>
+#include <cstdint>
+#include <vector>
+
+#include "constants.hpp"
+
+namespace fmm::tolerance {
+
+/// What a limit was found for.
+struct Likeness {
+  /// Whose powers are compared, at most: the first cells, which are the root and its children, as a rule.
+  static constexpr std::int64_t most_cells = 9;
+  std::int64_t bodies = 0, cells = 0;
+  std::vector<float> powers = {};  ///< of these cells' multipoles
+
+  /// Whether another one differs by less than the likeness.
+  bool resembles(Likeness const& other) const {
+    const auto near = [](double a, double b) {
+      return std::fabs(a - b) <= constants.likeness * std::fabs(b);
+    };
+    double all = 0, difference = 0;
+    for (std::size_t n = 0; n < powers.size() && n < other.powers.size(); ++n) {
+      all += std::fabs(double(other.powers[n]));
+      difference += std::fabs(double(powers[n]) - double(other.powers[n]));
+    }
+    return powers.size() == other.powers.size() && near(double(bodies), double(other.bodies)) &&
+           near(double(cells), double(other.cells)) && difference <= constants.likeness * all;
+  }
+};
+
+/// What was found for some bodies.
+struct Calibrated {
+  double pair_error = 0;   ///< of MultipolePowerCriterion
+  double field_scale = 0;  ///< of their cells (field_strength.hpp)
+  double theta = 0;        ///< of RadiusCriterion, if lists by that cost less; else 0
+};
+
+/// A tolerance to be held, and what was found for the last bodies.
+class HeldTolerance {
+ public:
+  static constexpr bool are_enough(std::int64_t bodies) { return bodies >= constants.least_bodies; }
+
+  /// `safe` is a pair_error for bodies of which nothing is known.
+  HeldTolerance(double tolerance, double safe) : tolerance_(tolerance), safe_(safe) {}
+
+  double tolerance() const { return tolerance_; }
+  double safe() const { return safe_; }
+
+  /// Whether it is known what to take for an evaluation of such bodies; if not, it is to be found.
+  bool knows(Likeness const& bodies) {
+    if (!are_enough(bodies.bodies)) {
+      now_ = {safe_};
+      return true;
+    }
+    const bool known = bodies.resembles(of_) && ++evaluations_ < constants.most_evaluations;
+    if (known)
+      now_ = found_;
+    else
+      of_ = {};
+    return known;
+  }
+  void find(Likeness const& bodies, Calibrated const& found) {
+    of_ = bodies;
+    evaluations_ = 0;
+    now_ = found_ = found;
+  }
+  /// Of the bodies asked for last; no scale if these are few.
+  Calibrated const& now() const { return now_; }
+
+ private:
+  double tolerance_, safe_;
+  Calibrated found_, now_;
+  Likeness of_;
+  int evaluations_ = 0;
+};
+
+}  // namespace fmm::tolerance
