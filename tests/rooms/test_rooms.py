@@ -19,7 +19,7 @@ FLOORS = [["detail", "errors.hpp", "options.hpp", "precision.hpp", "report.hpp",
 APART = [{"kernels", "tree"}]  # of one floor, and neither knows the other
 # To go: (from, to) of what points up, and headers that are too long.
 UPWARD = set()
-LONG = {"simd/simd.hpp", "tree/octree.hpp"}
+LONG = set()
 
 
 def headers(root):
