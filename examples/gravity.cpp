@@ -16,8 +16,8 @@ int main(int argc, char** argv) {
   Kokkos::View<float*> potential("potential", n);
   Kokkos::View<float* [3]> acceleration("acceleration", n);
   Kokkos::DefaultExecutionSpace space;
-  fmm::Solver<fmm::SoftenedGravity, 5> solver({.theta = 0.6});
-  const auto plan = solver.build(space, positions);
+  fmm::Solver<fmm::SoftenedGravity, fmm::Fmm<5>> solver({.theta = 0.6});
+  auto plan = solver.build(space, positions);
   solver.evaluate(space, plan, masses, potential, acceleration);
 
   const auto error =

@@ -26,8 +26,8 @@ int main(int argc, char** argv) {
   Kokkos::fill_random(charges, random, -1.0, 1.0);
 
   Kokkos::DefaultExecutionSpace space;
-  fmm::Solver<Yukawa, 0, fmm::NoTranslation, fmm::AllPairs, double> solver({}, Yukawa{.kappa = 5});
-  const auto plan = solver.build(space, positions);
+  fmm::Solver<Yukawa, fmm::DirectSum, double> solver({}, Yukawa{.kappa = 5});
+  auto plan = solver.build(space, positions);
   solver.evaluate(space, plan, charges, potential, field);
 
   const auto error =

@@ -14,13 +14,12 @@
 
 namespace fmm_test {
 
-using fmm::AllPairs;
 using fmm::BarnesHut;
-using fmm::Direct;
+using fmm::DirectSum;
 using fmm::DualTree;
 using fmm::FmmList;
 using fmm::Laplace;
-using fmm::NoTranslation;
+using fmm::NaiveTranslation;
 using fmm::Rotation;
 using fmm::SoftenedGravity;
 
@@ -46,6 +45,16 @@ using Spaces = testing::Types<
 using Cases =
     testing::Types<Case<Kokkos::DefaultExecutionSpace, float>,
                    Case<Kokkos::DefaultExecutionSpace, double>, Case<Kokkos::Serial, double>>;
+
+/// In the place of a translation: a treecode.
+struct NoTranslation {};
+
+/// The method of a traversal and a translation, for tests that go over all of them.
+template <int Order, class Traversal, class Translation>
+using MethodOf = std::conditional_t<
+    std::is_same_v<Traversal, DirectSum>, DirectSum,
+    std::conditional_t<std::is_same_v<Translation, NoTranslation>, fmm::Treecode<Order, Traversal>,
+                       fmm::Fmm<Order, Traversal, Translation>>>;
 
 // ---- bodies ---------------------------------------------------------------------------------------
 
@@ -221,11 +230,11 @@ Results run(Solver& solver, Bodies const& bodies, std::vector<double> const& las
   const DeviceBodies<Space> device(bodies);
   Kokkos::View<double*, Space> potential("potential", bodies.size());
   Kokkos::View<double* [3], Space> field("field", bodies.size());
-  const auto plan = [&] {
+  auto plan = [&] {
     if constexpr (Solver::uses_last_field)
-      return solver.build(space, device.x, device.q, to_space<Space>(last_field));
+      return solver.build(space, fmm::Inputs{device.x, device.q, to_space<Space>(last_field)});
     else if constexpr (Solver::uses_charges)
-      return solver.build(space, device.x, device.q);
+      return solver.build(space, fmm::Inputs{device.x, device.q});
     else
       return solver.build(space, device.x);
   }();
@@ -308,7 +317,7 @@ inline Errors errors_of(Results const& sums, Results const& reference) {
 /// direct_reference.
 template <class Kernel>
 Results direct_sum(Bodies const& bodies, fmm::Options const& options = {}) {
-  fmm::Solver<Kernel, 0, fmm::NoTranslation, fmm::AllPairs, double> solver(options);
+  fmm::Solver<Kernel, fmm::DirectSum, double> solver(options);
   return run(solver, bodies);
 }
 

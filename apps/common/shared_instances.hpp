@@ -23,13 +23,13 @@
 #endif
 
 // FORCES_SHARED(prefix, Space): declares (prefix = extern) or defines (empty) the instances.
-#define FORCES_SHARED_BUILD_WITH(prefix, Space, Precision, Data, Traversal, Charges, LastField) \
-  prefix template std::shared_ptr<fmm::engine::PlanData<Space, Precision>>                      \
-  fmm::engine::make_plan<Traversal>(Space const&, fmm::engine::PlanPool<Space, Precision>&,     \
-                                    fmm::Options const&, fmm::engine::FarFieldRule,             \
-                                    fmm::kernels::KernelProfile const&,                         \
-                                    decltype(forces::BodiesOn<Space, Data>::positions) const&,  \
-                                    Charges const&, LastField const&, fmm::Report*);
+#define FORCES_SHARED_BUILD_WITH(prefix, Space, Precision, Data, Traversal, Charges, LastField)   \
+  prefix template std::shared_ptr<fmm::engine::PlanData<Space, Precision>>                        \
+  fmm::engine::make_plan<Traversal>(                                                              \
+      Space const&, fmm::engine::PlanPool<Space, Precision>&, fmm::Options const&,                \
+      fmm::engine::FarFieldRule, fmm::kernels::KernelProfile const&,                              \
+      fmm::Inputs<decltype(forces::BodiesOn<Space, Data>::positions), Charges, LastField> const&, \
+      fmm::Report*);
 
 #define FORCES_SHARED_BUILD(prefix, Space, Precision, Data, Traversal) \
   FORCES_SHARED_BUILD_WITH(prefix, Space, Precision, Data, Traversal, fmm::None, fmm::None)
@@ -66,7 +66,7 @@
       fmm::kernels::SplitRows<Space, fmm::sum_t<Precision>>, double);
 
 #define FORCES_SHARED_DATA(prefix, Space, Precision, Data)                                 \
-  FORCES_SHARED_BUILD(prefix, Space, Precision, Data, fmm::AllPairs)                       \
+  FORCES_SHARED_BUILD(prefix, Space, Precision, Data, fmm::DirectSum)                      \
   FORCES_SHARED_BUILD(prefix, Space, Precision, Data, fmm::BarnesHut)                      \
   FORCES_SHARED_BUILD(prefix, Space, Precision, Data, fmm::DualTree<fmm::RadiusCriterion>) \
   FORCES_SHARED_BUILD(prefix, Space, Precision, Data, fmm::DualTree<fmm::FieldCriterion>)  \

@@ -69,9 +69,10 @@ Measurement measure(Solver& solver, BodiesOn<Space, Data> const& bodies,
                     int repeats, Progress& progress, LastField const&... last_field) {
   const auto timed_run = [&](fmm::Report* report) {
     Stopwatch<Space> watch(bodies.space);
-    const auto plan = [&] {
+    auto plan = [&] {
       if constexpr (Solver::uses_charges)
-        return solver.build(bodies.space, bodies.positions, bodies.charges, last_field..., report);
+        return solver.build(bodies.space,
+                            fmm::Inputs{bodies.positions, bodies.charges, last_field...}, report);
       else
         return solver.build(bodies.space, bodies.positions, report);
     }();

@@ -13,11 +13,27 @@ namespace forces {
 template <class Solver, class Space, class Data>
 Table3<Space, Data> last_step(Solver solver, BodiesOn<Space, Data> const& bodies) {
   const ResultsOn<Space, Data> results(bodies.size());
-  const auto plan = solver.build(bodies.space, bodies.positions);
+  auto plan = solver.build(bodies.space, bodies.positions);
   solver.evaluate(bodies.space, plan, bodies.charges, results.potential, results.field);
   bodies.space.fence();
   return results.field;
 }
+
+/// A method but for its traversal.
+template <int Order>
+struct TreecodeBy {
+  template <class Traversal>
+  using with = fmm::Treecode<Order, Traversal>;
+  using Field = fmm::SourceCriterion;
+  static constexpr bool is_treecode = true, rotates = false;
+};
+template <int Order, class Translation>
+struct FmmBy {
+  template <class Traversal>
+  using with = fmm::Fmm<Order, Traversal, Translation>;
+  using Field = fmm::FieldCriterion;
+  static constexpr bool is_treecode = false, rotates = std::is_same_v<Translation, fmm::Rotation>;
+};
 
 /// The solver of a kernel, order and precision that the settings ask for. Those that `resolve` refuses are
 /// not compiled: mixed precision and the translations that are there for comparison have fewer criteria.
@@ -25,49 +41,50 @@ template <class Precision, class Kernel, int Order, class Data, class Space>
 Measurement run_kernel(BodiesOn<Space, Data> const& bodies, ResultsOn<Space, Data> const& results,
                        MethodSettings const& settings, int repeats, Progress& progress) {
   constexpr bool mixed = std::is_same_v<Precision, fmm::Mixed>;
-  const auto run = [&]<class Translation, class Traversal>(Translation, Traversal,
-                                                           auto const&... last_field) {
-    fmm::Solver<Kernel, Order, Translation, Traversal, Precision, Space> solver(settings.options);
+  const auto run = [&]<class Method>(std::type_identity<Method>, auto const&... last_field) {
+    fmm::Solver<Kernel, Method, Precision, Space> solver(settings.options);
     return measure(solver, bodies, results, settings, repeats, progress, last_field...);
   };
-  const auto run_lists_or_dual = [&]<class Translation>(Translation translation) {
-    constexpr bool treecode = std::is_same_v<Translation, fmm::NoTranslation>,
-                   rotation = std::is_same_v<Translation, fmm::Rotation>;
-    using Field = std::conditional_t<treecode, fmm::SourceCriterion, fmm::FieldCriterion>;
+  const auto run_lists_or_dual = [&]<class By>(By) {
+    const auto run_with = [&]<class Traversal>(Traversal, auto const&... last_field) {
+      return run(std::type_identity<typename By::template with<Traversal>>(), last_field...);
+    };
+    using Field = fmm::DualTree<typename By::Field>;
     if constexpr (!mixed)
-      if (settings.traversal == Traversal::lists) return run(translation, fmm::FmmList{});
-    if constexpr (rotation)
+      if (settings.traversal == Traversal::lists) return run_with(fmm::FmmList{});
+    if constexpr (By::rotates)
       if (settings.criterion == Criterion::power) {
         if constexpr (!std::is_same_v<Precision, float>)
           if (settings.options.tolerance) {
             fmm::CalibratedSolver<Kernel, Order, Precision, Space> solver(settings.options);
             return measure(solver, bodies, results, settings, repeats, progress);
           }
-        return run(translation, fmm::DualTree<fmm::MultipolePowerCriterion>{});
+        return run_with(fmm::DualTree<fmm::MultipolePowerCriterion>{});
       }
-    if constexpr (!mixed && (rotation || treecode))
+    if constexpr (!mixed && (By::rotates || By::is_treecode))
       if (settings.criterion == Criterion::relative) {
         auto options = settings.options;
         options.theta = options.pair_error = std::nullopt;
-        using First =
-            fmm::Solver<Kernel, Order, Translation, fmm::DualTree<Field>, Precision, Space>;
-        return run(translation, fmm::DualTree<fmm::RelativeForceCriterion>{},
-                   last_step(First(options), bodies));
+        using First = fmm::Solver<Kernel, typename By::template with<Field>, Precision, Space>;
+        return run_with(fmm::DualTree<fmm::RelativeForceCriterion>{},
+                        last_step(First(options), bodies));
       }
-    return settings.criterion == Criterion::field
-               ? run(translation, fmm::DualTree<Field>{})
-               : run(translation, fmm::DualTree<fmm::RadiusCriterion>{});
+    return settings.criterion == Criterion::field ? run_with(Field{})
+                                                  : run_with(fmm::DualTree<fmm::RadiusCriterion>{});
   };
   if (settings.method == Method::treecode)
-    return settings.traversal == Traversal::barnes_hut ? run(fmm::NoTranslation{}, fmm::BarnesHut{})
-                                                       : run_lists_or_dual(fmm::NoTranslation{});
+    return settings.traversal == Traversal::barnes_hut
+               ? run(std::type_identity<fmm::Treecode<Order>>())
+               : run_lists_or_dual(TreecodeBy<Order>{});
   if constexpr (!mixed) {
 #if FORCES_HAS_GEMM
-    if (settings.translation == Translation::gemm) return run_lists_or_dual(fmm::BatchedGemm{});
+    if (settings.translation == Translation::gemm)
+      return run_lists_or_dual(FmmBy<Order, fmm::BatchedGemm>{});
 #endif
-    if (settings.translation == Translation::direct) return run_lists_or_dual(fmm::Direct{});
+    if (settings.translation == Translation::direct)
+      return run_lists_or_dual(FmmBy<Order, fmm::NaiveTranslation>{});
   }
-  return run_lists_or_dual(fmm::Rotation{});
+  return run_lists_or_dual(FmmBy<Order, fmm::Rotation>{});
 }
 
 template <int Order, class Real, class Data, class Space>

@@ -91,7 +91,7 @@ class SessionOn final : public Session {
 
   fmm::tolerance::Cancellation cancellation() const override {  // only Laplace takes both signs
     return fmm::tolerance::cancellation_of(bodies_.space, fmm::Laplace(), bodies_.positions,
-                                        bodies_.charges);
+                                           bodies_.charges);
   }
 
   Measurement run(MethodSettings const& settings, RunRequest const& request,
@@ -104,7 +104,7 @@ class SessionOn final : public Session {
 
  private:
   template <class Kernel, class Precision>
-  using DirectSolver = fmm::Solver<Kernel, 0, fmm::NoTranslation, fmm::AllPairs, Precision, Space>;
+  using DirectSolver = fmm::Solver<Kernel, fmm::DirectSum, Precision, Space>;
 
   template <class Real>
   Measurement run_in(MethodSettings const& settings, RunRequest const& request,
@@ -150,17 +150,18 @@ class SessionOn final : public Session {
     const auto measure = [&](fmm::tolerance::Setting const& setting, double goal) {
       const auto one = with(setting);
       run_tree<Real>(one, results, 0, progress);
-      fmm::tolerance::Trial trial{setting,
-                               fmm::tolerance::likely_error(bodies_.space, results.field, known)};
+      fmm::tolerance::Trial trial{
+          setting, fmm::tolerance::likely_error(bodies_.space, results.field, known)};
       if (trial.error <= goal) trial.seconds = run_tree<Real>(one, results, 2, progress).total;
       return trial;
     };
     const auto orders = as_vector(Orders{});
     const auto first = std::find(orders.begin(), orders.end(), settings.order);
-    fmm::tolerance::SettingSearch search(fmm::tolerance::constants.tuned_error * *settings.tune_to, orders,
-                                      fmm::tolerance::leaves_to_try(settings.options),
-                                      settings.precision == Precision::mixed_precision,
-                                      &fmm::Tuning<Space, Real>::leaf_capacity_by_power, measure);
+    fmm::tolerance::SettingSearch search(fmm::tolerance::constants.tuned_error * *settings.tune_to,
+                                         orders, fmm::tolerance::leaves_to_try(settings.options),
+                                         settings.precision == Precision::mixed_precision,
+                                         &fmm::Tuning<Space, Real>::leaf_capacity_by_power,
+                                         measure);
     const auto found = search.fastest(int(first - orders.begin()));
     const bool held = found.error <= *settings.tune_to;
     if (held) settings = with(found.setting);
@@ -175,7 +176,7 @@ class SessionOn final : public Session {
     const ResultsOn<Space, double> known(bodies_.size());
     if (fmm::tolerance::are_few(bodies_.size(), on_host<Space>)) {
       fmm::tolerance::direct_field(bodies_.space, kernel, bodies_.positions, bodies_.charges,
-                                known.field);
+                                   known.field);
       return known.field;
     }
     const int order = as_vector(Orders{}).back();
@@ -184,7 +185,7 @@ class SessionOn final : public Session {
     one.criterion = Criterion::power;
     one.precision = Precision::double_precision;
     one.options = fmm::tolerance::known_field_options(settings.options, *settings.tune_to, order,
-                                                   fmm::kernels::HasFarFrom<Kernel>);
+                                                      fmm::kernels::HasFarFrom<Kernel>);
     if constexpr (std::is_same_v<Data, double>)  // a tolerance is refused with data in float
       find_runner<Space, double, double>(order, Orders{})(bodies_, known, one, 0, progress);
     return known.field;
@@ -222,12 +223,12 @@ class SessionOn final : public Session {
   Speed speed_of(Solver& solver, ResultsOn<Space, Data> const& results, Progress& progress) {
     constexpr double enough = 2;  // seconds
     progress.phase("direct: " + std::to_string(bodies_.size()) + " bodies, the speed of a sample");
-    const auto plan = solver.build(bodies_.space, bodies_.positions);
+    auto plan = solver.build(bodies_.space, bodies_.positions);
     // some targets a thread: with fewer a part of the device would not work
     for (std::int64_t samples = std::max<std::int64_t>(1024, 4 * bodies_.space.concurrency());;) {
       fmm::Report report;
       const auto targets = solver.evaluate_sample(
-          bodies_.space, plan, bodies_.charges, results.potential, results.field, samples, report);
+          bodies_.space, plan, bodies_.charges, results.potential, results.field, samples, &report);
       const double seconds = report.seconds("p2p");
       const double share =
           static_cast<double>(bodies_.size()) / static_cast<double>(targets.size());
@@ -253,10 +254,10 @@ class SessionOn final : public Session {
                      std::to_string(repeats));
       measurement.report = {};
       Stopwatch<Space> watch(bodies_.space);
-      const auto plan = solver.build(bodies_.space, bodies_.positions, measurement.report);
+      auto plan = solver.build(bodies_.space, bodies_.positions, &measurement.report);
       builds.push_back(watch.lap());
       targets = solver.evaluate_sample(bodies_.space, plan, bodies_.charges, results.potential,
-                                       results.field, speed.samples, measurement.report);
+                                       results.field, speed.samples, &measurement.report);
       share = static_cast<double>(bodies_.size()) / static_cast<double>(targets.size());
       evaluations.push_back(watch.lap() + (share - 1) * measurement.report.seconds("p2p"));
     }

@@ -2,7 +2,7 @@
 // M2L of the scheme BatchedGemm, through Kokkos Kernels: include this beside fmm.hpp to use it.
 //
 //     #include <fmm/batched_gemm.hpp>
-//     fmm::Solver<fmm::Laplace, 12, fmm::BatchedGemm, fmm::FmmList, double> solver;
+//     fmm::Solver<fmm::Laplace, Fmm<12, fmm::FmmList, fmm::BatchedGemm>, double> solver;
 //
 // Pairs of cells are sorted by the class of their offset (tree/offset_buckets.hpp). A slab at a time, the
 // multipoles of the sources become the rows of a matrix, one product a bucket translates them, and the

@@ -8,18 +8,20 @@
 
 namespace fmm {
 
-/// Made by Solver::build, used by Solver::evaluate any number of times. A copy refers to the same plan.
-/// Two evaluations with one plan must not overlap: they share its memory.
+/// Made by Solver::build, used by Solver::evaluate any number of times, one after the other. It moves, and is not
+/// copied.
 template <class Space, class Precision>
 class Plan {
  public:
   using execution_space = Space;
 
   Plan() : data_(std::make_shared<Data>()) {}
+  Plan(Plan&&) = default;
+  Plan& operator=(Plan&&) = default;
 
   /// Number of bodies.
   std::int64_t size() const { return data_->tree.size; }
-  /// Cells of the octree; 0 with AllPairs.
+  /// Cells of the octree; 0 with DirectSum.
   std::int64_t cells() const { return std::int64_t(data_->tree.octree.cells.extent(0)); }
   std::int64_t leaves() const { return std::int64_t(data_->tree.octree.leaves.extent(0)); }
   /// The deepest level that has cells.
@@ -34,14 +36,15 @@ class Plan {
 
   using Data = engine::PlanData<Space, Precision>;
   /// What the plan consists of, for callers that compose an evaluation's steps.
-  Data& data() const { return *data_; }
+  Data& data() { return *data_; }
+  Data const& data() const { return *data_; }
 
  private:
   static std::int64_t entries(Csr<Space> const& list) {
     return std::int64_t(list.entries.extent(0));
   }
 
-  template <class, int, class, class, class, class>
+  template <class, class, class, class>
   friend class Solver;
   explicit Plan(std::shared_ptr<Data> data) : data_(std::move(data)) {}
 

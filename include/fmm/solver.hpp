@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // The solver: composes kernels and trees. `build` makes a plan from positions, `evaluate` sums with it.
 //
-//     fmm::Solver<fmm::SoftenedGravity, 6> solver({.softening = 0.01});
+//     fmm::Solver<fmm::SoftenedGravity, fmm::Fmm<6>> solver({.softening = 0.01});
 //     auto plan = solver.build(space, positions);                 // (N,3)
 //     solver.evaluate(space, plan, masses, potential, acceleration);  // (N), (N), (N,3)
 //
@@ -10,7 +10,6 @@
 // same potential at r = 0 and is exactly 1/r from 2.8 eps on.
 #pragma once
 
-#include "accuracy/accuracy.hpp"
 #include "detail/host_thread.hpp"
 #include "engine/build.hpp"
 #include "engine/checks.hpp"
@@ -19,6 +18,8 @@
 #include "engine/evaluation_clock.hpp"
 #include "engine/far_field_in_orders.hpp"
 #include "engine/measures_by_powers.hpp"
+#include "inputs.hpp"
+#include "methods.hpp"
 #include "plan.hpp"
 #include "report.hpp"
 #include "tuning.hpp"
@@ -28,44 +29,36 @@ namespace fmm {
 /// Sums a pair kernel over all pairs of bodies.
 ///
 /// Kernel          PairKernel: Laplace, SoftenedGravity, SplineGravity, or one's own
-/// Order           highest degree of the expansions, 0 or more; ignored by AllPairs
-/// Translation     Rotation (O(p^3)), Direct (O(p^4)), BatchedGemm (matrix products; batched_gemm.hpp), or
-///                 NoTranslation (a treecode)
-/// Traversal       AllPairs, BarnesHut (a treecode), FmmList, FmmStencil or DualTree<criterion>; with
-///                 DualTree<VariableOrder<criterion, orders...>> M2L has several orders
+/// Method          DirectSum, Treecode<order, traversal> or Fmm<order, traversal, translation> (methods.hpp)
 /// Precision       of the computation: float, double or Mixed; positions, charges and results have types
 ///                 of their own
 /// ExecutionSpace  where everything runs; Views must be accessible from there
 ///
 /// A solver keeps the memory of plans that are no longer used for the next build: a second build of the
 /// same size allocates nothing. It is not to be used from two threads at a time.
-template <class Kernel, int Order, class Translation = Rotation, class Traversal = DualTree<>,
-          class Precision = float, class ExecutionSpace = Kokkos::DefaultExecutionSpace>
+template <class Kernel, class Method, class Precision = float,
+          class ExecutionSpace = Kokkos::DefaultExecutionSpace>
 class Solver {
-  static_assert(
-      engine::check_policies<Kernel, Order, Translation, Traversal, Precision, ExecutionSpace>());
+  static_assert(engine::check_policies<Kernel, Method, Precision, ExecutionSpace>());
 
   using Real = real_t<Precision>;
+  using Traversal = typename Method::traversal;
   using Data = engine::PlanData<ExecutionSpace, Precision>;
   using Shape = Tuning<ExecutionSpace, Real>;
-  static constexpr bool all_pairs = std::is_same_v<Traversal, AllPairs>;
-  static constexpr bool dual = tree::is_dual_v<Traversal>;
+  static constexpr bool is_direct = std::is_same_v<Method, DirectSum>;
   static constexpr bool needs_multipoles = tree::traits_v<Traversal>.uses_powers;
-  using Expansion = kernels::expansion_t<Kernel, Order, Real, Translation>;
+  using Expansion = kernels::expansion_t<Kernel, Method::order, Real, typename Method::translation>;
   static constexpr bool only_m2l = tree::traits_v<Traversal>.only_m2l;
-  /// A treecode evaluates multipoles at the bodies; an FMM goes through local expansions.
-  using FarField =
-      typename engine::FarFieldOf<Traversal,
-                                  std::conditional_t<dual, Translation, NoTranslation>>::type;
-  using FarFieldScheme = std::conditional_t<only_m2l && engine::has_locals_v<FarField>,
-                                            engine::OnlyM2L<FarField>, FarField>;
-  static constexpr bool has_p2l = engine::has_locals_v<FarField> && !only_m2l &&
-                                  kernels::has_p2l<kernels::basis_t<Expansion>>();
+  using FarField = typename engine::FarFieldOf<Method>::type;
+  using FarFieldScheme =
+      std::conditional_t<only_m2l && Method::has_locals, engine::OnlyM2L<FarField>, FarField>;
+  static constexpr bool has_p2l =
+      Method::has_locals && !only_m2l && kernels::has_p2l<kernels::basis_t<Expansion>>();
 
  public:
   using execution_space = ExecutionSpace;
   using plan_type = Plan<ExecutionSpace, Precision>;
-  static constexpr int order = Order;
+  static constexpr int order = Method::order;
   /// Whether `build` takes charges: where the traversal's criterion uses them.
   static constexpr bool uses_charges = tree::traits_v<Traversal>.uses_charges;
   /// Whether it takes the last step's field, too.
@@ -75,9 +68,9 @@ class Solver {
   explicit Solver(Options const& options = {}, Kernel kernel = {}) : kernel_(kernel) {
     constexpr bool takes_options = requires { kernel.with(options); };
     constexpr engine::KernelTraits traits{takes_options, kernels::HasFarFrom<Kernel>};
-    engine::check_one_part(options, two_part_v<Precision> && !all_pairs);
+    engine::check_one_part(options, two_part_v<Precision> && !is_direct);
     constexpr int leaf_capacity =
-        needs_multipoles ? Shape::leaf_capacity_by_power(Order) : Shape::leaf_capacity(Order);
+        needs_multipoles ? Shape::leaf_capacity_by_power(order) : Shape::leaf_capacity(order);
     options_ = engine::completed<Traversal>(options, traits, leaf_capacity);
     if constexpr (takes_options) kernel_ = kernel.with(options);
   }
@@ -86,93 +79,63 @@ class Solver {
   Options const& options() const { return options_; }
   Kernel const& kernel() const { return kernel_; }
 
-  /// A plan for (N,3) `positions`: keys, sort, tree, lists. Throws InvalidArgument for positions that are
-  /// not finite and OutOfMemory; returns when the lists are being written. Cost: O(N log N) for the sort,
-  /// O(N) else (treecode: O(N log N) list entries).
+  /// A plan: keys, sort, tree, lists. `inputs` are positions and, if the traversal's criterion uses them, charges and
+  /// the field of the step before. With charges, evaluations redo acceptance and lists, but neither sort nor tree; if
+  /// the criterion uses the powers of multipoles, there are no lists before the first one. Of the last field the
+  /// plan keeps what it needs, for evaluations with other charges, too; where it is zero nothing is accepted: a
+  /// direct sum. Throws InvalidArgument for inputs that are not finite, and OutOfMemory; returns when the lists are
+  /// being written. Cost: O(N log N) for the sort, O(N) else (treecode: O(N log N) list entries).
+  template <class Sources, class Charges, class LastField>
+  plan_type build(ExecutionSpace const& space, Inputs<Sources, Charges, LastField> const& inputs,
+                  Report* report = nullptr) {
+    engine::check_view<ExecutionSpace, Sources, 2>();
+    constexpr bool has_charges = !std::is_same_v<Charges, None>;
+    static_assert(has_charges == uses_charges,
+                  "fmm: build takes charges if, and only if, the acceptance criterion declares "
+                  "uses_charges");
+    constexpr bool has_last_field = !std::is_same_v<LastField, None>;
+    static_assert(
+        has_last_field == uses_last_field,
+        "fmm: build takes the last step's field if, and only if, the acceptance criterion "
+        "declares uses_last_field");
+    if constexpr (has_charges) engine::check_view<ExecutionSpace, Charges, 1>();
+    if constexpr (has_last_field) engine::check_view<ExecutionSpace, LastField, 2>();
+    const detail::HostThread<ExecutionSpace> thread(space);
+    return plan_type(engine::make_plan<Traversal>(space, pool_, options_, far_field(),
+                                                  kernels::profile_of(kernel_), inputs, report));
+  }
+  /// Short for `Inputs{.sources = positions}`.
   template <class Positions>
   plan_type build(ExecutionSpace const& space, Positions const& positions,
                   Report* report = nullptr) {
-    return build_with(space, positions, none, none, report);
-  }
-  template <class Positions>
-  plan_type build(ExecutionSpace const& space, Positions const& positions, Report& report) {
-    return build_with(space, positions, none, none, &report);
-  }
-
-  /// The same for a criterion that uses charges. Evaluations redo acceptance and lists, but neither sort
-  /// nor tree; if the criterion uses the powers of multipoles, there are no lists before the first one.
-  template <class Positions, class Charges>
-    requires(Kokkos::is_view<Charges>::value)
-  plan_type build(ExecutionSpace const& space, Positions const& positions, Charges const& charges,
-                  Report* report = nullptr) {
-    return build_with(space, positions, charges, none, report);
-  }
-  template <class Positions, class Charges>
-    requires(Kokkos::is_view<Charges>::value)
-  plan_type build(ExecutionSpace const& space, Positions const& positions, Charges const& charges,
-                  Report& report) {
-    return build_with(space, positions, charges, none, &report);
-  }
-
-  /// The same for a criterion that uses the last field, too: (N,3) `last_field` is that of the step before,
-  /// as `evaluate` gave it, for bodies in the order of `positions`. The plan keeps what it needs of it, for
-  /// evaluations with other charges, too. Throws InvalidArgument if it is not finite. Where it is zero
-  /// nothing is accepted: a direct sum.
-  template <class Positions, class Charges, class LastField>
-    requires(Kokkos::is_view<Charges>::value&& Kokkos::is_view<LastField>::value)
-  plan_type build(ExecutionSpace const& space, Positions const& positions, Charges const& charges,
-                  LastField const& last_field, Report* report = nullptr) {
-    return build_with(space, positions, charges, last_field, report);
-  }
-  template <class Positions, class Charges, class LastField>
-    requires(Kokkos::is_view<Charges>::value&& Kokkos::is_view<LastField>::value)
-  plan_type build(ExecutionSpace const& space, Positions const& positions, Charges const& charges,
-                  LastField const& last_field, Report& report) {
-    return build_with(space, positions, charges, last_field, &report);
+    return build(space, Inputs<Positions>{positions}, report);
   }
 
   /// Potential (N) and field (N,3) of all bodies from (N) `charges`, in the caller's order; pass fmm::none
   /// for a result that is not wanted. Asynchronous in `space` but for one reduction over the charges.
   /// Throws InvalidArgument before any result is touched.
   template <class Charges, class Potential, class Field>
-  void evaluate(ExecutionSpace const& space, plan_type const& plan, Charges const& charges,
+  void evaluate(ExecutionSpace const& space, plan_type& plan, Charges const& charges,
                 Potential const& potential, Field const& field, Report* report = nullptr) {
-    evaluate_with(space, plan, charges, potential, field, report);
-  }
-  template <class Charges, class Potential, class Field>
-  void evaluate(ExecutionSpace const& space, plan_type const& plan, Charges const& charges,
-                Potential const& potential, Field const& field, Report& report) {
-    evaluate_with(space, plan, charges, potential, field, &report);
+    evaluate_with(space, plan, charges, potential, field, report, nullptr);
   }
 
-  /// The same, and returns the error of the results at a sample of the bodies, against direct sums in
-  /// double. Cost besides: samples x N pairs in double.
-  template <class Charges, class Potential, class Field, class Positions>
-  ErrorMeasure evaluate(ExecutionSpace const& space, plan_type const& plan, Charges const& charges,
-                        Potential const& potential, Field const& field,
-                        ErrorSample<Positions> const& sample, Report* report = nullptr) {
-    engine::check_extents("positions", sample.positions, plan.size());
-    evaluate_with(space, plan, charges, potential, field, report);
-    return measure_error(space, kernel_, sample.positions, charges, potential, field,
-                         sample.samples, sample.seed);
-  }
-
-  /// With AllPairs: the sums of about `samples` bodies over all others, to tell the time and the error of
+  /// With DirectSum: the sums of about `samples` bodies over all others, to tell the time and the error of
   /// a sum that would take too long. The sample is made of whole tiles, evenly spread over the sorted
   /// bodies, so that a pair costs what it costs in the full sum. The results of all other bodies become
   /// 0. Returns the numbers of the sampled bodies (M). Cost: M N pairs.
   template <class Charges, class Potential, class Field>
-    requires std::is_same_v<Traversal, AllPairs> Kokkos::View<BodyIndex*, Device<ExecutionSpace>>
-    evaluate_sample(ExecutionSpace const& space, plan_type const& plan, Charges const& charges,
-                    Potential const& potential, Field const& field, std::int64_t samples,
-                    Report& report) {
+    requires is_direct Kokkos::View<BodyIndex*, Device<ExecutionSpace>> evaluate_sample(
+        ExecutionSpace const& space, plan_type& plan, Charges const& charges,
+        Potential const& potential, Field const& field, std::int64_t samples,
+        Report* report = nullptr) {
       const detail::HostThread<ExecutionSpace> thread(space);
       if (samples <= 0) throw InvalidArgument("samples", double(samples), "1 or more");
       if (plan.size() == 0) return {};
       auto const& tree = plan.data().tree;
       const tree::TileSample<ExecutionSpace> sample(space, tree.octree.tiles, tree.permutation,
                                                     samples);
-      evaluate_with(space, plan, charges, potential, field, &report, &sample);
+      evaluate_with(space, plan, charges, potential, field, report, &sample);
       return sample.bodies;
     }
 
@@ -187,7 +150,7 @@ class Solver {
 
   /// What lists are to know of the expansions.
   engine::FarFieldRule far_field() const {
-    return {Order, kernels::far_from(kernel_, options_), has_p2l};
+    return {order, kernels::far_from(kernel_, options_), has_p2l};
   }
   /// Throws InvalidArgument unless these arrays have the plan's size, and the plan's lists serve this solver.
   template <class Charges, class Potential, class Field>
@@ -205,7 +168,7 @@ class Solver {
   }
   /// An evaluation with a plan of one body or more that is as `check` wants it.
   template <class Want>
-  evaluation_type<Want> evaluation(ExecutionSpace const& space, plan_type const& plan,
+  evaluation_type<Want> evaluation(ExecutionSpace const& space, plan_type& plan,
                                    Report* report) const {
     return {space, plan.data(), kernels::profile_of(kernel_), report};
   }
@@ -229,38 +192,18 @@ class Solver {
   std::size_t memory_bytes() const { return pool_.bytes(); }
 
  private:
-  template <class Positions, class Charges, class LastField>
-  plan_type build_with(ExecutionSpace const& space, Positions const& positions,
-                       Charges const& charges, LastField const& last_field, Report* report) {
-    engine::check_view<ExecutionSpace, Positions, 2>();
-    constexpr bool has_charges = !std::is_same_v<Charges, None>;
-    static_assert(has_charges == uses_charges,
-                  "fmm: build takes charges if, and only if, the acceptance criterion declares "
-                  "uses_charges");
-    constexpr bool has_last_field = !std::is_same_v<LastField, None>;
-    static_assert(has_last_field == uses_last_field,
-                  "fmm: build takes the last step's field, after the charges, if, and only if, the "
-                  "acceptance criterion declares uses_last_field");
-    if constexpr (has_charges) engine::check_view<ExecutionSpace, Charges, 1>();
-    if constexpr (has_last_field) engine::check_view<ExecutionSpace, LastField, 2>();
-    const detail::HostThread<ExecutionSpace> thread(space);
-    return plan_type(engine::make_plan<Traversal>(space, pool_, options_, far_field(),
-                                                  kernels::profile_of(kernel_), positions, charges,
-                                                  last_field, report));
-  }
-
-  /// The sums of all bodies or, with AllPairs, of a sample.
+  /// The sums of all bodies or, with DirectSum, of a sample.
   template <class Charges, class Potential, class Field>
-  void evaluate_with(ExecutionSpace const& space, plan_type const& plan, Charges const& charges,
+  void evaluate_with(ExecutionSpace const& space, plan_type& plan, Charges const& charges,
                      Potential const& potential, Field const& field, Report* report,
-                     tree::TileSample<ExecutionSpace> const* sample = nullptr) {
+                     tree::TileSample<ExecutionSpace> const* sample) {
     const detail::HostThread<ExecutionSpace> thread(space);
     check(plan, charges, potential, field);
     if (plan.size() == 0) return;
     Data& data = plan.data();
     const engine::EvaluationClock clock(space, report);
     using Want = engine::WantedOf<Potential, Field>;
-    if constexpr (all_pairs) {
+    if constexpr (is_direct) {
       engine::evaluate_all_pairs<Want>(space, data, kernel_, charges, potential, field, sample,
                                        report);
     } else {
@@ -279,10 +222,10 @@ class Solver {
   void check_lists(plan_type const& plan) const {
     auto const& facts = plan.data().facts;
     engine::check_traversal(facts.traversal, &engine::traversal_mark<Traversal>);
-    if constexpr (uses_charges || all_pairs) return;
-    if constexpr (dual)
+    if constexpr (uses_charges || is_direct) return;
+    if constexpr (tree::is_dual_v<Traversal>)
       if constexpr (tree::has_lower_orders_v<typename Traversal::criterion>)
-        engine::check_order(facts.order, Order);
+        engine::check_order(facts.order, order);
     engine::refuse_entries("p2l", has_p2l ? 0 : plan.p2l_entries());
     engine::check_near_field(facts.far_from, far_field().from, plan.data().tree.cube);
   }

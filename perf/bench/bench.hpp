@@ -190,8 +190,9 @@ auto const& bodies_of(Point const& point) {
 /// The options that a solver of that traversal and leaf capacity works with.
 template <class Precision, class Traversal>
 fmm::Options options_of(Point const& point) {
-  return fmm::Solver<fmm::SoftenedGravity, 4, fmm::Rotation, Traversal, Precision, Space>(
-             {.leaf_capacity = point.leaf})
+  using Method = std::conditional_t<std::is_same_v<Traversal, fmm::DirectSum>, fmm::DirectSum,
+                                    fmm::Treecode<4, Traversal>>;
+  return fmm::Solver<fmm::SoftenedGravity, Method, Precision, Space>({.leaf_capacity = point.leaf})
       .options();
 }
 
@@ -213,7 +214,7 @@ struct Setup {
     fmm::engine::build_plan<Traversal>(space, s, positions, options, far_field(), nullptr);
     const auto sums = s.memory.sums.resize(s.tree.size);
     const double unit = fmm::engine::inspect_charges(space, true, charges).unit;
-    if constexpr (std::is_same_v<Traversal, fmm::AllPairs>)
+    if constexpr (std::is_same_v<Traversal, fmm::DirectSum>)
       fmm::engine::take_charges(space, unit, charges, s.tree.permutation, s.tree.positions, sums);
     else
       fmm::engine::take_charges(space, unit, charges, s.tree.permutation, s.tree.bodies, sums);
@@ -254,7 +255,7 @@ double body_bytes(std::int64_t n) {
 // ---- from end to end ------------------------------------------------------------------------------
 
 /// From unsorted bodies to potential and force of all of them: seconds, rates and the error measured.
-template <int Order, class Translation, class Traversal, class Precision>
+template <class Method, class Precision>
 void run_solver(benchmark::State& state, Point const& point) {
   struct Facts {
     fmm::Report report;
@@ -268,18 +269,17 @@ void run_solver(benchmark::State& state, Point const& point) {
   auto const& bodies = bodies_of<Precision>(point);
   const forces::ResultsOn<Space, fmm::real_t<Precision>> results(point.n);
   fmm::Options options;
-  if constexpr (!std::is_same_v<Traversal, fmm::AllPairs>) options.leaf_capacity = point.leaf;
-  fmm::Solver<fmm::SoftenedGravity, Order, Translation, Traversal, Precision, Space> solver(
-      options);
+  if constexpr (!std::is_same_v<Method, fmm::DirectSum>) options.leaf_capacity = point.leaf;
+  fmm::Solver<fmm::SoftenedGravity, Method, Precision, Space> solver(options);
   time(state, space, [&] {
-    const auto plan = solver.build(space, bodies.positions);
+    auto plan = solver.build(space, bodies.positions);
     solver.evaluate(space, plan, bodies.charges, results.potential, results.field);
   });
   if (!facts || !(of == point)) {
     facts = std::make_unique<Facts>();
     of = point;
-    const auto plan = solver.build(space, bodies.positions, facts->report);
-    solver.evaluate(space, plan, bodies.charges, results.potential, results.field, facts->report);
+    auto plan = solver.build(space, bodies.positions, &facts->report);
+    solver.evaluate(space, plan, bodies.charges, results.potential, results.field, &facts->report);
     facts->error = fmm::measure_error(space, solver.kernel(), bodies.positions, bodies.charges,
                                       results.potential, results.field, samples);
   }

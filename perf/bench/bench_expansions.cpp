@@ -95,7 +95,7 @@ void bench_m2l(benchmark::State& state, Point const& point) {
   Expanded<Real, Translation> x(point);
   time(state, x.space, [&] { x.across(); });
   const double translations = double(x.s.lists.m2l.entries.extent(0));
-  constexpr bool as_listed = std::is_same_v<Translation, fmm::Direct>;
+  constexpr bool as_listed = std::is_same_v<Translation, fmm::NaiveTranslation>;
   fmm::Report issued;
   FarFieldBy<Translation>::template count<typename decltype(x)::E>(x.space, x.s.memory,
                                                                    x.s.lists.m2l, issued);
@@ -146,7 +146,7 @@ void bench_p2l(benchmark::State& state, Point const& point) {
 /// Of a treecode: all multipoles that are accepted.
 template <class Real>
 void bench_m2p(benchmark::State& state, Point const& point) {
-  Expanded<Real, fmm::NoTranslation, TreecodeTraversal<Real>> x(point);
+  Expanded<Real, fmm::Rotation, TreecodeTraversal<Real>> x(point);
   using E = typename decltype(x)::E;
   time(state, x.space, [&] {
     const auto staged = stage_multipoles<E>(x.space, x.multipoles, x.s.memory.locals);
@@ -165,27 +165,26 @@ void add_order(Point const& point) {
   const std::string p = "/order:" + std::to_string(order);
   add<Real>("P2M" + p, point, bench_p2m<Real>);
   add<Real>("M2M/rotation" + p, point, bench_m2m<Real, fmm::Rotation>);
-  add<Real>("M2M/direct" + p, point, bench_m2m<Real, fmm::Direct>);
+  add<Real>("M2M/direct" + p, point, bench_m2m<Real, fmm::NaiveTranslation>);
   add<Real>("M2L/rotation" + p, point, bench_m2l<Real, fmm::Rotation>);
-  add<Real>("M2L/direct" + p, point, bench_m2l<Real, fmm::Direct>);
+  add<Real>("M2L/direct" + p, point, bench_m2l<Real, fmm::NaiveTranslation>);
 #if BENCH_HAS_GEMM
   add<Real>("M2L/gemm" + p, point, bench_m2l<Real, fmm::BatchedGemm>);
 #endif
   add<Real>("L2L/rotation" + p, point, bench_l2l<Real, fmm::Rotation>);
-  add<Real>("L2L/direct" + p, point, bench_l2l<Real, fmm::Direct>);
+  add<Real>("L2L/direct" + p, point, bench_l2l<Real, fmm::NaiveTranslation>);
   add<Real>("L2P" + p, point, bench_l2p<Real>);
   add<Real>("P2L" + p, point, bench_p2l<Real>);
   add<Real>("M2P" + p, point, bench_m2p<Real>);
-  add<Real>("treecode" + p, point,
-            run_solver<order, fmm::NoTranslation, TreecodeTraversal<Real>, Real>);
-  add<Real>("fmm" + p, point, run_solver<order, fmm::Rotation, FmmTraversal<Real>, Real>);
+  add<Real>("treecode" + p, point, run_solver<fmm::Treecode<order, TreecodeTraversal<Real>>, Real>);
+  add<Real>("fmm" + p, point, run_solver<fmm::Fmm<order, FmmTraversal<Real>>, Real>);
 }
 
 const Registrar registrar([](std::vector<Point> const& points) {
   for (Point const& point : points) add_order<float>(point);
   add_order<double>(points.front());
   const auto rotation = translation_flops<Expansion<double, fmm::Rotation>, double>();
-  const auto direct = translation_flops<Expansion<double, fmm::Direct>, double>();
+  const auto direct = translation_flops<Expansion<double, fmm::NaiveTranslation>, double>();
   const auto at_bodies =
       body_flops<basis_t<Expansion<double, fmm::Rotation>>, double, true, true>();
   flops_rows().push_back({order, direct.m2l, rotation.m2l, at_bodies.m2p});

@@ -79,7 +79,7 @@ std::vector<Point> points_of(Axes const& axes) {
 
 void print_flops() {
   std::puts(
-      "| p | M2L, listing | M2L, their program | M2L `Direct` | M2L `Rotation` "
+      "| p | M2L, listing | M2L, their program | M2L `NaiveTranslation` | M2L `Rotation` "
       "| M2P, listing | M2P, their program | M2P |");
   std::puts("| --- | --- | --- | --- | --- | --- | --- | --- |");
   for (auto const& row : flops_rows()) {

@@ -36,7 +36,7 @@ void near_field(benchmark::State& state, Point const& point) {
 
 template <class Precision>
 void all_pairs(benchmark::State& state, Point const& point) {
-  auto& setup = setup_of<Precision, fmm::AllPairs>(point);
+  auto& setup = setup_of<Precision, fmm::DirectSum>(point);
   auto& s = setup.s;
   const double length = s.tree.cube.exact_unit();
   const auto kernel = in_units_of(length, fmm::SoftenedGravity());
@@ -56,7 +56,7 @@ void add_pairs(Point const& point, bool leaves_alone) {
   add<Precision>("P2P/near", point, near_field<Precision>);
   if (leaves_alone || point.n > most_direct) return;
   add<Precision>("P2P/all", point, all_pairs<Precision>);
-  add<Precision>("direct", point, run_solver<0, fmm::NoTranslation, fmm::AllPairs, Precision>);
+  add<Precision>("direct", point, run_solver<fmm::DirectSum, Precision>);
 }
 
 const Registrar registrar([](std::vector<Point> const& points) {

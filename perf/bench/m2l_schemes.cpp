@@ -62,7 +62,7 @@ double library_rate(Space const& space, PlanData<Space, Real>& s, int columns, i
 
 template <int Order, class Translation, class Real>
 void measure(Space const& space, Problem const& problem, char const* scheme) {
-  fmm::Solver<Kernel, Order, Translation, Traversal, Real, Space> solver(
+  fmm::Solver<Kernel, fmm::Fmm<Order, Traversal, Translation>, Real, Space> solver(
       {.leaf_capacity = 1, .depth = problem.depth, .tree = fmm::TreeKind::uniform});
   using Expansion = expansion_t<Kernel, Order, Real, Translation>;
   using FarFieldScheme = FarFieldBy<Translation>;
@@ -70,7 +70,8 @@ void measure(Space const& space, Problem const& problem, char const* scheme) {
   const std::int64_t n = problem.charges.extent(0);
   Kokkos::View<Real*, Space> potential("potential", n);
   Kokkos::View<Real* [3], Space> field("field", n);
-  solver.evaluate(space, solver.build(space, problem.positions), problem.charges, potential, field);
+  auto plan = solver.build(space, problem.positions);
+  solver.evaluate(space, plan, problem.charges, potential, field);
   const auto error = fmm::measure_error(space, solver.kernel(), problem.positions, problem.charges,
                                         potential, field, 4096);
 
@@ -113,7 +114,7 @@ template <int Order>
 void measure_order(Space const& space, Problem const& problem) {
   const auto schemes = [&](auto real) {
     using Real = decltype(real);
-    measure<Order, fmm::Direct, Real>(space, problem, "direct");
+    measure<Order, fmm::NaiveTranslation, Real>(space, problem, "direct");
     measure<Order, fmm::Rotation, Real>(space, problem, "rotation");
     measure<Order, fmm::BatchedGemm, Real>(space, problem, "gemm");
   };

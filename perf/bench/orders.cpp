@@ -63,15 +63,15 @@ inline char const* separator = "[";  ///< before the next line of the list
 
 template <class Criterion, int Order, class Real>
 void measure(Space const& space, Problem const& problem, fmm::Options const& options) {
-  fmm::Solver<fmm::Laplace, Order, fmm::Rotation, DualTree<Criterion>, Real, Space> solver(options);
+  fmm::Solver<fmm::Laplace, fmm::Fmm<Order, DualTree<Criterion>>, Real, Space> solver(options);
   const auto n = problem.charges.extent(0);
   const Kokkos::View<double*, Space> potential("potential", n);
   const Kokkos::View<double* [3], Space> field("field", n);
   double best = 0, m2l = 0;
   for (int i = 0; i <= problem.repeats; ++i) {
     fmm::Report report;
-    const auto plan = solver.build(space, problem.positions, report);
-    solver.evaluate(space, plan, problem.charges, potential, field, report);
+    auto plan = solver.build(space, problem.positions, &report);
+    solver.evaluate(space, plan, problem.charges, potential, field, &report);
     const double seconds = report.build_seconds + report.evaluate_seconds;
     if (i == 0 || (i > 1 && seconds >= best)) continue;
     best = seconds;

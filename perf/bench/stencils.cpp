@@ -19,16 +19,16 @@ template <int Order, class Traversal>
 void measure(Space const& space, Problem const& problem, char const* lists, double theta = 0) {
   fmm::Options options{.depth = problem.depth, .tree = fmm::TreeKind::uniform};
   if (theta > 0) options.theta = theta;
-  fmm::Solver<fmm::Laplace, Order, fmm::Rotation, Traversal, double, Space> solver(options);
+  fmm::Solver<fmm::Laplace, fmm::Fmm<Order, Traversal>, double, Space> solver(options);
   const auto n = problem.charges.extent(0);
   const Kokkos::View<double*, Space> potential("potential", n);
   const Kokkos::View<double* [3], Space> field("field", n);
-  const auto plan = solver.build(space, problem.positions);
+  auto plan = solver.build(space, problem.positions);
   double seconds = 0, m2l_seconds = 0;
   std::int64_t m2l = 0, pairs = 0;
   for (int i = 0; i <= problem.repeats; ++i) {
     fmm::Report report;
-    solver.evaluate(space, plan, problem.charges, potential, field, report);
+    solver.evaluate(space, plan, problem.charges, potential, field, &report);
     const double stage = report.find("m2l")->seconds;
     if (i == 1 || (i > 1 && stage < m2l_seconds)) m2l_seconds = stage;
     if (i == 1 || (i > 1 && report.evaluate_seconds < seconds)) seconds = report.evaluate_seconds;

@@ -9,7 +9,7 @@ struct ByCharge : fmm::RadiusCriterion {
   using fmm::RadiusCriterion::RadiusCriterion;
 };
 
-void build(fmm::Solver<fmm::Laplace, 4, fmm::Rotation, fmm::DualTree<ByCharge>>& solver,
+void build(fmm::Solver<fmm::Laplace, fmm::Fmm<4, fmm::DualTree<ByCharge>>>& solver,
            Kokkos::View<double* [3]> positions) {
   solver.build(Kokkos::DefaultExecutionSpace(), positions);
 }

@@ -3,7 +3,7 @@
 // expect: build takes charges if, and only if, the acceptance criterion declares
 #include <fmm/fmm.hpp>
 
-void build(fmm::Solver<fmm::Laplace, 4>& solver, Kokkos::View<double* [3]> positions,
+void build(fmm::Solver<fmm::Laplace, fmm::Fmm<4>>& solver, Kokkos::View<double* [3]> positions,
            Kokkos::View<double*> charges) {
-  solver.build(Kokkos::DefaultExecutionSpace(), positions, charges);
+  solver.build(Kokkos::DefaultExecutionSpace(), fmm::Inputs{positions, charges});
 }

@@ -9,4 +9,4 @@ struct Always {
   KOKKOS_FUNCTION bool operator()(fmm::CellView const&, fmm::CellView const&) const { return true; }
 };
 
-fmm::Solver<fmm::Laplace, 4, fmm::Rotation, fmm::DualTree<Always>> solver;
+fmm::Solver<fmm::Laplace, fmm::Fmm<4, fmm::DualTree<Always>>> solver;

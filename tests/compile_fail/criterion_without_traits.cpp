@@ -10,4 +10,4 @@ struct Never {
   }
 };
 
-fmm::Solver<fmm::Laplace, 4, fmm::Rotation, fmm::DualTree<Never>> solver;
+fmm::Solver<fmm::Laplace, fmm::Fmm<4, fmm::DualTree<Never>>> solver;

@@ -3,4 +3,4 @@
 // expect: needs Kokkos Kernels and #include <fmm/batched_gemm.hpp>
 #include <fmm/fmm.hpp>
 
-fmm::Solver<fmm::Laplace, 4, fmm::BatchedGemm> solver;
+fmm::Solver<fmm::Laplace, fmm::Fmm<4, fmm::DualTree<>, fmm::BatchedGemm>> solver;

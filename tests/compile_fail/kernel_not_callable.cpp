@@ -5,4 +5,4 @@
 
 struct Silent {};
 
-fmm::Solver<Silent, 0, fmm::NoTranslation, fmm::AllPairs> solver;
+fmm::Solver<Silent, fmm::DirectSum> solver;

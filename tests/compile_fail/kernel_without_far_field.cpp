@@ -10,4 +10,4 @@ struct Yukawa {
   }
 };
 
-fmm::Solver<Yukawa, 4> solver;
+fmm::Solver<Yukawa, fmm::Fmm<4>> solver;

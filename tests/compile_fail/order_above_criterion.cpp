@@ -3,6 +3,6 @@
 // expect: the expansion order is higher than the criterion's largest_order
 #include <fmm/fmm.hpp>
 
-fmm::Solver<fmm::Laplace, fmm::MultipolePowerCriterion::traits.largest_order + 1, fmm::Rotation,
-            fmm::DualTree<fmm::MultipolePowerCriterion>>
+fmm::Solver<fmm::Laplace, fmm::Fmm<fmm::MultipolePowerCriterion::traits.largest_order + 1,
+                                   fmm::DualTree<fmm::MultipolePowerCriterion>>>
     solver;

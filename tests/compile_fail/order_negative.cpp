@@ -3,4 +3,4 @@
 // expect: the expansion order is the highest degree, 0 or more
 #include <fmm/fmm.hpp>
 
-fmm::Solver<fmm::Laplace, -1> solver;
+fmm::Solver<fmm::Laplace, fmm::Fmm<-1>> solver;

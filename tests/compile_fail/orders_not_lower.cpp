@@ -3,6 +3,6 @@
 // expect: VariableOrder's orders ascend from 0 or more and are lower than the
 #include <fmm/fmm.hpp>
 
-fmm::Solver<fmm::Laplace, 6, fmm::Rotation,
-            fmm::DualTree<fmm::VariableOrder<fmm::RadiusCriterion, 4, 6>>>
+fmm::Solver<fmm::Laplace,
+            fmm::Fmm<6, fmm::DualTree<fmm::VariableOrder<fmm::RadiusCriterion, 4, 6>>>>
     solver;

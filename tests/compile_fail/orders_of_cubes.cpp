@@ -3,6 +3,5 @@
 // expect: VariableOrder needs a criterion that goes by the order or by theta
 #include <fmm/fmm.hpp>
 
-fmm::Solver<fmm::Laplace, 6, fmm::Rotation,
-            fmm::DualTree<fmm::VariableOrder<fmm::CubeCriterion, 4>>>
+fmm::Solver<fmm::Laplace, fmm::Fmm<6, fmm::DualTree<fmm::VariableOrder<fmm::CubeCriterion, 4>>>>
     solver;

@@ -3,6 +3,6 @@
 // expect: VariableOrder needs the translation scheme fmm::Rotation
 #include <fmm/fmm.hpp>
 
-fmm::Solver<fmm::Laplace, 6, fmm::Direct,
-            fmm::DualTree<fmm::VariableOrder<fmm::RadiusCriterion, 4>>>
+fmm::Solver<fmm::Laplace, fmm::Fmm<6, fmm::DualTree<fmm::VariableOrder<fmm::RadiusCriterion, 4>>,
+                                   fmm::NaiveTranslation>>
     solver;

@@ -3,4 +3,4 @@
 // expect: the precision must be float, double or fmm::Mixed
 #include <fmm/fmm.hpp>
 
-fmm::Solver<fmm::Laplace, 4, fmm::Rotation, fmm::DualTree<>, int> solver;
+fmm::Solver<fmm::Laplace, fmm::Fmm<4>, int> solver;

@@ -3,7 +3,7 @@
 // expect: results are written to Views of non-const value type
 #include <fmm/fmm.hpp>
 
-using Solver = fmm::Solver<fmm::Laplace, 4>;
+using Solver = fmm::Solver<fmm::Laplace, fmm::Fmm<4>>;
 
 void evaluate(Solver& solver, Solver::plan_type plan, Kokkos::View<double*> charges,
               Kokkos::View<double const*> potential) {

@@ -3,7 +3,7 @@
 // expect: at least one of potential and field must be wanted
 #include <fmm/fmm.hpp>
 
-using Solver = fmm::Solver<fmm::Laplace, 4>;
+using Solver = fmm::Solver<fmm::Laplace, fmm::Fmm<4>>;
 
 void evaluate(Solver& solver, Solver::plan_type plan, Kokkos::View<double*> charges) {
   solver.evaluate(Kokkos::DefaultExecutionSpace(), plan, charges, fmm::none, fmm::none);

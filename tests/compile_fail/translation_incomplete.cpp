@@ -8,4 +8,4 @@ struct Upward {
   KOKKOS_FUNCTION static void m2m(V, V, V, V*) {}
 };
 
-fmm::Solver<fmm::Laplace, 4, Upward> solver;
+fmm::Solver<fmm::Laplace, fmm::Fmm<4, fmm::DualTree<>, Upward>> solver;

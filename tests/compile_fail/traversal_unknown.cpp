@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // A class that is no traversal.
-// expect: the traversal must be fmm::AllPairs, fmm::BarnesHut
+// expect: the traversal of fmm::Fmm must be fmm::DualTree<criterion>
 #include <fmm/fmm.hpp>
 
-fmm::Solver<fmm::Laplace, 4, fmm::Rotation, int> solver;
+fmm::Solver<fmm::Laplace, fmm::Fmm<4, int>> solver;

@@ -3,7 +3,7 @@
 // expect: Views of float or double
 #include <fmm/fmm.hpp>
 
-using Solver = fmm::Solver<fmm::Laplace, 4>;
+using Solver = fmm::Solver<fmm::Laplace, fmm::Fmm<4>>;
 
 void evaluate(Solver& solver, Solver::plan_type plan, Kokkos::View<int*> charges,
               Kokkos::View<double*> potential) {

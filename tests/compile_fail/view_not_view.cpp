@@ -4,6 +4,6 @@
 #include <fmm/fmm.hpp>
 #include <vector>
 
-void build(fmm::Solver<fmm::Laplace, 4>& solver, std::vector<double> positions) {
+void build(fmm::Solver<fmm::Laplace, fmm::Fmm<4>>& solver, std::vector<double> positions) {
   solver.build(Kokkos::DefaultExecutionSpace(), positions);
 }

@@ -3,6 +3,6 @@
 // expect: positions and fields are Views of rank 2
 #include <fmm/fmm.hpp>
 
-void build(fmm::Solver<fmm::Laplace, 4>& solver, Kokkos::View<double*> positions) {
+void build(fmm::Solver<fmm::Laplace, fmm::Fmm<4>>& solver, Kokkos::View<double*> positions) {
   solver.build(Kokkos::DefaultExecutionSpace(), positions);
 }

@@ -9,13 +9,12 @@ namespace fmm_test {
 namespace {
 
 using Space = Kokkos::DefaultExecutionSpace;
-using fmm::AllPairs;
 using fmm::BarnesHut;
+using fmm::DirectSum;
 using fmm::DualTree;
 using fmm::FmmList;
 using fmm::InvalidArgument;
 using fmm::Laplace;
-using fmm::NoTranslation;
 using fmm::Rotation;
 using fmm::SoftenedGravity;
 using fmm::SplineGravity;
@@ -44,13 +43,13 @@ void expect_option_refused(fmm::Options const& options, std::string const& argum
   expect_refused([&] { Solver solver(options); }, argument, value, allowed);
 }
 
-using Dual = fmm::Solver<Laplace, 2, Rotation, DualTree<>, double>;
-using Lists = fmm::Solver<Laplace, 2, Rotation, FmmList, double>;
-using Tree = fmm::Solver<Laplace, 2, NoTranslation, BarnesHut, double>;
-using DirectSum = fmm::Solver<Laplace, 0, NoTranslation, AllPairs, double>;
-using Gravity = fmm::Solver<SoftenedGravity, 2, Rotation, DualTree<>, double>;
-using GravitySum = fmm::Solver<SoftenedGravity, 0, NoTranslation, AllPairs, double>;
-using Spline = fmm::Solver<SplineGravity, 2, Rotation, DualTree<>, double>;
+using Dual = fmm::Solver<Laplace, fmm::Fmm<2, DualTree<>>, double>;
+using Lists = fmm::Solver<Laplace, fmm::Fmm<2, FmmList>, double>;
+using Tree = fmm::Solver<Laplace, fmm::Treecode<2>, double>;
+using DirectSum = fmm::Solver<Laplace, fmm::DirectSum, double>;
+using Gravity = fmm::Solver<SoftenedGravity, fmm::Fmm<2, DualTree<>>, double>;
+using GravitySum = fmm::Solver<SoftenedGravity, fmm::DirectSum, double>;
+using Spline = fmm::Solver<SplineGravity, fmm::Fmm<2, DualTree<>>, double>;
 
 TEST(Options, ThetaIsChecked) {
   expect_option_refused<Dual>({.theta = 1}, "theta", "1", "0 < theta < 1");
@@ -94,8 +93,8 @@ TEST(Options, TheSofteningsErrorIsChecked) {
 }
 
 TEST(Options, OnePartIsOnlyForMixedOnATree) {
-  using InMixed = fmm::Solver<Laplace, 2, Rotation, DualTree<>, fmm::Mixed>;
-  using MixedSum = fmm::Solver<Laplace, 0, NoTranslation, AllPairs, fmm::Mixed>;
+  using InMixed = fmm::Solver<Laplace, fmm::Fmm<2, DualTree<>>, fmm::Mixed>;
+  using MixedSum = fmm::Solver<Laplace, fmm::DirectSum, fmm::Mixed>;
   EXPECT_TRUE(InMixed({.one_part = true}).options().one_part);
   expect_option_refused<Dual>({.one_part = true}, "one_part", "1", "mixed precision on a tree");
   expect_option_refused<MixedSum>({.one_part = true}, "one_part", "1", "mixed precision on a tree");
@@ -126,7 +125,7 @@ class Input : public testing::Test {
     expect_refused(
         [&] {
           Solver solver;
-          const auto plan = solver.build(space, device.x);
+          auto plan = solver.build(space, device.x);
           solver.evaluate(space, plan, device.q, potential, field);
         },
         argument, value, allowed);
@@ -160,11 +159,14 @@ TEST_F(Input, ChargesMustBeFinite) {
 
 TEST_F(Input, TheLastFieldMustBeFiniteAndOfAllBodies) {
   const DeviceBodies<Space> device(bodies);
-  fmm::Solver<Laplace, 2, Rotation, DualTree<fmm::RelativeForceCriterion>, double> solver;
+  fmm::Solver<Laplace, fmm::Fmm<2, DualTree<fmm::RelativeForceCriterion>>, double> solver;
   const auto expect = [&](auto const& last_field, std::string const& argument,
                           std::string const& value, std::string const& allowed) {
-    expect_refused([&] { solver.build(space, device.x, device.q, last_field); }, argument, value,
-                   allowed);
+    expect_refused(
+        [&] {
+          solver.build(space, fmm::Inputs{device.x, device.q, last_field});
+        },
+        argument, value, allowed);
   };
   expect(Kokkos::View<double* [3], Space>("a", n - 1), "last_field.extent(0)", "99", "100");
   expect(Kokkos::View<float**, Space>("a", n, 2), "last_field.extent(1)", "2", "3");
@@ -178,7 +180,8 @@ TEST_F(Input, TheLastFieldMustBeFiniteAndOfAllBodies) {
            "finite");
   }
   last_field[3 * 17 + 2] = last_field[3 * 63] = 0;
-  EXPECT_NO_THROW(solver.build(space, device.x, device.q, to_space<Space>(last_field)));
+  EXPECT_NO_THROW(
+      solver.build(space, fmm::Inputs{device.x, device.q, to_space<Space>(last_field)}));
 }
 
 TEST_F(Input, MassesMustNotBeNegative) {
@@ -186,14 +189,14 @@ TEST_F(Input, MassesMustNotBeNegative) {
   expect_refused_by<Gravity>("charges(5)", "-0.25", "finite and >= 0");
   const DeviceBodies<Space> device(bodies);
   Dual laplace;
-  const auto plan = laplace.build(space, device.x);
+  auto plan = laplace.build(space, device.x);
   EXPECT_NO_THROW(laplace.evaluate(space, plan, device.q, potential, field));
 }
 
 TEST_F(Input, ExtentsMustMatch) {
   const DeviceBodies<Space> device(bodies);
   Dual solver;
-  const auto plan = solver.build(space, device.x);
+  auto plan = solver.build(space, device.x);
   const Kokkos::View<double*, Space> short_charges("q", n - 1), short_potential("p", n + 1);
   const Kokkos::View<double* [3], Space> short_field("a", 1);
   const Kokkos::View<double**, Space> flat("x", n, 2);
@@ -216,7 +219,7 @@ TEST_F(Input, APlanOfAnotherTraversalIsRefused) {
   const DeviceBodies<Space> device(bodies);
   Dual dual;
   Lists lists;
-  const auto plan = dual.build(space, device.x);
+  auto plan = dual.build(space, device.x);
   expect_refused([&] { lists.evaluate(space, plan, device.q, potential, field); }, "plan",
                  "one of another traversal", "made with the solver's own");
   EXPECT_NO_THROW(Dual({.theta = 0.5}).evaluate(space, plan, device.q, potential, field));
@@ -228,11 +231,11 @@ TEST_F(Input, APlanWhoseNearFieldIsTooSmallIsRefused) {
   Gravity none, little({.softening = 1e-3}), much({.softening = 0.1});
   Spline spline({.softening = 0.1});
   Dual laplace;
-  const auto refuse = [&](auto& solver, auto const& plan, std::string const& near) {
+  const auto refuse = [&](auto& solver, auto plan, std::string const& near) {
     expect_refused([&] { solver.evaluate(space, plan, device.q, potential, field); },
                    "plan's near field", near, "build the plan with it");
   };
-  const auto accept = [&](auto& solver, auto const& plan) {
+  const auto accept = [&](auto& solver, auto plan) {
     solver.evaluate(space, plan, device.q, potential, field);
   };
   refuse(much, none.build(space, device.x), "0");
@@ -254,9 +257,9 @@ TEST_F(Input, APlanWhoseNearFieldIsTooSmallIsRefused) {
 template <class Solver>
 class InUnits : public testing::Test {};
 using InFloat = testing::Types<
-    fmm::Solver<Laplace, 2, Rotation, DualTree<>, float>,
-    fmm::Solver<Laplace, 2, Rotation, DualTree<fmm::MultipolePowerCriterion>, fmm::Mixed>,
-    fmm::Solver<Laplace, 0, NoTranslation, AllPairs, fmm::Mixed>>;
+    fmm::Solver<Laplace, fmm::Fmm<2, DualTree<>>, float>,
+    fmm::Solver<Laplace, fmm::Fmm<2, DualTree<fmm::MultipolePowerCriterion>>, fmm::Mixed>,
+    fmm::Solver<Laplace, fmm::DirectSum, fmm::Mixed>>;
 TYPED_TEST_SUITE(InUnits, InFloat);
 
 TYPED_TEST(InUnits, ResultsThatFloatHasNoRoomForAreRefused) {
@@ -274,9 +277,9 @@ TYPED_TEST(InUnits, ResultsThatFloatHasNoRoomForAreRefused) {
     Kokkos::deep_copy(potential, 42.0f);
     Kokkos::deep_copy(field, 42.0f);
     TypeParam solver;
-    const auto plan = [&] {
+    auto plan = [&] {
       if constexpr (TypeParam::uses_charges)
-        return solver.build(space, device.x, device.q);
+        return solver.build(space, fmm::Inputs{device.x, device.q});
       else
         return solver.build(space, device.x);
     }();
@@ -307,8 +310,8 @@ double softened(double softening, double length, Solver&& solver) {
 }
 
 TEST(Softening, FarBeyondTheBodiesIsRefused) {
-  using Floats = fmm::Solver<SoftenedGravity, 2, Rotation, DualTree<>, float>;
-  using Pairs = fmm::Solver<SplineGravity, 0, NoTranslation, AllPairs, fmm::Mixed>;
+  using Floats = fmm::Solver<SoftenedGravity, fmm::Fmm<2, DualTree<>>, float>;
+  using Pairs = fmm::Solver<SplineGravity, fmm::DirectSum, fmm::Mixed>;
   for (const double length : {1e-20, 1.0, 1e20}) {
     EXPECT_LT(softened(1e11 * length, length, Floats({.softening = 1e11 * length})), 1e-5);
     EXPECT_LT(softened(1e90 * length, length, Gravity({.softening = 1e90 * length})), 1e-12);
@@ -335,8 +338,8 @@ TEST_F(Input, ChargesThatDoubleCannotDivideByAreRefused) {
   bodies.q[3] = 1e-300;
   const DeviceBodies<Space> device(bodies);
   Dual solver;
-  EXPECT_NO_THROW(
-      solver.evaluate(space, solver.build(space, device.x), device.q, potential, field));
+  auto plan = solver.build(space, device.x);
+  EXPECT_NO_THROW(solver.evaluate(space, plan, device.q, potential, field));
 }
 
 TEST(Memory, RunningOutNamesTheBytes) {

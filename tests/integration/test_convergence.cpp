@@ -20,7 +20,7 @@ Results const& uniform_cube_reference() {
 
 template <class Kernel, int Order, class Translation>
 double classic_list_error() {
-  fmm::Solver<Kernel, Order, Translation, fmm::FmmList, double> solver(
+  fmm::Solver<Kernel, fmm::Fmm<Order, fmm::FmmList, Translation>, double> solver(
       {.depth = 4, .tree = fmm::TreeKind::uniform});
   return relative_l2(run(solver, uniform_cube()).field, uniform_cube_reference().field);
 }
@@ -50,7 +50,7 @@ TYPED_TEST(ClassicLists, BreakItWithoutTheHighestDegree) {
 
 TEST(ClassicListsDirect, AgreeWithRotationToRounding) {
   const double rotation = classic_list_error<fmm::SoftenedGravity, 6, fmm::Rotation>();
-  const double direct = classic_list_error<fmm::SoftenedGravity, 6, fmm::Direct>();
+  const double direct = classic_list_error<fmm::SoftenedGravity, 6, fmm::NaiveTranslation>();
   EXPECT_NEAR(rotation, direct, 1e-9 * rotation);
 }
 
@@ -76,9 +76,8 @@ TYPED_TEST(Orders, StayUnderTheGeometricBound) {
     EXPECT_GT(relative_l2(results.potential, reference.potential),
               1e-4 * std::pow(theta, 2 * p + 2));
   };
-  check(fmm::Solver<fmm::Laplace, p, fmm::Rotation, fmm::DualTree<>, double>(
-      {.theta = theta, .leaf_capacity = 16}));
-  check(fmm::Solver<fmm::Laplace, p, fmm::Direct, fmm::DualTree<>, double>(
+  check(fmm::Solver<fmm::Laplace, fmm::Fmm<p>, double>({.theta = theta, .leaf_capacity = 16}));
+  check(fmm::Solver<fmm::Laplace, fmm::Fmm<p, fmm::DualTree<>, fmm::NaiveTranslation>, double>(
       {.theta = theta, .leaf_capacity = 16}));
 }
 
@@ -92,10 +91,12 @@ TYPED_TEST(Orders, ReachTheFloorOfFloat) {
     EXPECT_LT(relative_l2(run(in_float, bodies).field, reference.field), 1.01 * e + 2e-6);
   };
   const fmm::Options options{.theta = 0.5, .leaf_capacity = 16};
-  check(fmm::Solver<fmm::Laplace, p, fmm::Rotation, fmm::DualTree<>, double>(options),
-        fmm::Solver<fmm::Laplace, p, fmm::Rotation, fmm::DualTree<>, float>(options));
-  check(fmm::Solver<fmm::Laplace, p, fmm::Direct, fmm::FmmList, double>({.leaf_capacity = 16}),
-        fmm::Solver<fmm::Laplace, p, fmm::Direct, fmm::FmmList, float>({.leaf_capacity = 16}));
+  check(fmm::Solver<fmm::Laplace, fmm::Fmm<p>, double>(options),
+        fmm::Solver<fmm::Laplace, fmm::Fmm<p>, float>(options));
+  check(fmm::Solver<fmm::Laplace, fmm::Fmm<p, fmm::FmmList, fmm::NaiveTranslation>, double>(
+            {.leaf_capacity = 16}),
+        fmm::Solver<fmm::Laplace, fmm::Fmm<p, fmm::FmmList, fmm::NaiveTranslation>, float>(
+            {.leaf_capacity = 16}));
 }
 
 template <class T>
@@ -121,7 +122,7 @@ TYPED_TEST(HighOrders, MeetTheBoundOfTheirOrder) {
   const double truncated =
       error<p, fmm::FmmList, fmm::Rotation, TruncatedLaplace>(bodies, reference, options);
   const double direct =
-      error<p, fmm::FmmList, fmm::Direct, fmm::Laplace>(bodies, reference, options);
+      error<p, fmm::FmmList, fmm::NaiveTranslation, fmm::Laplace>(bodies, reference, options);
   EXPECT_LE(rotation, TypeParam::bound);
   EXPECT_GT(truncated, TypeParam::bound);
   EXPECT_NEAR(direct, rotation, 1e-3 * rotation);

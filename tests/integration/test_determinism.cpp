@@ -13,15 +13,15 @@ template <class F>
 void for_each_solver(F const& f) {
   const fmm::Options options{.leaf_capacity = 20};
   using Space = Kokkos::DefaultExecutionSpace;
-  f(fmm::Solver<Laplace, 4, Rotation, DualTree<>, float, Space>(options));
-  f(fmm::Solver<Laplace, 4, Direct, FmmList, double, Space>(options));
-  f(fmm::Solver<Laplace, 4, NoTranslation, BarnesHut, float, Space>(options));
-  f(fmm::Solver<Laplace, 0, NoTranslation, AllPairs, float, Space>(options));
+  f(fmm::Solver<Laplace, fmm::Fmm<4, DualTree<>>, float, Space>(options));
+  f(fmm::Solver<Laplace, fmm::Fmm<4, FmmList, NaiveTranslation>, double, Space>(options));
+  f(fmm::Solver<Laplace, fmm::Treecode<4>, float, Space>(options));
+  f(fmm::Solver<Laplace, fmm::DirectSum, float, Space>(options));
   // on a GPU translated by several threads together
-  f(fmm::Solver<Laplace, 9, Rotation, DualTree<fmm::FieldCriterion>, float, Space>(options));
-  f(fmm::Solver<Laplace, 3, NoTranslation, DualTree<fmm::SourceCriterion>, float, Space>(options));
+  f(fmm::Solver<Laplace, fmm::Fmm<9, DualTree<fmm::FieldCriterion>>, float, Space>(options));
+  f(fmm::Solver<Laplace, fmm::Treecode<3, DualTree<fmm::SourceCriterion>>, float, Space>(options));
   using InOrders = DualTree<fmm::VariableOrder<fmm::FieldCriterion, 2, 4>>;
-  f(fmm::Solver<Laplace, 6, Rotation, InOrders, float, Space>(options));
+  f(fmm::Solver<Laplace, fmm::Fmm<6, InOrders>, float, Space>(options));
 }
 
 TEST(Determinism, TheSameCallTwiceGivesTheSameBits) {
@@ -62,14 +62,16 @@ TEST(Determinism, ThreadsDoNotMatter) {
     const auto check = [&]<class Traversal, class Translation, class Real>(Traversal, Translation,
                                                                            Real) {
       const fmm::Options options{.leaf_capacity = 20};
-      fmm::Solver<Laplace, 4, Translation, Traversal, Real, Kokkos::OpenMP> threads(options);
-      fmm::Solver<Laplace, 4, Translation, Traversal, Real, Kokkos::Serial> serial(options);
+      fmm::Solver<Laplace, MethodOf<4, Traversal, Translation>, Real, Kokkos::OpenMP> threads(
+          options);
+      fmm::Solver<Laplace, MethodOf<4, Traversal, Translation>, Real, Kokkos::Serial> serial(
+          options);
       const Results a = run(threads, bodies), b = run(serial, bodies);
       EXPECT_EQ(a.potential, b.potential) << name_of(model);
       EXPECT_EQ(a.field, b.field) << name_of(model);
     };
     check(DualTree<>(), Rotation(), float());
-    check(FmmList(), Direct(), double());
+    check(FmmList(), NaiveTranslation(), double());
     check(BarnesHut(), NoTranslation(), float());
   }
 }

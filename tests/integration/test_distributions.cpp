@@ -44,8 +44,7 @@ TEST_P(Models, ConvergeWithClassicLists) {
 }
 
 TEST_P(Models, ConvergeInTheTreecode) {
-  check<fmm::BarnesHut, fmm::NoTranslation>(GetParam().treecode,
-                                            {.theta = 0.7, .leaf_capacity = 32});
+  check<fmm::BarnesHut, NoTranslation>(GetParam().treecode, {.theta = 0.7, .leaf_capacity = 32});
 }
 
 INSTANTIATE_TEST_SUITE_P(All, Models,
@@ -101,7 +100,7 @@ TEST(Treecode, ErrorFallsWithTheta) {
   const Results reference = direct_sum<fmm::SoftenedGravity>(bodies);
   double previous = 1;
   for (const double theta : {1.0, 0.8, 0.6, 0.4}) {
-    const double e = error<4, fmm::BarnesHut, fmm::NoTranslation, fmm::SoftenedGravity>(
+    const double e = error<4, fmm::BarnesHut, NoTranslation, fmm::SoftenedGravity>(
         bodies, reference, {.theta = theta, .leaf_capacity = 16});
     EXPECT_LT(e, 0.5 * previous) << "theta = " << theta;
     previous = e;
@@ -116,7 +115,7 @@ TEST(Treecode, OnClassicListsIsAFewTimesBetterThanTheFmm) {
   const Results reference = direct_sum<fmm::SoftenedGravity>(bodies);
   const fmm::Options options{.depth = 3, .tree = fmm::TreeKind::uniform};
   const double tree =
-      error<5, fmm::FmmList, fmm::NoTranslation, fmm::SoftenedGravity>(bodies, reference, options);
+      error<5, fmm::FmmList, NoTranslation, fmm::SoftenedGravity>(bodies, reference, options);
   const double fmm =
       error<5, fmm::FmmList, fmm::Rotation, fmm::SoftenedGravity>(bodies, reference, options);
   EXPECT_LT(tree, fmm);

@@ -17,7 +17,7 @@ TYPED_TEST_SUITE(HostThreads, Spaces);
 /// Bodies of a thread's own, and where its results go; made by the test's thread.
 template <class Space>
 struct Problem {
-  using Solver = fmm::Solver<fmm::Laplace, 4, fmm::Rotation, fmm::DualTree<>, double, Space>;
+  using Solver = fmm::Solver<fmm::Laplace, fmm::Fmm<4>, double, Space>;
   Bodies bodies;
   Space space = {};
   DeviceBodies<Space> device{bodies};
@@ -29,7 +29,7 @@ struct Problem {
   /// Whether they came; false if they were refused.
   bool evaluate() {
     try {
-      const auto plan = solver.build(space, device.x);
+      auto plan = solver.build(space, device.x);
       solver.evaluate(space, plan, device.q, potential, field);
       space.fence();
     } catch (fmm::InvalidArgument const& refusal) {

@@ -5,11 +5,11 @@
 namespace fmm_test {
 namespace {
 
-using fmm::AllPairs, fmm::BarnesHut, fmm::DualTree, fmm::FmmList, fmm::Laplace, fmm::Mixed,
-    fmm::NoTranslation, fmm::Rotation;
+using fmm::DirectSum, fmm::BarnesHut, fmm::DualTree, fmm::FmmList, fmm::Laplace, fmm::Mixed,
+    fmm::Rotation;
 
 template <class Precision, class Traversal = DualTree<>, class Translation = Rotation>
-using SolverIn = fmm::Solver<Laplace, 12, Translation, Traversal, Precision>;
+using SolverIn = fmm::Solver<Laplace, MethodOf<12, Traversal, Translation>, Precision>;
 
 /// Relative L2 errors of field and potential.
 struct FieldAndPotential {
@@ -36,7 +36,7 @@ TEST_P(MixedPrecision, HasFloatsRoundingOnly) {
   for (const int leaf_capacity : {50, 2000})
     expect_small(SolverIn<Mixed>({.theta = 0.5, .leaf_capacity = leaf_capacity}));
   expect_small(SolverIn<Mixed, BarnesHut, NoTranslation>({.theta = 0.4}));
-  expect_small(SolverIn<Mixed, AllPairs>());
+  expect_small(SolverIn<Mixed, DirectSum>());
 }
 
 INSTANTIATE_TEST_SUITE_P(All, MixedPrecision,
@@ -54,7 +54,8 @@ TEST(Mixed, HasFloatsRoundingInManyLargeLeaves) {
       SolverIn<Mixed> solver({.theta = 0.5, .leaf_capacity = leaf_capacity});
       Kokkos::View<double*, Space> potential("potential", n);
       Kokkos::View<double* [3], Space> field("field", n);
-      solver.evaluate(Space(), solver.build(Space(), device.x), device.q, potential, field);
+      auto plan = solver.build(Space(), device.x);
+      solver.evaluate(Space(), plan, device.q, potential, field);
       const auto error =
           fmm::measure_error(Space(), Laplace{}, device.x, device.q, potential, field, 2048);
       EXPECT_LT(error.force_l2, 6e-7) << name_of(model) << ", " << leaf_capacity;

@@ -125,7 +125,7 @@ Counts count(Solver& solver, Bodies const& bodies) {
   counts = &result;
   last = Seconds::now();
   {
-    const auto plan = solver.build(space, device.x);
+    auto plan = solver.build(space, device.x);
     solver.evaluate(space, plan, device.q, potential, field);
   }
   space.fence();
@@ -152,10 +152,10 @@ void check_growth(fmm::Options const& options) {
 TEST_F(HostWork, DoesNotGrowWithTheNumberOfBodies) {
   using namespace fmm;
   const Options uniform{.depth = 3, .tree = TreeKind::uniform};
-  check_growth<Solver<Laplace, 3, Rotation, FmmList, float>>(uniform);
-  check_growth<Solver<Laplace, 3, fmm::Direct, DualTree<>, double>>(uniform);
-  check_growth<Solver<Laplace, 3, NoTranslation, BarnesHut, float>>(uniform);
-  check_growth<Solver<Laplace, 0, NoTranslation, AllPairs, float>>({});
+  check_growth<Solver<Laplace, Fmm<3, FmmList>, float>>(uniform);
+  check_growth<Solver<Laplace, fmm::Fmm<3, DualTree<>, fmm::NaiveTranslation>, double>>(uniform);
+  check_growth<Solver<Laplace, Treecode<3>, float>>(uniform);
+  check_growth<Solver<Laplace, DirectSum, float>>({});
 }
 
 #if defined(KOKKOS_ENABLE_OPENMP)
@@ -212,9 +212,10 @@ TEST_F(HostWork, NoThreadWorksAloneThroughTheBodies) {
   clocks.resize(threads);
 #pragma omp parallel num_threads(threads)
   pthread_getcpuclockid(pthread_self(), &clocks[omp_get_thread_num()]);
-  check_shares<Solver<Laplace, 1, Rotation, DualTree<>, float, OpenMP>>();
-  check_shares<Solver<Laplace, 1, fmm::Direct, FmmList, float, OpenMP>>({.leaf_capacity = 100});
-  check_shares<Solver<Laplace, 0, NoTranslation, BarnesHut, float, OpenMP>>({.theta = 1});
+  check_shares<Solver<Laplace, Fmm<1>, float, OpenMP>>();
+  check_shares<Solver<Laplace, fmm::Fmm<1, FmmList, fmm::NaiveTranslation>, float, OpenMP>>(
+      {.leaf_capacity = 100});
+  check_shares<Solver<Laplace, Treecode<0>, float, OpenMP>>({.theta = 1});
 }
 #endif
 
@@ -226,14 +227,14 @@ TEST_F(HostWork, ASecondBuildOfTheSameSizeAllocatesNothing) {
     for (int repeat = 0; repeat < 2; ++repeat)
       EXPECT_EQ(count(solver, bodies).allocations, std::vector<std::string>());
   };
-  check(Solver<Laplace, 3, Rotation, DualTree<>, float>());
-  check(Solver<Laplace, 3, fmm::Direct, FmmList, double>());
-  check(Solver<Laplace, 3, NoTranslation, BarnesHut, float>());
-  check(Solver<Laplace, 0, NoTranslation, AllPairs, float>());
+  check(Solver<Laplace, Fmm<3>, float>());
+  check(Solver<Laplace, fmm::Fmm<3, FmmList, fmm::NaiveTranslation>, double>());
+  check(Solver<Laplace, Treecode<3>, float>());
+  check(Solver<Laplace, DirectSum, float>());
 }
 
 TEST_F(HostWork, RegionsHaveTheNamesOfTheStages) {
-  fmm::Solver<fmm::Laplace, 3> solver;
+  fmm::Solver<fmm::Laplace, fmm::Fmm<3>> solver;
   const Counts result = count(solver, make_bodies(Model::cube, 5000));
   const std::vector<std::string> expected = {
       "fmm::build", "fmm::bounds",   "fmm::keys",    "fmm::sort", "fmm::tree",

@@ -12,16 +12,16 @@ using fmm::kernels::Wanted;
 /// place until they come back.
 template <class Traversal>
 void exchange_multipoles() {
-  using Solver = fmm::Solver<Laplace, 6, Rotation, Traversal, double>;
+  using Solver = fmm::Solver<Laplace, fmm::Fmm<6, Traversal>, double>;
   const Bodies bodies = make_bodies(Model::plummer, 5000, true, 3);
   const DeviceBodies<Space> device(bodies);
   Kokkos::View<double*, Space> potential("potential", bodies.size());
   Kokkos::View<double* [3], Space> field("field", bodies.size());
   const Space space;
   Solver solver;
-  const auto plan = [&] {
+  auto plan = [&] {
     if constexpr (Solver::uses_charges)
-      return solver.build(space, device.x, device.q);
+      return solver.build(space, fmm::Inputs{device.x, device.q});
     else
       return solver.build(space, device.x);
   }();

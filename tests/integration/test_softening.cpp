@@ -143,9 +143,8 @@ TYPED_TEST(Spline, BodiesAtOnePointAndItsConstantsAreRight) {
   using Real = TypeParam;
   const Bodies bodies = make_bodies(Model::point, 100);
   for (const double softening : {0.0, 0.5}) {
-    fmm::Solver<SplineGravity, 0, NoTranslation, AllPairs, Real> direct(
-        {.softening = softening, .G = 3});
-    fmm::Solver<SplineGravity, 4, Rotation, DualTree<>, Real> tree(
+    fmm::Solver<SplineGravity, fmm::DirectSum, Real> direct({.softening = softening, .G = 3});
+    fmm::Solver<SplineGravity, fmm::Fmm<4, DualTree<>>, Real> tree(
         {.leaf_capacity = 8}, SplineGravity{.softening = softening, .G = 3});
     for (const Results& r : {run(direct, bodies), run(tree, bodies)}) {
       const double expected = softening == 0 ? 0 : -3 * 0.99 / softening;
@@ -168,8 +167,7 @@ TYPED_TEST(Spline, DirectSumsAreTheDefinition) {
       expected.potential[i] -= bodies.q[j] * term.potential;
       for (int c = 0; c < 3; ++c) expected.field[3 * i + c] -= bodies.q[j] * term.weight * d[c];
     }
-  fmm::Solver<SplineGravity, 0, NoTranslation, AllPairs, TypeParam> solver(
-      {.softening = softening});
+  fmm::Solver<SplineGravity, fmm::DirectSum, TypeParam> solver({.softening = softening});
   const Results r = run(solver, bodies);
   const double bound = 20 * std::numeric_limits<TypeParam>::epsilon();
   EXPECT_LT(relative_l2(r.potential, expected.potential), bound);
@@ -192,7 +190,8 @@ class SoftenedTrees : public testing::Test {
  protected:
   template <class Kernel>
   using Solver =
-      fmm::Solver<Kernel, 6, typename Method::Translation, typename Method::Traversal, double>;
+      fmm::Solver<Kernel, MethodOf<6, typename Method::Traversal, typename Method::Translation>,
+                  double>;
 
   struct Sums {
     Bodies bodies;

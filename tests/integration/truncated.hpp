@@ -59,7 +59,7 @@ using TruncatedLaplace = TruncatedKernel<1>;
 /// Relative L2 error of the field, in double.
 template <int Order, class Traversal, class Translation, class Kernel>
 double error(Bodies const& bodies, Results const& reference, fmm::Options const& options) {
-  fmm::Solver<Kernel, Order, Translation, Traversal, double> solver(options);
+  fmm::Solver<Kernel, MethodOf<Order, Traversal, Translation>, double> solver(options);
   return relative_l2(run(solver, bodies).field, reference.field);
 }
 

@@ -32,17 +32,6 @@ struct ErrorMeasure {
   std::vector<double> force;   ///< |a - a_ref| / |a_ref| of each target, ascending
 };
 
-/// Asks an evaluation for the error of its results: at `samples` random bodies (all, if there are fewer),
-/// with the (N,3) positions that the plan was built with.
-template <class Positions>
-struct ErrorSample {
-  Positions positions;
-  std::size_t samples = 4096;
-  std::uint64_t seed = 1;
-};
-template <class Positions, class... More>
-ErrorSample(Positions, More...) -> ErrorSample<Positions>;
-
 namespace accuracy {
 
 template <class Space, class Positions, class Charges>

@@ -1,12 +1,13 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // The rooms of the library, a folder and a namespace each, and the rooms below that each speaks of. An
 // include points from a room to its own files, to rooms below it and to the words that all share:
-// fmm/errors.hpp, options.hpp, precision.hpp, report.hpp, large_pages.hpp and cells/ (namespace fmm).
+// fmm/errors.hpp, inputs.hpp, options.hpp, precision.hpp, report.hpp, large_pages.hpp and cells/ (namespace fmm).
 //
 //     tolerance   a solver that is told an error
-//     solver.hpp, plan.hpp, methods
+//     solver.hpp, plan.hpp
 //     accuracy    direct sums in double, and errors against them
 //     engine      memory, build and evaluation
+//     methods.hpp
 //     kernels     pair kernels, expansions, one operator a file    |    tree    keys, octree, criteria, lists
 //     simd        packs of numbers
 //     detail      Kokkos by version, launches, memory

@@ -6,6 +6,8 @@
 #include <cmath>
 #include <memory>
 
+#include "../inputs.hpp"
+#include "../methods.hpp"
 #include "../tree/lists/blocks.hpp"
 #include "charges_stage.hpp"
 #include "list_build.hpp"
@@ -28,7 +30,7 @@ void build_plan(Space const& space, PlanData<Space, Precision>& plan, Positions 
   tree.size = n;
   lists = {};
   if (n == 0) return;
-  constexpr bool all_pairs = std::is_same_v<Traversal, AllPairs>;
+  constexpr bool all_pairs = std::is_same_v<Traversal, DirectSum>;
   stage(space, report, "bounds", [&] {
     const Box box = bounding_box(space, positions);
     tree.cube = all_pairs ? root_cube(box) : root_of_tree(box, n, options, far);
@@ -61,37 +63,38 @@ void build_plan(Space const& space, PlanData<Space, Precision>& plan, Positions 
   }
 }
 
-/// Solver::build; Charges and LastField are None where the traversal has no use for them.
-template <class Traversal, class Space, class Precision, class Positions, class Charges,
+/// Solver::build; charges and last field are None where the traversal has no use for them.
+template <class Traversal, class Space, class Precision, class Sources, class Charges,
           class LastField>
 std::shared_ptr<PlanData<Space, Precision>> make_plan(
     Space const& space, PlanPool<Space, Precision>& pool, Options const& options, FarFieldRule far,
-    KernelProfile const& kernel, Positions const& positions, Charges const& charges,
-    LastField const& last_field, Report* report) {
+    KernelProfile const& kernel, Inputs<Sources, Charges, LastField> const& inputs,
+    Report* report) {
   constexpr bool needs_multipoles = traits_v<Traversal>.uses_powers;
+  const typename Sources::const_type positions = inputs.sources;
   const std::int64_t n = checked_size("positions", positions);
-  check_extents("charges", charges, n);
-  check_extents("last_field", last_field, n);
+  check_extents("charges", inputs.charges, n);
+  check_extents("last_field", inputs.last_field, n);
   const Region region("build");
   const Stopwatch watch;
   if constexpr (traits_v<Traversal>.uses_last_field)
-    check_finite(space, "last_field", typename LastField::const_type(last_field));
+    check_finite(space, "last_field", typename LastField::const_type(inputs.last_field));
   if constexpr (needs_multipoles)  // charges are only checked: the evaluation takes them
-    inspect_charges(space, kernel.positive, typename Charges::const_type(charges));
+    inspect_charges(space, kernel.positive, typename Charges::const_type(inputs.charges));
   auto plan = pool.free_plan();
   auto& tree = plan->tree;
   auto& memory = plan->memory;
-  const typename Positions::const_type constant = positions;
-  build_plan<Traversal>(space, *plan, constant, options, far, report);
+  build_plan<Traversal>(space, *plan, positions, options, far, report);
   if (n > 0) {
     if constexpr (traits_v<Traversal>.uses_last_field) {
-      const typename LastField::const_type constant_field = last_field;
+      const typename LastField::const_type last_field = inputs.last_field;
       const double edge = tree.cube.edge;
-      take_last_field(space, memory, tree, constant_field,
+      take_last_field(space, memory, tree, last_field,
                       std::fabs(kernel.potential_unit(edge)) / edge, report);
     }
     if constexpr (traits_v<Traversal>.uses_charges && !needs_multipoles) {
-      charges_stage<None, None>(space, memory, tree, kernel, charges, tree.bodies, true, report);
+      charges_stage<None, None>(space, memory, tree, kernel, inputs.charges, tree.bodies, true,
+                                report);
       plan->lists = lists_stage<Traversal>(space, memory, tree, options, far, report);
     }
   }

@@ -2,16 +2,12 @@
 // The checks at the compile-time door: each says in words what a policy or a View lacks.
 #pragma once
 
+#include "../inputs.hpp"
 #include "../kernels/pair_kernel.hpp"
-#include "../kernels/spherical/translation.hpp"
+#include "../methods.hpp"
 #include "../precision.hpp"
-#include "../tree/traversal.hpp"
 
 namespace fmm {
-
-/// Passed in the place of a potential or field View: that result is not wanted and its work is saved.
-struct None {};
-inline constexpr None none{};
 
 /// A scheme for M2M, M2L and L2L of spherical-harmonic expansions.
 template <class T>
@@ -28,51 +24,86 @@ concept ExpandableKernel = PairKernel<Kernel> && kernels::RescalableKernel<Kerne
 
 namespace engine {
 
-template <class Kernel, int Order, class Translation, class Traversal, class Precision, class Space>
-constexpr bool check_policies() {
-  static_assert(
-      PairKernel<Kernel>,
-      "fmm: the pair kernel must be trivially copyable and callable with r^2 as float and "
-      "as double, returning fmm::PairTerm<float> and fmm::PairTerm<double>");
-  static_assert(Order >= 0, "fmm: the expansion order is the highest degree, 0 or more");
+template <class Kernel, int Order, class Translation, class Precision>
+constexpr bool check_translation() {
   static_assert(TranslationScheme<Translation>,
-                "fmm: the translation scheme must provide m2m, m2l and l2l (fmm::Direct, "
-                "fmm::Rotation, fmm::BatchedGemm, fmm::NoTranslation)");
+                "fmm: the translation scheme must provide m2m, m2l and l2l (fmm::Rotation, "
+                "fmm::NaiveTranslation, fmm::BatchedGemm)");
   static_assert(is_available<Translation>,
                 "fmm: fmm::BatchedGemm needs Kokkos Kernels and #include <fmm/batched_gemm.hpp>");
   if constexpr (std::is_same_v<Translation, BatchedGemm>)
     static_assert(!HasExpansion<Kernel, Order, real_t<Precision>, Translation>,
                   "fmm: fmm::BatchedGemm translates the library's spherical harmonics, not a "
                   "kernel's own Expansion");
+  return true;
+}
+
+template <class Kernel, int Order, class Translation, class Criterion, class Precision>
+constexpr bool check_criterion_for() {
+  static_assert(check_criterion<Criterion>());
+  static_assert(Order <= traits_v<Criterion>.largest_order,
+                "fmm: the expansion order is higher than the criterion's largest_order");
+  if constexpr (has_lower_orders_v<Criterion>) {
+    static_assert(Criterion::ascend_to(Order),
+                  "fmm: VariableOrder's orders ascend from 0 or more and are lower than the "
+                  "method's");
+    static_assert(std::is_same_v<Translation, Rotation>,
+                  "fmm: VariableOrder needs the translation scheme fmm::Rotation");
+    static_assert(
+        !HasExpansion<Kernel, Order, real_t<Precision>, Translation>,
+        "fmm: VariableOrder translates the library's spherical harmonics, not a kernel's own "
+        "Expansion");
+  }
+  return true;
+}
+
+/// A treecode or an FMM.
+template <class Kernel, class Method, class Precision>
+constexpr bool check_tree_method() {
+  using Traversal = typename Method::traversal;
+  using Translation = typename Method::translation;
+  constexpr int order = Method::order;
+  static_assert(order >= 0, "fmm: the expansion order is the highest degree, 0 or more");
+  static_assert(check_translation<Kernel, order, Translation, Precision>());
   if constexpr (requires { typename Traversal::criterion; }) {
-    static_assert(check_criterion<typename Traversal::criterion>());
-    static_assert(Order <= traits_v<typename Traversal::criterion>.largest_order,
-                  "fmm: the expansion order is higher than the criterion's largest_order");
-    if constexpr (has_lower_orders_v<typename Traversal::criterion>) {
-      static_assert(Traversal::criterion::ascend_to(Order),
-                    "fmm: VariableOrder's orders ascend from 0 or more and are lower than the "
-                    "solver's");
-      static_assert(std::is_same_v<Translation, Rotation>,
-                    "fmm: VariableOrder needs the translation scheme fmm::Rotation");
-      static_assert(
-          !HasExpansion<Kernel, Order, real_t<Precision>, Translation>,
-          "fmm: VariableOrder translates the library's spherical harmonics, not a kernel's own "
-          "Expansion");
-    }
-  } else
-    static_assert(TraversalPolicy<Traversal>,
-                  "fmm: the traversal must be fmm::AllPairs, fmm::BarnesHut, fmm::FmmList, "
-                  "fmm::FmmStencil or fmm::DualTree<criterion>");
+    static_assert(check_criterion_for<Kernel, order, Translation, typename Traversal::criterion,
+                                      Precision>());
+    if constexpr (!Method::has_locals)
+      static_assert(!has_lower_orders_v<typename Traversal::criterion>,
+                    "fmm: VariableOrder is of M2L, and a fmm::Treecode has none");
+  } else if constexpr (Method::has_locals) {
+    static_assert(!std::is_same_v<Traversal, BarnesHut>,
+                  "fmm: fmm::BarnesHut has no pairs of cells for M2L: use fmm::Treecode");
+    static_assert(std::is_same_v<Traversal, BarnesHut>,
+                  "fmm: the traversal of fmm::Fmm must be fmm::DualTree<criterion>, fmm::FmmList "
+                  "or fmm::FmmStencil");
+  } else {
+    static_assert(std::is_same_v<Traversal, BarnesHut>,
+                  "fmm: the traversal of fmm::Treecode must be fmm::BarnesHut, "
+                  "fmm::DualTree<criterion>, fmm::FmmList or fmm::FmmStencil");
+  }
+  static_assert(ExpandableKernel<Kernel, order, real_t<Precision>, Translation>,
+                "fmm: a treecode or FMM needs a pair kernel with `harmonic = true` (a far field of "
+                "1/r) or an Expansion of its own, and with rescaled() and potential_unit(); with "
+                "fmm::DirectSum every pair kernel works");
+  return true;
+}
+
+template <class Kernel, class Method, class Precision, class Space>
+constexpr bool check_policies() {
+  static_assert(
+      PairKernel<Kernel>,
+      "fmm: the pair kernel must be trivially copyable and callable with r^2 as float and "
+      "as double, returning fmm::PairTerm<float> and fmm::PairTerm<double>");
+  static_assert(SummationMethod<Method>,
+                "fmm: the method must be fmm::DirectSum, fmm::Treecode<order, traversal> or "
+                "fmm::Fmm<order, traversal, translation>");
   static_assert(PrecisionPolicy<Precision>,
                 "fmm: the precision must be float, double or fmm::Mixed");
   static_assert(Kokkos::is_execution_space<Space>::value,
                 "fmm: the execution space must be a Kokkos execution space");
-  if constexpr (!std::is_same_v<Traversal, AllPairs>)
-    static_assert(
-        ExpandableKernel<Kernel, Order, real_t<Precision>, Translation>,
-        "fmm: a treecode or FMM needs a pair kernel with `harmonic = true` (a far field of "
-        "1/r) or an Expansion of its own, and with rescaled() and potential_unit(); with "
-        "fmm::AllPairs every pair kernel works");
+  if constexpr (!std::is_same_v<Method, DirectSum>)
+    static_assert(check_tree_method<Kernel, Method, Precision>());
   return true;
 }
 

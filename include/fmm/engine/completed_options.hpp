@@ -3,8 +3,8 @@
 // traversal; the code is shared by solvers of other kernels, orders and translations.
 #pragma once
 
+#include "../methods.hpp"
 #include "../options.hpp"
-#include "../tree/traversal.hpp"
 
 namespace fmm::engine {
 
@@ -59,7 +59,7 @@ inline void set_pair_error(Options& options, double by_default) {
 
 template <class Traversal>
 void set_softening_error(Options& options, KernelTraits kernel) {
-  constexpr bool all_pairs = std::is_same_v<Traversal, AllPairs>;
+  constexpr bool all_pairs = std::is_same_v<Traversal, DirectSum>;
   if (kernel.has_far_from && !all_pairs) {
     if (!options.softening_error) options.softening_error = default_softening_error;
   } else {

@@ -32,16 +32,15 @@ struct FarFieldBy {
              translation_flops<Expansion, real_t<Precision>>().m2l);
   }
 };
-/// A treecode's, without.
-template <>
-struct FarFieldBy<NoTranslation> {};
+/// A treecode's, without local expansions.
+struct WithoutLocals {};
 
 /// One whose lists have M2L (without local expansions: M2P in its place) and no other way.
 template <class FarFieldScheme>
 struct OnlyM2L : FarFieldScheme {};
 
 template <class FarFieldScheme>
-inline constexpr bool has_locals_v = !std::is_base_of_v<FarFieldBy<NoTranslation>, FarFieldScheme>;
+inline constexpr bool has_locals_v = !std::is_base_of_v<WithoutLocals, FarFieldScheme>;
 template <class FarFieldScheme>
 inline constexpr bool has_only_m2l_scheme_v = false;
 template <class FarFieldScheme>

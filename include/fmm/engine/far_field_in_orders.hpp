@@ -81,17 +81,22 @@ struct FarFieldInOrders {
   }
 };
 
-/// The far field of a traversal by that translation scheme.
-template <class Traversal, class Translation>
+/// How a method does M2L.
+template <class Method>
 struct FarFieldOf {
-  using type = FarFieldBy<Translation>;
+  using type = FarFieldBy<typename Method::translation>;
 };
-template <class Traversal>
-  requires has_lower_orders_v<typename Traversal::criterion>
-struct FarFieldOf<Traversal, Rotation> {
+template <class Method>
+  requires(!Method::has_locals)
+struct FarFieldOf<Method> {
+  using type = WithoutLocals;
+};
+template <class Method>
+  requires(Method::has_locals&& has_lower_orders_v<typename Method::traversal::criterion>)
+struct FarFieldOf<Method> {
   template <int... Lower>
   static FarFieldInOrders<Lower...> in(std::integer_sequence<int, Lower...>);
-  using type = decltype(in(typename Traversal::criterion::lower_order_sequence()));
+  using type = decltype(in(typename Method::traversal::criterion::lower_order_sequence()));
 };
 
 }  // namespace fmm::engine

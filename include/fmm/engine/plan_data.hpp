@@ -21,7 +21,7 @@ struct PlanFacts {
   void const* traversal = nullptr;  ///< &traversal_mark<Traversal>
   double far_from = 0;  ///< in the caller's unit: no expansion of the lists acts on a nearer body
   int order = -1;       ///< of the expansions
-  int all_pairs_shape = 0;  ///< AllPairs only: the index of the tiles' P2PShape
+  int all_pairs_shape = 0;  ///< DirectSum only: the index of the tiles' P2PShape
 };
 
 /// A plan: what it was made for, the bodies in their tree, the interaction lists, and the memory of all of it.

@@ -122,7 +122,7 @@ void build_tree(Space const& space, Workspace<Space, Precision>& memory,
   if (first < memory.sort_try) build_from(levels[memory.sort_try = first]);
 }
 
-/// Positions in double, in tree order, for AllPairs.
+/// Positions in double, in tree order, for DirectSum.
 template <class Space, class Positions>
 struct CopyPositions {
   Positions positions;

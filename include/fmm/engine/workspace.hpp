@@ -65,7 +65,7 @@ struct Workspace {
   int sort_try = 0;  ///< which number of levels the last tree's keys were sorted by
   OctreeBuffers<Space> octree;
   Buffer<Body<Real>, Space> low{"low parts"};          ///< of the bodies' coordinates; Mixed only
-  Buffer<Body<double>, Space> positions{"positions"};  ///< AllPairs only
+  Buffer<Body<double>, Space> positions{"positions"};  ///< DirectSum only
   TraversalBuffers<Space> traversal;
   /// The smallest last field of each cell, in edges of the cube but the caller's unit of charge; of
   /// criteria that use it only.

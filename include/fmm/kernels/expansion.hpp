@@ -168,12 +168,10 @@ struct SphericalExpansion : SphericalBasis<Order, Real> {
 
 namespace kernels {
 
-/// NoTranslation moves multipoles as Rotation does, and so does BatchedGemm all but the pairs in its
-/// buckets: the same class, compiled once.
+/// BatchedGemm translates as Rotation does, but for the pairs in its buckets: the same class, compiled once.
 template <class Translation>
-using pairwise_t = std::conditional_t<std::is_same_v<Translation, NoTranslation> ||
-                                          std::is_same_v<Translation, BatchedGemm>,
-                                      Rotation, Translation>;
+using pairwise_t =
+    std::conditional_t<std::is_same_v<Translation, BatchedGemm>, Rotation, Translation>;
 
 template <class Kernel, int Order, class Real, class Translation>
 struct ExpansionOf {

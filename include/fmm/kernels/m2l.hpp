@@ -122,7 +122,7 @@ struct M2LStaged {
         for (int g = 0; g < groups; ++g) {
           V power(Real(1));
           for (int i = 0; i < j; ++i) power *= ratio[g];
-          of_chunk += Direct::m2l_coefficient<Order>(j, k, M + g * size, v + g * harmonics) * power;
+          of_chunk += NaiveTranslation::m2l_coefficient<Order>(j, k, M + g * size, v + g * harmonics) * power;
         }
         sum[index_re(j, k)] += of_chunk.re;
         if (k > 0) sum[index_im(j, k)] += of_chunk.im;
@@ -165,8 +165,8 @@ struct M2LStaged {
     }
     source.template load<size>(count, M);
     for (int k = 0; k < size; ++k) M[k] *= V(table.inverse[k]);
-    const V inverse = Direct::m2l_harmonics<Order>(pair.axis(0), pair.axis(1), pair.axis(2), v);
-    const V scale(1 / Direct::degree_scale<Real>);
+    const V inverse = NaiveTranslation::m2l_harmonics<Order>(pair.axis(0), pair.axis(1), pair.axis(2), v);
+    const V scale(1 / NaiveTranslation::degree_scale<Real>);
     scale_degrees<Order>(M, inverse, pair.source_edge() * inverse * scale);
     const Real edge = Real(target.edge()) / Real(std::int32_t(1) << grid_bits);
     return V(edge) * inverse * scale;
@@ -177,7 +177,7 @@ struct M2LStaged {
 template <class Expansion>
 struct IsStaged : std::false_type {};
 template <int Order, class Real>
-struct IsStaged<SphericalExpansion<Order, Real, Direct>> : std::true_type {};
+struct IsStaged<SphericalExpansion<Order, Real, NaiveTranslation>> : std::true_type {};
 
 /// Local expansions of all cells: locals(cell) = sum over the cell's list, 0 if that is empty.
 /// Cost: one translation a list entry, O(p^4) or O(p^3) by the scheme.

@@ -30,7 +30,7 @@ class CalibratedSolver {
                 "fmm: CalibratedSolver's precision must be double or fmm::Mixed: in float alone "
                 "close pairs may err by more than any tolerance");
   using Traversal = DualTree<MultipolePowerCriterion>;
-  using Inner = Solver<Kernel, Order, Rotation, Traversal, Precision, ExecutionSpace>;
+  using Inner = Solver<Kernel, Fmm<Order, Traversal>, Precision, ExecutionSpace>;
   using Data = engine::PlanData<ExecutionSpace, Precision>;
   using Real = real_t<Precision>;
   static constexpr bool single = std::is_same_v<Precision, Mixed>;
@@ -61,11 +61,11 @@ class CalibratedSolver {
   Options const& options() const { return options_; }
   Kernel const& kernel() const { return solver_.kernel(); }
 
-  /// A plan for (N,3) `positions` with (N) `charges`, as of Solver; `report` is a Report, or none.
-  template <class Positions, class Charges, class... Report>
-  plan_type build(ExecutionSpace const& space, Positions const& positions, Charges const& charges,
-                  Report&... report) {
-    return solver_.build(space, positions, charges, report...);
+  /// A plan for positions with charges, as of Solver.
+  template <class Sources, class Charges>
+  plan_type build(ExecutionSpace const& space, Inputs<Sources, Charges> const& inputs,
+                  Report* report = nullptr) {
+    return solver_.build(space, inputs, report);
   }
 
   /// Potential (N) and field (N,3) of all bodies from (N) `charges`, as of Solver. Throws InvalidArgument, besides, for
@@ -73,7 +73,7 @@ class CalibratedSolver {
   /// the first time, every 32nd time, and where bodies are no longer like those before, also 2 to 14 evaluations for an
   /// eighth of them (1024 tiles if these are fewer).
   template <class Charges, class Potential, class Field>
-  void evaluate(ExecutionSpace const& space, plan_type const& plan, Charges const& charges,
+  void evaluate(ExecutionSpace const& space, plan_type& plan, Charges const& charges,
                 Potential const& potential, Field const& field, Report* report = nullptr) {
     const detail::HostThread<ExecutionSpace> thread(space);
     solver_.check(plan, charges, potential, field);
@@ -89,21 +89,6 @@ class CalibratedSolver {
     steps.near_field(kernel(), options_);
     steps.give_results(potential, field);
     clock.stop(plan.size(), potential, field, solver_.memory_bytes());
-  }
-  template <class Charges, class Potential, class Field>
-  void evaluate(ExecutionSpace const& space, plan_type const& plan, Charges const& charges,
-                Potential const& potential, Field const& field, Report& report) {
-    evaluate(space, plan, charges, potential, field, &report);
-  }
-  /// The same, and returns the error of the results at a sample of the bodies, as of Solver.
-  template <class Charges, class Potential, class Field, class Positions>
-  ErrorMeasure evaluate(ExecutionSpace const& space, plan_type const& plan, Charges const& charges,
-                        Potential const& potential, Field const& field,
-                        ErrorSample<Positions> const& sample, Report* report = nullptr) {
-    engine::check_extents("positions", sample.positions, plan.size());
-    evaluate(space, plan, charges, potential, field, report);
-    return measure_error(space, kernel(), sample.positions, charges, potential, field,
-                         sample.samples, sample.seed);
   }
 
  private:

@@ -2,8 +2,8 @@
 // A solver that is told an error, and finds order and criterion itself.
 //
 //     fmm::ToleranceSolver<fmm::SoftenedGravity> solver({.tolerance = 1e-5});
-//     solver.tune(space, positions, masses);                          // perhaps: (N,3), (N)
-//     auto plan = solver.build(space, positions, masses);
+//     solver.tune(space, fmm::Inputs{positions, masses});             // perhaps: (N,3), (N)
+//     auto plan = solver.build(space, fmm::Inputs{positions, masses});
 //     solver.evaluate(space, plan, masses, potential, acceleration);  // (N), (N), (N,3)
 #pragma once
 
@@ -55,8 +55,7 @@ class ToleranceSolver<Kernel, Orders<Order...>, Precision, ExecutionSpace> {
   template <int P>
   using ByPowers = CalibratedSolver<Kernel, P, UsedPrecision, ExecutionSpace>;
   template <int P>
-  using ByRadii =
-      Solver<Kernel, P, Rotation, DualTree<RadiusCriterion>, UsedPrecision, ExecutionSpace>;
+  using ByRadii = Solver<Kernel, Fmm<P, DualTree<RadiusCriterion>>, UsedPrecision, ExecutionSpace>;
 
  public:
   using execution_space = ExecutionSpace;
@@ -86,32 +85,32 @@ class ToleranceSolver<Kernel, Orders<Order...>, Precision, ExecutionSpace> {
     return std::visit([](auto const& solver) -> Kernel const& { return solver.kernel(); }, solver_);
   }
 
-  /// A plan for (N,3) `positions` with (N) `charges`; `report` is a Report, or none. The first
-  /// build chooses the order, for such charges, and later ones keep it. Throws InvalidArgument for
-  /// positions or charges that are not finite, and OutOfMemory. Cost: as of Solver; the first time
-  /// two reductions over the charges more, and 256 N pairs if these have both signs.
-  template <class Positions, class Charges, class... Report>
-  plan_type build(ExecutionSpace const& space, Positions const& positions, Charges const& charges,
-                  Report&... report) {
+  /// A plan for positions with charges. The first build chooses the order, for such charges, and
+  /// later ones keep it. Throws InvalidArgument for positions or charges that are not finite, and
+  /// OutOfMemory. Cost: as of Solver; the first time two reductions over the charges more, and
+  /// 256 N pairs if these have both signs.
+  template <class Sources, class Charges>
+  plan_type build(ExecutionSpace const& space, Inputs<Sources, Charges> const& inputs,
+                  Report* report = nullptr) {
+    engine::check_view<ExecutionSpace, Sources, 2>();
     engine::check_view<ExecutionSpace, Charges, 1>();
     const detail::HostThread<ExecutionSpace> thread(space);
     if (!is_for_charges_) {
-      const int best =
-          orders[first_order(tolerance::cancellation_of(space, kernel_, positions, charges))];
+      const int best = orders[first_order(
+          tolerance::cancellation_of(space, kernel_, inputs.sources, inputs.charges))];
       if (best != order()) solver_ = make(best, true, options_);
     }
-    auto plan = build_by(solver_, space, positions, charges, report...);
+    auto plan = build_by(solver_, space, inputs, report);
     is_for_charges_ = true;  // plans of another order could no longer be evaluated
     return plan;
   }
-  /// Potential (N) and field (N,3) of all bodies from (N) `charges`, in the caller's order, as of Solver; `more` is a
-  /// Report, or an ErrorSample, whose ErrorMeasure is returned then, and perhaps a Report*. Throws InvalidArgument before
-  /// any result is touched. Cost: O(N); of 20,000 bodies or more the first time, every 32nd time, and where bodies
+  /// Potential (N) and field (N,3) of all bodies from (N) `charges`, in the caller's order, as of Solver. Throws
+  /// InvalidArgument before any result is touched. Cost: O(N); of 20,000 bodies or more the first time, every 32nd time, and where bodies
   /// are no longer like those before, also 2 to 14 evaluations for an eighth of them (1024 tiles if these are fewer).
-  template <class Charges, class Potential, class Field, class... More>
-  auto evaluate(ExecutionSpace const& space, plan_type const& plan, Charges const& charges,
-                Potential const& potential, Field const& field, More&&... more) {
-    return evaluate_by(solver_, space, plan, charges, potential, field, more...);
+  template <class Charges, class Potential, class Field>
+  void evaluate(ExecutionSpace const& space, plan_type& plan, Charges const& charges,
+                Potential const& potential, Field const& field, Report* report = nullptr) {
+    evaluate_by(solver_, space, plan, charges, potential, field, report);
   }
 
   /// Tries orders, leaf capacities (unless the options say), MultipolePowerCriterion with larger
@@ -125,9 +124,11 @@ class ToleranceSolver<Kernel, Orders<Order...>, Precision, ExecutionSpace> {
   /// evaluations, and one in double within a twentieth of the tolerance, or a direct sum of few
   /// bodies (32,768; 262,144 on a GPU); memory: 64 bytes a body, and what that one evaluation
   /// takes.
-  template <class Positions, class Charges>
-  Tuned tune(ExecutionSpace const& space, Positions const& positions, Charges const& charges) {
+  template <class Sources, class Charges>
+  Tuned tune(ExecutionSpace const& space, Inputs<Sources, Charges> const& inputs) {
     const detail::HostThread<ExecutionSpace> thread(space);
+    auto const& positions = inputs.sources;
+    auto const& charges = inputs.charges;
     engine::check_extents("charges", charges, engine::checked_size("positions", positions));
     detail::Buffer<double, ExecutionSpace> known_numbers("tuning's known results");
     const auto known = results_in(known_numbers, charges.extent(0));
@@ -139,8 +140,9 @@ class ToleranceSolver<Kernel, Orders<Order...>, Precision, ExecutionSpace> {
       AnySolver solver = with(setting);
       const auto seconds = [&] {
         const auto start = std::chrono::steady_clock::now();
-        evaluate_by(solver, space, build_by(solver, space, positions, charges), charges,
-                    results.potential, results.field);
+        auto plan =
+            build_by(solver, space, inputs, nullptr);
+        evaluate_by(solver, space, plan, charges, results.potential, results.field, nullptr);
         space.fence();
         return std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
       };
@@ -188,35 +190,32 @@ class ToleranceSolver<Kernel, Orders<Order...>, Precision, ExecutionSpace> {
     if (tolerance::are_few(positions.extent(0), detail::is_host_space_v<ExecutionSpace>))
       return tolerance::direct_field(space, kernel(), positions, charges, results.field);
     constexpr int order = std::max({Order...});
-    Solver<Kernel, order, Rotation, DualTree<MultipolePowerCriterion>, double, ExecutionSpace>
-        solver(tolerance::known_field_options(options_, tolerance_, order,
-                                              kernels::HasFarFrom<Kernel>),
-               kernel_);
-    solver.evaluate(space, solver.build(space, positions, charges), charges, results.potential,
-                    results.field);
+    Solver<Kernel, Fmm<order, DualTree<MultipolePowerCriterion>>, double, ExecutionSpace> solver(
+        tolerance::known_field_options(options_, tolerance_, order, kernels::HasFarFrom<Kernel>),
+        kernel_);
+    auto plan = solver.build(space, Inputs<Positions, Charges>{positions, charges});
+    solver.evaluate(space, plan, charges, results.potential, results.field);
     space.fence();  // the solver's memory goes now
   }
 
-  template <class Positions, class Charges, class... Report>
-  static plan_type build_by(AnySolver& any, ExecutionSpace const& space, Positions const& positions,
-                            Charges const& charges, Report&... report) {
+  template <class Sources, class Charges>
+  static plan_type build_by(AnySolver& any, ExecutionSpace const& space,
+                            Inputs<Sources, Charges> const& inputs, Report* report) {
     return std::visit(
         [&]<class Chosen>(Chosen& solver) {
           if constexpr (Chosen::uses_charges)
-            return solver.build(space, positions, charges, report...);
+            return solver.build(space, inputs, report);
           else
-            return solver.build(space, positions, report...);
+            return solver.build(space, inputs.sources, report);
         },
         any);
   }
-  template <class Charges, class Potential, class Field, class... More>
-  static auto evaluate_by(AnySolver& any, ExecutionSpace const& space, plan_type const& plan,
+  template <class Charges, class Potential, class Field>
+  static void evaluate_by(AnySolver& any, ExecutionSpace const& space, plan_type& plan,
                           Charges const& charges, Potential const& potential, Field const& field,
-                          More&... more) {
-    return std::visit(
-        [&](auto& solver) {
-          return solver.evaluate(space, plan, charges, potential, field, more...);
-        },
+                          Report* report) {
+    std::visit(
+        [&](auto& solver) { solver.evaluate(space, plan, charges, potential, field, report); },
         any);
   }
 

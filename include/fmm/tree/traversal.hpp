@@ -9,12 +9,6 @@ namespace fmm {
 // A traversal has the traits of its criterion: what it takes, and what it goes by. Without a criterion of its own
 // it says the same of itself.
 
-/// Direct summation over all pairs of bodies: O(N^2). No tree and no expansions; the order is ignored.
-struct AllPairs {
-  static constexpr const char* name = "all-pairs";
-  static constexpr CriterionTraits traits{};
-};
-
 /// Treecode: a source cell acts on a target leaf through its multipole if edge / d < theta, with d from
 /// the cell's centre to the nearest point of the leaf's cube; O(N log N). 0 < theta <= 1.
 struct BarnesHut {
@@ -57,7 +51,7 @@ inline constexpr bool is_dual_v = requires {
 
 /// One of the above.
 template <class T>
-concept TraversalPolicy = std::same_as<T, AllPairs> || std::same_as<T, BarnesHut> ||
+concept TraversalPolicy = std::same_as<T, BarnesHut> ||
     (requires { typename T::criterion; } && AcceptanceCriterion<typename T::criterion>);
 
 /// The opening parameter that a traversal takes where the options give none; 0 without any.

@@ -14,7 +14,7 @@ int main(int argc, char** argv) {
   host_positions(1, 0) = 2;
   Kokkos::deep_copy(positions, host_positions);
 
-  fmm::Solver<fmm::SoftenedGravity, 4, fmm::Rotation, fmm::DualTree<>, double> solver;
+  fmm::Solver<fmm::SoftenedGravity, fmm::Fmm<4>, double> solver;
   Kokkos::DefaultExecutionSpace const space;
   auto const plan = solver.build(space, positions);
   solver.evaluate(space, plan, masses, potential, acceleration);

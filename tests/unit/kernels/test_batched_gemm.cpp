@@ -36,7 +36,7 @@ class Gemm : public testing::Test {
 
   template <class Traversal>
   void build(fmm::Options options) {
-    options = fmm::Solver<Laplace, 2, Rotation, Traversal, Real, Space>(options).options();
+    options = fmm::Solver<Laplace, fmm::Fmm<2, Traversal>, Real, Space>(options).options();
     const Kokkos::View<double const* [3], Space> positions = device.x;
     const Kokkos::View<double const*, Space> charges = device.q;
     build_plan<Traversal>(space, s, positions, options, 2, nullptr);
@@ -257,8 +257,8 @@ TYPED_TEST(Gemm, ASecondEvaluationSortsNothing) {
   using Space = typename TypeParam::Space;
   using Real = typename TypeParam::Real;
   const Kokkos::View<Real*, Space> potential("potential", this->bodies.size());
-  fmm::Solver<Laplace, 4, BatchedGemm, FmmList, Real, Space> solver({.leaf_capacity = 2});
-  const auto plan = solver.build(this->space, this->device.x);
+  fmm::Solver<Laplace, fmm::Fmm<4, FmmList, BatchedGemm>, Real, Space> solver({.leaf_capacity = 2});
+  auto plan = solver.build(this->space, this->device.x);
   const auto evaluate = [&] {
     bucket_kernels = 0;
     Kokkos::Tools::Experimental::set_begin_parallel_for_callback(count_bucket_kernel);
@@ -330,16 +330,16 @@ TYPED_TEST(Gemm, SolversAgreeWithRotation) {
   Kokkos::View<double* [3], Space> field("field", n);
   const auto check = [&](auto traversal, fmm::Options const& options) {
     using Traversal = decltype(traversal);
-    fmm::Solver<SoftenedGravity, 3, BatchedGemm, Traversal, Real, Space> third(options);
-    fmm::Solver<SoftenedGravity, 6, BatchedGemm, Traversal, Real, Space> sixth(options);
-    fmm::Solver<SoftenedGravity, 3, Rotation, Traversal, Real, Space> third_reference(options);
-    fmm::Solver<SoftenedGravity, 6, Rotation, Traversal, Real, Space> sixth_reference(options);
+    fmm::Solver<SoftenedGravity, fmm::Fmm<3, Traversal, BatchedGemm>, Real, Space> third(options);
+    fmm::Solver<SoftenedGravity, fmm::Fmm<6, Traversal, BatchedGemm>, Real, Space> sixth(options);
+    fmm::Solver<SoftenedGravity, fmm::Fmm<3, Traversal>, Real, Space> third_reference(options);
+    fmm::Solver<SoftenedGravity, fmm::Fmm<6, Traversal>, Real, Space> sixth_reference(options);
     const Bodies masses = make_bodies(Model::plummer, n);
     const DeviceBodies<Space> on_device(masses);
-    const auto plan = third.build(this->space, on_device.x);
+    auto plan = third.build(this->space, on_device.x);
     const auto compare = [&](auto& solver, auto& reference) {
       fmm::Report report;
-      solver.evaluate(this->space, plan, on_device.q, potential, field, report);
+      solver.evaluate(this->space, plan, on_device.q, potential, field, &report);
       const Results found = to_host(potential, field), expected = run(reference, masses);
       EXPECT_LE(relative_l2(found.potential, expected.potential), 10 * this->rounding);
       EXPECT_LE(relative_l2(found.field, expected.field), 50 * this->rounding);
@@ -362,7 +362,7 @@ TYPED_TEST(Gemm, NothingToTranslateIsRight) {
   for (const int n : {0, 1, 2, 30}) {
     const Bodies few = make_bodies(Model::cube, n);
     const Results expected = direct_reference(few, false);
-    fmm::Solver<Laplace, 8, BatchedGemm, DualTree<>, Real, Space> solver(
+    fmm::Solver<Laplace, fmm::Fmm<8, DualTree<>, BatchedGemm>, Real, Space> solver(
         {.theta = 0.3, .leaf_capacity = 1});
     const Results found = run(solver, few);
     EXPECT_LE(relative_l2(found.potential, expected.potential), 1e-5) << n;
@@ -377,13 +377,14 @@ TEST(GemmDeterminism, TheSameBits) {
   const auto check = [&]<class Traversal, class Real>(Traversal, Real) {
     const fmm::Options options{.leaf_capacity = 20};
     using Default = Kokkos::DefaultExecutionSpace;
-    fmm::Solver<Laplace, 4, BatchedGemm, Traversal, Real, Default> solver(options);
+    fmm::Solver<Laplace, fmm::Fmm<4, Traversal, BatchedGemm>, Real, Default> solver(options);
     const Results first = run(solver, bodies), second = run(solver, bodies);
     EXPECT_EQ(first.potential, second.potential);
     EXPECT_EQ(first.field, second.field);
 #if defined(KOKKOS_ENABLE_OPENMP) && !defined(KOKKOSKERNELS_ENABLE_TPL_BLAS)
-    fmm::Solver<Laplace, 4, BatchedGemm, Traversal, Real, Kokkos::OpenMP> threads(options);
-    fmm::Solver<Laplace, 4, BatchedGemm, Traversal, Real, Kokkos::Serial> serial(options);
+    fmm::Solver<Laplace, fmm::Fmm<4, Traversal, BatchedGemm>, Real, Kokkos::OpenMP> threads(
+        options);
+    fmm::Solver<Laplace, fmm::Fmm<4, Traversal, BatchedGemm>, Real, Kokkos::Serial> serial(options);
     const Results a = run(threads, bodies), b = run(serial, bodies);
     EXPECT_EQ(a.potential, b.potential);
     EXPECT_EQ(a.field, b.field);

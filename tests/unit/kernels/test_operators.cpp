@@ -30,8 +30,7 @@ class Operators : public testing::Test {
   /// Tree and lists, charges in tree order, sums zero.
   template <class Traversal>
   void build(fmm::Options options) {
-    options =
-        fmm::Solver<fmm::Laplace, order, fmm::Rotation, Traversal, Real, Space>(options).options();
+    options = fmm::Solver<fmm::Laplace, fmm::Fmm<order, Traversal>, Real, Space>(options).options();
     const Kokkos::View<double const* [3], Space> positions = device.x;
     const Kokkos::View<double const*, Space> charges = device.q;
     build_plan<Traversal>(space, s, positions, options, {2, 0, true}, nullptr);
@@ -108,7 +107,7 @@ TYPED_TEST(Operators, MultipolesOfAllCellsAreTheirDefinition) {
     }
   };
   check(fmm::Rotation());
-  check(fmm::Direct());
+  check(fmm::NaiveTranslation());
 }
 
 TYPED_TEST(Operators, LocalsOfAllCellsAreTheSumsOverTheirLists) {
@@ -131,10 +130,10 @@ TYPED_TEST(Operators, LocalsOfAllCellsAreTheSumsOverTheirLists) {
         std::vector<double> a(M.begin() + entries[e] * F::row,
                               M.begin() + entries[e] * F::row + F::size);
         const double unit = 1.0 / (1 << grid_bits);
-        fmm::Direct::m2l<F::order>((target.centre[0] - source.centre[0]) * unit,
-                                   (target.centre[1] - source.centre[1]) * unit,
-                                   (target.centre[2] - source.centre[2]) * unit,
-                                   source.edge() * unit, target.edge() * unit, a.data());
+        fmm::NaiveTranslation::m2l<F::order>((target.centre[0] - source.centre[0]) * unit,
+                                             (target.centre[1] - source.centre[1]) * unit,
+                                             (target.centre[2] - source.centre[2]) * unit,
+                                             source.edge() * unit, target.edge() * unit, a.data());
         for (int k = 0; k < F::size; ++k) {
           expected[k] += a[k];
           absolute[k] += std::fabs(a[k]);
@@ -147,10 +146,10 @@ TYPED_TEST(Operators, LocalsOfAllCellsAreTheSumsOverTheirLists) {
   };
   this->template build<fmm::FmmList>({.depth = 3, .tree = fmm::TreeKind::uniform});
   check(fmm::Rotation());
-  check(fmm::Direct());
+  check(fmm::NaiveTranslation());
   this->template build<fmm::DualTree<>>({.theta = 0.6, .leaf_capacity = 20});  // unequal cells
   check(fmm::Rotation());
-  check(fmm::Direct());
+  check(fmm::NaiveTranslation());
 }
 
 /// What is in the locals stays there; the sums are irregular harmonics at the bodies.
@@ -346,8 +345,7 @@ TYPED_TEST(Operators, MultipolesReachEveryBodyOfATile) {
     for (std::size_t i = 0; i < bodies.size(); ++i)
       bodies.q[i] = i < std::size_t(n) ? 1e-6 : 1 + 0.1 * double(i % 7);
     const Results reference = direct_reference(bodies, false);
-    fmm::Solver<fmm::Laplace, 8, fmm::NoTranslation, fmm::FmmList, typename F::Real,
-                typename F::Space>
+    fmm::Solver<fmm::Laplace, fmm::Treecode<8, fmm::FmmList>, typename F::Real, typename F::Space>
         solver({.depth = 2, .tree = fmm::TreeKind::uniform});
     const Results r = run(solver, bodies);
     for (int i = 0; i < n; ++i) {
@@ -375,7 +373,7 @@ TYPED_TEST(Operators, PairsOfLargeLeavesAreComplete) {
     const Bodies bodies = make_bodies(Model::cube, n, true);
     const Results reference = direct_reference(bodies, false);
     for (const int depth : {0, 1}) {  // all in the own leaf, or spread over its neighbours too
-      fmm::Solver<fmm::Laplace, 2, fmm::Rotation, fmm::FmmList, typename F::Real, typename F::Space>
+      fmm::Solver<fmm::Laplace, fmm::Fmm<2, fmm::FmmList>, typename F::Real, typename F::Space>
           solver({.depth = depth, .tree = fmm::TreeKind::uniform});
       const Results r = run(solver, bodies);
       EXPECT_LE(relative_l2(r.potential, reference.potential), 20 * F::rounding) << n;

@@ -28,10 +28,9 @@ class SplitRowsOf : public testing::Test {
 
   /// A tree with leaves of very different sizes, whose lists leave the far field to radii; charges and multipoles.
   SplitRowsOf() {
-    const auto options =
-        fmm::Solver<fmm::Laplace, 5, fmm::Rotation, fmm::DualTree<>, Precision, Space>(
-            {.theta = 0.5, .leaf_capacity = 60})
-            .options();
+    const auto options = fmm::Solver<fmm::Laplace, fmm::Fmm<5>, Precision, Space>(
+                             {.theta = 0.5, .leaf_capacity = 60})
+                             .options();
     const Kokkos::View<double const* [3], Space> positions = device.x;
     const Kokkos::View<double const*, Space> charges = device.q;
     build_plan<fmm::DualTree<>>(space, s, positions, options, {2, 0, true}, nullptr);

@@ -140,7 +140,7 @@ struct SampledTree {
     using namespace fmm::engine;
     const DeviceBodies<Space> device(make_bodies(model, 20000, false, 5));
     const Kokkos::View<double const* [3], Space> positions = device.x;
-    const fmm::Solver<Laplace, 2> solver({.leaf_capacity = leaf_capacity});
+    const fmm::Solver<Laplace, fmm::Fmm<2>> solver({.leaf_capacity = leaf_capacity});
     PlanData<Space, double> storage;
     build_plan<DualTree<>>(Space(), storage, positions, solver.options(), {2, 0, true}, nullptr);
     Buffer<Tile, Space> memory("sample");
@@ -338,7 +338,9 @@ template <class Solver>
 class OnePlan {
  public:
   OnePlan(Solver& solver, Bodies const& bodies)
-      : solver_(solver), device_(bodies), plan_(solver.build(Space(), device_.x, device_.q)) {}
+      : solver_(solver),
+        device_(bodies),
+        plan_(solver.build(Space(), fmm::Inputs{device_.x, device_.q})) {}
 
   /// With these charges; `report` is of this evaluation.
   std::vector<double> field(std::vector<double> const& charges, fmm::Report& report) {
@@ -346,7 +348,7 @@ class OnePlan {
     Kokkos::View<double*, Space> potential("potential", charges.size());
     Kokkos::View<double* [3], Space> field("field", charges.size());
     report = {};
-    solver_.evaluate(Space(), plan_, q, potential, field, report);
+    solver_.evaluate(Space(), plan_, q, potential, field, &report);
     return to_host(potential, field).field;
   }
 
@@ -404,9 +406,9 @@ TEST(Calibration, ToleranceIsForSolversThatCanHoldIt) {
     }
   };
   const std::type_identity<Holding<Laplace, 4, double>> in_double;
-  const std::type_identity<fmm::Solver<Laplace, 4>> by_radii;
+  const std::type_identity<fmm::Solver<Laplace, fmm::Fmm<4>>> by_radii;
   const std::type_identity<
-      fmm::Solver<Laplace, 4, Rotation, DualTree<fmm::MultipolePowerCriterion>, double>>
+      fmm::Solver<Laplace, fmm::Fmm<4, DualTree<fmm::MultipolePowerCriterion>>, double>>
       by_powers;
   refused(by_radii, {.tolerance = 1e-3}, "ToleranceSolver");
   refused(by_powers, {.tolerance = 1e-3}, "ToleranceSolver");

@@ -231,7 +231,7 @@ TEST(Tolerance, ChoosesTheOrderForTheFirstBuild) {
   EXPECT_GT(order_for(0), order_for(1));
   EXPECT_EQ(solver.order(), order_for(1));
   const DeviceBodies<Space> first(cancel);
-  const auto plan = solver.build(Space(), first.x, first.q);
+  auto plan = solver.build(Space(), fmm::Inputs{first.x, first.q});
   EXPECT_EQ(solver.order(), order_for(0));
   EXPECT_LT(
       relative_l2(run(solver, of_one_sign).field, direct_sum<fmm::Laplace>(of_one_sign).field),
@@ -249,8 +249,8 @@ TEST(Tolerance, ChoosesNoOrderForBodiesThatAreRefused) {
   Bodies bodies = make_bodies(Model::cube, 500, true);
   bodies.x[7] = std::nan("");
   const DeviceBodies<Space> bad(bodies), good(make_bodies(Model::cube, 500));
-  EXPECT_THROW(solver.build(Space(), bad.x, bad.q), fmm::InvalidArgument);
-  solver.build(Space(), good.x, good.q);
+  EXPECT_THROW(solver.build(Space(), fmm::Inputs{bad.x, bad.q}), fmm::InvalidArgument);
+  solver.build(Space(), fmm::Inputs{good.x, good.q});
   EXPECT_EQ(solver.order(), order_for(1));
 }
 
@@ -277,7 +277,8 @@ TEST(Tolerance, ThatCannotBeReachedIsRefused) {
   refuses<InDouble>({.tolerance = 1e-6, .theta = 0.5}, {"theta = 0.5", "with a tolerance"});
   refuses<InDouble>({.tolerance = 1e-6, .pair_error = 1e-5}, {"pair_error", "with a tolerance"});
   refuses<InFloat>({.tolerance = 1e-4, .one_part = true}, {"one_part", "with a tolerance"});
-  refuses<fmm::Solver<fmm::Laplace, 4>>({.tolerance = 1e-3}, {"tolerance", "ToleranceSolver"});
+  refuses<fmm::Solver<fmm::Laplace, fmm::Fmm<4>>>({.tolerance = 1e-3},
+                                                  {"tolerance", "ToleranceSolver"});
 }
 
 /// A solver of which time and error are known: the cost falls with the order up to 8, then grows, and is the
@@ -367,7 +368,7 @@ std::int64_t tunes(Model model, std::size_t n, bool mixed, double tolerance) {
   const auto bodies = make_bodies(model, n, mixed, 1);
   const DeviceBodies<Space> device(bodies);
   Solver solver({.tolerance = tolerance});
-  const fmm::Tuned tuned = solver.tune(Space(), device.x, device.q);
+  const fmm::Tuned tuned = solver.tune(Space(), fmm::Inputs{device.x, device.q});
   EXPECT_TRUE(tuned.held);
   EXPECT_LE(tuned.error, 0.9 * tolerance);
   EXPECT_GT(tuned.seconds, 0);
@@ -378,7 +379,7 @@ std::int64_t tunes(Model model, std::size_t n, bool mixed, double tolerance) {
               tolerance)
         << name_of(model) << ", " << seed;
   }
-  const auto plan = solver.build(Space(), device.x, device.q);
+  auto plan = solver.build(Space(), fmm::Inputs{device.x, device.q});
   const Kokkos::View<double* [3], Space> field("field", n);
   solver.evaluate(Space(), plan, device.q, fmm::none, field);  // lists by powers wait for it
   return plan.m2l_entries();
@@ -403,7 +404,7 @@ TEST(Tune, HoldsTheToleranceWithPlummerSoftening) {
     const Bodies bodies = make_bodies(Model::cube, n);
     const DeviceBodies<Space> device(bodies);
     Solver solver({.tolerance = 1e-5, .softening = softening});
-    EXPECT_TRUE(solver.tune(Space(), device.x, device.q).held) << n;
+    EXPECT_TRUE(solver.tune(Space(), fmm::Inputs{device.x, device.q}).held) << n;
     EXPECT_LT(relative_l2(run(solver, bodies).field,
                           direct_sum<fmm::SoftenedGravity>(bodies, {.softening = softening}).field),
               1e-5)
@@ -415,7 +416,7 @@ TEST(Tune, KeepsTheLeafCapacityThatIsGiven) {
   fmm::ToleranceSolver<fmm::Laplace, FewOrders, float> solver(
       {.tolerance = 1e-3, .leaf_capacity = 33});
   const DeviceBodies<Space> device(make_bodies(Model::cube, 2000, false, 1));
-  solver.tune(Space(), device.x, device.q);
+  solver.tune(Space(), fmm::Inputs{device.x, device.q});
   EXPECT_EQ(solver.options().leaf_capacity, 33);
 }
 
@@ -423,7 +424,7 @@ TEST(Tune, LeavesTheSolverAloneIfBodiesAreRefused) {
   fmm::ToleranceSolver<fmm::SoftenedGravity, FewOrders, float> solver({.tolerance = 1e-3});
   const int order = solver.order();
   const DeviceBodies<Space> device(make_bodies(Model::cube, 500, true, 1));  // masses below 0
-  EXPECT_THROW(solver.tune(Space(), device.x, device.q), fmm::InvalidArgument);
+  EXPECT_THROW(solver.tune(Space(), fmm::Inputs{device.x, device.q}), fmm::InvalidArgument);
   EXPECT_EQ(solver.order(), order);
   EXPECT_EQ(solver.options().tolerance, 1e-3);
   EXPECT_FALSE(solver.options().pair_error);

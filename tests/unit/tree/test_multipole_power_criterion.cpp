@@ -180,7 +180,7 @@ TEST(MultipolePowerCriterion, DecidesByTheFormula) {
 
 template <int Order, class Real = double>
 Errors errors_at(Bodies const& bodies, Results const& reference, double pair_error) {
-  fmm::Solver<fmm::Laplace, Order, fmm::Rotation, fmm::DualTree<Criterion>, Real> solver(
+  fmm::Solver<fmm::Laplace, fmm::Fmm<Order, fmm::DualTree<Criterion>>, Real> solver(
       {.pair_error = pair_error});
   return errors_of(run(solver, bodies), reference);
 }
@@ -234,13 +234,13 @@ TEST(MultipolePowerCriterion, SignOfAllChargesDoesNotMatter) {
   };
   const fmm::Options options{.pair_error = 1e-2};
   using Traversal = fmm::DualTree<Criterion>;
-  expect_same(fmm::Solver<fmm::Laplace, 0, fmm::Rotation, Traversal, double>(options));
-  expect_same(fmm::Solver<fmm::Laplace, 3, fmm::Rotation, Traversal, double>(options));
+  expect_same(fmm::Solver<fmm::Laplace, fmm::Fmm<0, Traversal>, double>(options));
+  expect_same(fmm::Solver<fmm::Laplace, fmm::Fmm<3, Traversal>, double>(options));
 }
 
 /// A plan of such bodies, which may be evaluated again with other charges.
 struct Planned {
-  fmm::Solver<fmm::Laplace, 4, fmm::Rotation, fmm::DualTree<Criterion>, double> solver;
+  fmm::Solver<fmm::Laplace, fmm::Fmm<4, fmm::DualTree<Criterion>>, double> solver;
   Space space;
   DeviceBodies<Space> device;
   Kokkos::View<double*, Space> potential;
@@ -252,7 +252,7 @@ struct Planned {
         device(bodies),
         potential("potential", bodies.size()),
         field("field", bodies.size()),
-        plan(solver.build(space, device.x, device.q)) {}
+        plan(solver.build(space, fmm::Inputs{device.x, device.q})) {}
 
   Results evaluate(Bodies const& charged, fmm::Report* report = nullptr) {
     solver.evaluate(space, plan, DeviceBodies<Space>(charged).q, potential, field, report);
@@ -291,12 +291,12 @@ TEST(MultipolePowerCriterion, LargeLeavesWithFewBodiesGoToLocals) {
   const fmm::Options options{.pair_error = 1e-6, .leaf_capacity = 24};
   const DeviceBodies<Space> device(bodies);
   const auto report_of = [&]<class Kernel>(Kernel) {
-    fmm::Solver<Kernel, 8, fmm::Rotation, fmm::DualTree<Criterion>, double> solver(options);
+    fmm::Solver<Kernel, fmm::Fmm<8, fmm::DualTree<Criterion>>, double> solver(options);
     Kokkos::View<double*, Space> potential("potential", bodies.size());
     Kokkos::View<double* [3], Space> field("field", bodies.size());
     fmm::Report report;
-    const auto plan = solver.build(Space(), device.x, device.q);
-    solver.evaluate(Space(), plan, device.q, potential, field, report);
+    auto plan = solver.build(Space(), fmm::Inputs{device.x, device.q});
+    solver.evaluate(Space(), plan, device.q, potential, field, &report);
     EXPECT_LT(errors_of(to_host(potential, field), reference).l2, 10 * *options.pair_error);
     return report;
   };

@@ -16,7 +16,7 @@ using Dual = DualTree<fmm::RelativeForceCriterion>;
 /// The field as FieldCriterion has it: where a first step starts.
 template <int Order>
 std::vector<double> first_field(Bodies const& bodies) {
-  fmm::Solver<Laplace, Order, Rotation, DualTree<fmm::FieldCriterion>, double> solver;
+  fmm::Solver<Laplace, fmm::Fmm<Order, DualTree<fmm::FieldCriterion>>, double> solver;
   return run(solver, bodies).field;
 }
 
@@ -31,7 +31,7 @@ PlanData<Space, Real> make_plan(Bodies const& bodies, std::vector<double> const&
   const Space space;
   const DeviceBodies<Space> device(bodies);
   const Kokkos::View<double const* [3], Space> positions = device.x;
-  options = fmm::Solver<Laplace, 4, Rotation, Dual, Real, Space>(options).options();
+  options = fmm::Solver<Laplace, fmm::Fmm<4, Dual>, Real, Space>(options).options();
   PlanData<Space, Real> s;
   build_plan<Dual>(space, s, positions, options, 4, nullptr);
   const double unit = std::fabs(potential_unit(kernel, s.tree.cube.edge)) / s.tree.cube.edge;
@@ -86,7 +86,7 @@ TEST(LastField, HasAnyUnit) {
 template <int Order, class Translation = Rotation, class Real = double>
 Errors errors_at(Bodies const& bodies, Results const& reference,
                  std::vector<double> const& last_field, double pair_error) {
-  fmm::Solver<Laplace, Order, Translation, Dual, Real> solver(
+  fmm::Solver<Laplace, MethodOf<Order, Dual, Translation>, Real> solver(
       {.pair_error = pair_error, .leaf_capacity = 72});
   return errors_of(run(solver, bodies, last_field), reference);
 }
@@ -132,7 +132,7 @@ INSTANTIATE_TEST_SUITE_P(All, Falling, testing::Values(Model::cube, Model::plumm
 
 /// A solver of the tests below, and memory for its results.
 struct Planned {
-  fmm::Solver<Laplace, 4, Rotation, Dual, double> solver{{.leaf_capacity = 16}};
+  fmm::Solver<Laplace, fmm::Fmm<4, Dual>, double> solver{{.leaf_capacity = 16}};
   Space space;
   Kokkos::View<double*, Space> potential;
   Kokkos::View<double* [3], Space> field;
@@ -141,7 +141,7 @@ struct Planned {
   Planned(Bodies const& bodies, std::vector<double> const& last_field)
       : potential("potential", bodies.size()), field("field", bodies.size()) {
     const DeviceBodies<Space> device(bodies);
-    plan = solver.build(space, device.x, device.q, to_space<Space>(last_field));
+    plan = solver.build(space, fmm::Inputs{device.x, device.q, to_space<Space>(last_field)});
   }
 
   Results evaluate(Bodies const& charged, fmm::Report* report = nullptr) {

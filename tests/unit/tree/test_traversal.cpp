@@ -55,7 +55,8 @@ namespace {
 
 using Space = Kokkos::DefaultExecutionSpace;
 template <class Traversal, class Translation = fmm::Rotation, bool WithP2L = true>
-using Counter = fmm::Solver<CountingKernel<WithP2L>, 0, Translation, Traversal, double, Space>;
+using Counter =
+    fmm::Solver<CountingKernel<WithP2L>, MethodOf<0, Traversal, Translation>, double, Space>;
 
 /// The smallest criterion: it goes by nothing, but has to take theta. It takes the bodies of every leaf by P2L, which
 /// only a counting kernel can do.
@@ -85,7 +86,7 @@ void count_pairs(std::string const& name, fmm::Options const& options, Bodies co
 /// By all traversals of trees, whose expansions act from `distance` on.
 void count_in_trees(std::string const& name, fmm::Options const& options, Bodies const& bodies,
                     double distance = 0) {
-  using fmm::DualTree, fmm::FmmList, fmm::NoTranslation;
+  using fmm::DualTree, fmm::FmmList;
   const auto count = [&]<class Solver>(std::string const& traversal, std::type_identity<Solver>) {
     count_pairs<Solver>(traversal + ", " + name, options, bodies, distance);
   };
@@ -109,7 +110,7 @@ void count_in_trees(std::string const& name, fmm::Options const& options, Bodies
         std::type_identity<Counter<DualTree<fmm::RelativeForceCriterion>, NoTranslation>>());
   count("sources, M2P",
         std::type_identity<Counter<DualTree<fmm::SourceCriterion>, NoTranslation>>());
-  count("treecode", std::type_identity<Counter<fmm::BarnesHut>>());
+  count("treecode", std::type_identity<Counter<fmm::BarnesHut, NoTranslation>>());
 }
 
 TEST(Counting, EveryPairIsSummedExactlyOnce) {
@@ -130,7 +131,7 @@ TEST(Counting, EveryPairIsSummedExactlyOnce) {
           count_in_trees(name, options, bodies);
         }
       }
-      count_pairs<Counter<fmm::AllPairs>>("all pairs", {}, bodies);
+      count_pairs<Counter<fmm::DirectSum>>("all pairs", {}, bodies);
     }
 }
 
@@ -164,17 +165,17 @@ TEST(Counting, ByP2LIsWhereItCanBe) {
     Solver solver({.leaf_capacity = 7});
     return solver.build(Space(), device.x).p2l_entries();
   };
-  using fmm::DualTree, fmm::FmmList, fmm::NoTranslation, fmm::Rotation;
+  using fmm::DualTree, fmm::FmmList, fmm::Rotation;
   EXPECT_GT(entries(std::type_identity<Counter<FmmList>>()), 0);
   EXPECT_GT(entries(std::type_identity<Counter<DualTree<AllLeaves>>>()), 0);
   EXPECT_EQ(entries(std::type_identity<Counter<DualTree<>>>()), 0);
-  EXPECT_EQ(entries(std::type_identity<Counter<fmm::BarnesHut>>()), 0);
+  EXPECT_EQ(entries(std::type_identity<Counter<fmm::BarnesHut, NoTranslation>>()), 0);
   EXPECT_EQ(entries(std::type_identity<Counter<FmmList, NoTranslation>>()), 0);
   EXPECT_EQ(entries(std::type_identity<Counter<FmmList, Rotation, false>>()), 0);
 
   Counter<FmmList> solver({.leaf_capacity = 7});
   Counter<FmmList, NoTranslation> treecode({.leaf_capacity = 7});
-  const auto plan = solver.build(Space(), device.x);
+  auto plan = solver.build(Space(), device.x);
   Kokkos::View<double*, Space> potential("potential", bodies.size());
   EXPECT_THROW(treecode.evaluate(Space(), plan, device.q, potential, fmm::none),
                fmm::InvalidArgument);
@@ -213,7 +214,7 @@ HostLists make_lists(PlanData<Space, double>& storage, Bodies const& bodies, fmm
   const Space space;
   const DeviceBodies<Space> device(bodies);
   options =
-      fmm::Solver<fmm::Laplace, 2, fmm::Rotation, Traversal, double, Space>(options).options();
+      fmm::Solver<fmm::Laplace, fmm::Treecode<2, Traversal>, double, Space>(options).options();
   const Kokkos::View<double const* [3], Space> positions = device.x;
   build_plan<Traversal>(space, storage, positions, options, {2, far_from, true}, nullptr);
   return lists_of(storage);
@@ -301,7 +302,7 @@ template <class Criterion>
 void compare_of_wanted(fmm::Options options) {
   const Space space;
   using Traversal = fmm::DualTree<Criterion>;
-  using Traits = fmm::Solver<fmm::Laplace, 2, fmm::Rotation, Traversal, double, Space>;
+  using Traits = fmm::Solver<fmm::Laplace, fmm::Treecode<2, Traversal>, double, Space>;
   PlanData<Space, double> storage;
   const Bodies bodies = make_bodies(Model::plummer, 8000);
   const auto cells =
@@ -480,10 +481,10 @@ TEST(ClassicLists, XSavesPairs) {
   Kokkos::View<double* [3], Space> field("field", bodies.size());
   const auto reference = direct_sum<fmm::Laplace>(bodies).field;
   const auto report_and_error = [&]<class Kernel>(Kernel) {
-    fmm::Solver<Kernel, 6, fmm::Rotation, fmm::FmmList, double, Space> solver(options);
+    fmm::Solver<Kernel, fmm::Fmm<6, fmm::FmmList>, double, Space> solver(options);
     fmm::Report report;
-    const auto plan = solver.build(Space(), device.x, report);
-    solver.evaluate(Space(), plan, device.q, potential, field, report);
+    auto plan = solver.build(Space(), device.x, &report);
+    solver.evaluate(Space(), plan, device.q, potential, field, &report);
     return std::pair(report, relative_l2(to_host(potential, field).field, reference));
   };
   const auto [with, error] = report_and_error(fmm::Laplace());
@@ -719,7 +720,7 @@ void check_far_field(char const* name) {
   const DeviceBodies<Space> device(bodies);
   PlanData<Space, double> s;
   const auto options =
-      fmm::Solver<fmm::Laplace, 2, fmm::Rotation, Traversal, double, Space>({.leaf_capacity = 8})
+      fmm::Solver<fmm::Laplace, fmm::Treecode<2, Traversal>, double, Space>({.leaf_capacity = 8})
           .options();
   const Kokkos::View<double const* [3], Space> positions = device.x;
   build_plan<Traversal>(space, s, positions, options, {2, 0, true}, nullptr);
@@ -765,8 +766,7 @@ struct LightSources {
 };
 
 TEST(ChargeCriterion, NewChargesRedoListsOnly) {
-  using Solver =
-      fmm::Solver<fmm::Laplace, 4, fmm::Rotation, fmm::DualTree<LightSources>, double, Space>;
+  using Solver = fmm::Solver<fmm::Laplace, fmm::Fmm<4, fmm::DualTree<LightSources>>, double, Space>;
   Bodies bodies = make_bodies(Model::cube, 3000, true);
   Solver solver({.leaf_capacity = 16});
   const Space space;
@@ -774,13 +774,13 @@ TEST(ChargeCriterion, NewChargesRedoListsOnly) {
   Kokkos::View<double*, Space> potential("p", bodies.size());
   Kokkos::View<double* [3], Space> field("a", bodies.size());
   fmm::Report first, second;
-  const auto plan = solver.build(space, device.x, device.q, first);
+  auto plan = solver.build(space, fmm::Inputs{device.x, device.q}, &first);
   EXPECT_GT(first.seconds("sort"), 0);
   EXPECT_GT(first.seconds("lists"), 0);
   const auto before = plan.m2l_entries();
   for (std::size_t i = 0; i < bodies.size(); ++i) bodies.q[i] *= i % 2 ? 1 : 1e-6;
   const DeviceBodies<Space> other(bodies);
-  solver.evaluate(space, plan, other.q, potential, field, second);
+  solver.evaluate(space, plan, other.q, potential, field, &second);
   space.fence();
   EXPECT_EQ(second.find("sort"), nullptr);
   EXPECT_EQ(second.find("tree"), nullptr);

@@ -83,8 +83,7 @@ void check_tree(Bodies const& bodies, fmm::Options options) {
   const Space space;
   const DeviceBodies<Space> device(bodies);
   PlanData<Space, double> s;
-  options = fmm::Solver<fmm::Laplace, 2, fmm::Rotation, fmm::DualTree<>, double, Space>(options)
-                .options();
+  options = fmm::Solver<fmm::Laplace, fmm::Fmm<2>, double, Space>(options).options();
   const Kokkos::View<double const* [3], Space> positions = device.x;
   build_plan<fmm::DualTree<>>(space, s, positions, options, 2, nullptr);
   space.fence();
@@ -256,9 +255,9 @@ TYPED_TEST(TreeTest, DuplicatesStopAtTheDepthLimit) {
   const Space space;
   const DeviceBodies<Space> device(make_bodies(Model::point, 500));
   for (const int depth : {0, 4, 21}) {
-    fmm::Solver<fmm::Laplace, 2, fmm::Rotation, fmm::DualTree<>, double, Space> solver(
+    fmm::Solver<fmm::Laplace, fmm::Fmm<2>, double, Space> solver(
         {.leaf_capacity = 8, .depth = depth});
-    const auto plan = solver.build(space, device.x);
+    auto plan = solver.build(space, device.x);
     EXPECT_EQ(plan.depth(), depth);
     EXPECT_EQ(plan.cells(), depth + 1);
     EXPECT_EQ(plan.leaves(), 1);

@@ -32,7 +32,7 @@ class OrdersPerPair : public testing::Test {
 
   template <class Traversal>
   void build() {
-    const fmm::Options options = fmm::Solver<Laplace, order, Rotation, Traversal, Real, Space>(
+    const fmm::Options options = fmm::Solver<Laplace, fmm::Fmm<order, Traversal>, Real, Space>(
                                      fmm::Options{.theta = theta, .leaf_capacity = 20})
                                      .options();
     const Kokkos::View<double const* [3], Space> positions = device.x;
@@ -167,20 +167,20 @@ struct Outcome {
 
 template <class Criterion, int Order>
 Outcome outcome(Bodies const& bodies, fmm::Options options) {
-  using Solver = fmm::Solver<Laplace, Order, Rotation, DualTree<Criterion>, double>;
+  using Solver = fmm::Solver<Laplace, fmm::Fmm<Order, DualTree<Criterion>>, double>;
   using Space = typename Solver::execution_space;
   Solver solver(options);
   const DeviceBodies<Space> device(bodies);
   const Kokkos::View<double*, Space> potential("potential", bodies.size());
   const Kokkos::View<double* [3], Space> field("field", bodies.size());
-  const auto plan = [&] {
+  auto plan = [&] {
     if constexpr (Solver::uses_charges)
-      return solver.build(Space(), device.x, device.q);
+      return solver.build(Space(), fmm::Inputs{device.x, device.q});
     else
       return solver.build(Space(), device.x);
   }();
   fmm::Report report;
-  solver.evaluate(Space(), plan, device.q, potential, field, report);
+  solver.evaluate(Space(), plan, device.q, potential, field, &report);
   const auto known = direct_reference(bodies, false);
   return {relative_l2(to_host(potential, field).field, known.field), report.find("m2l")->flops,
           report.m2l};
@@ -213,7 +213,7 @@ TEST(VariableOrder, TakesOtherChargesByTheLastField) {
   const Bodies bodies = make_bodies(Model::plummer, 3000),
                mixed = make_bodies(Model::plummer, 3000, true);
   using Relative = fmm::RelativeForceCriterion;
-  fmm::Solver<Laplace, 9, Rotation, DualTree<VariableOrder<Relative, 4, 6>>, double> solver(
+  fmm::Solver<Laplace, fmm::Fmm<9, DualTree<VariableOrder<Relative, 4, 6>>>, double> solver(
       fmm::Options{.pair_error = 1e-5, .leaf_capacity = 20});
   for (Bodies const* some : {&bodies, &mixed, &bodies}) {
     const auto known = direct_reference(*some, false);
@@ -225,10 +225,10 @@ TEST(VariableOrder, RefusesAPlanOfAnotherOrder) {
   using Space = Kokkos::DefaultExecutionSpace;
   using Traversal = DualTree<VariableOrder<RadiusCriterion, 2>>;
   const DeviceBodies<Space> device(make_bodies(Model::cube, 1000));
-  fmm::Solver<Laplace, 4, Rotation, Traversal, double> maker;
-  fmm::Solver<Laplace, 6, Rotation, Traversal, double> other;
+  fmm::Solver<Laplace, fmm::Fmm<4, Traversal>, double> maker;
+  fmm::Solver<Laplace, fmm::Fmm<6, Traversal>, double> other;
   const Kokkos::View<double*, Space> potential("potential", 1000);
-  const auto plan = maker.build(Space(), device.x);
+  auto plan = maker.build(Space(), device.x);
   maker.evaluate(Space(), plan, device.q, potential, fmm::none);
   EXPECT_THROW(other.evaluate(Space(), plan, device.q, potential, fmm::none), fmm::InvalidArgument);
 }
@@ -237,8 +237,8 @@ TEST(VariableOrder, RefusesAPlanOfAnotherOrder) {
 TEST(VariableOrder, IsTheOrderAloneWhereNoPairNeedsLess) {
   const Bodies bodies = make_bodies(Model::cube, 3000);
   const fmm::Options options{.theta = 0.6, .leaf_capacity = 20};
-  fmm::Solver<Laplace, 9, Rotation, DualTree<>> one(options);
-  fmm::Solver<Laplace, 9, Rotation, DualTree<VariableOrder<RadiusCriterion, 0>>> several(options);
+  fmm::Solver<Laplace, fmm::Fmm<9, DualTree<>>> one(options);
+  fmm::Solver<Laplace, fmm::Fmm<9, DualTree<VariableOrder<RadiusCriterion, 0>>>> several(options);
   const Results expected = run(one, bodies), computed = run(several, bodies);
   EXPECT_EQ(computed.potential, expected.potential);
   EXPECT_EQ(computed.field, expected.field);

@@ -55,7 +55,7 @@ inline constexpr int multiplied_v = is_host_space_v<Space> ? coefficient_count(O
 
 /// Element (k, i) of matrix b: what coefficient k of a multipole adds to coefficient i of the local
 /// expansion, for offsets of class b and a smaller cell of edge 1; zero where k or i pads an expansion. L_j^k = (-1)^j
-/// sum conj(M_n^m) V_(n+j)^(m+k), as in Direct::m2l_coefficient, in double; then rounded. A team a matrix.
+/// sum conj(M_n^m) V_(n+j)^(m+k), as in NaiveTranslation::m2l_coefficient, in double; then rounded. A team a matrix.
 template <class Space, class Real, int Order>
 struct MakeMatrices {
   static constexpr int size = coefficient_count(Order), row = row_length(size);

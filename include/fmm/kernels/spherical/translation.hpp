@@ -51,7 +51,7 @@ struct Rotation {
 
 /// O(p^4): the sums over all pairs of coefficients as Yokota & Barba print them. M2L has a kernel of its
 /// own form (kernels/m2l.hpp), which stages these functions' harmonics in scratch memory.
-struct Direct {
+struct NaiveTranslation {
   /// M'_j^k = sum_(n<=j) sum_m U_n^m(d) M_(j-n)^(k-m), |k-m| <= j-n.
   template <int Order, class V>
   KOKKOS_INLINE_FUNCTION static void m2m(V x, V y, V z, V* a) {
@@ -152,10 +152,6 @@ struct Direct {
     scale_degrees<Order>(a, inverse, t * inverse * scale);
   }
 };
-
-/// No local expansions: multipoles are evaluated at the bodies (M2P). This makes a treecode of any
-/// traversal; multipoles move up the tree by `Rotation`.
-struct NoTranslation : Rotation {};
 
 /// Matrices, one for each class of offsets between cells, times the multipoles of many pairs at once:
 /// O(p^4), but at the speed of matrix products. Multipoles move up and local expansions down the tree by

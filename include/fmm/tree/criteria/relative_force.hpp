@@ -12,7 +12,7 @@ namespace fmm {
 /// eta^(p+1) with Q = sum |q| of the source has to be less than `pair_error`, GADGET's alpha, times the
 /// smallest |field| of the last step among the target's bodies. That field cancels where it does in truth: a
 /// body with none has all sources opened, and so has a first step whose last field is zero, which is a
-/// direct sum. Start with an evaluation by FieldCriterion instead. As a treecode (NoTranslation) it is the
+/// direct sum. Start with an evaluation by FieldCriterion instead. As a treecode (Treecode) it is the
 /// same, since eta is never less than the r_b / D of SourceCriterion: somewhat stricter.
 struct RelativeForceCriterion {
   static constexpr CriterionTraits traits{.theta = {.by_default = 0.87},

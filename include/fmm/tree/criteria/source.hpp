@@ -9,7 +9,7 @@
 
 namespace fmm {
 
-/// FieldCriterion for treecodes (NoTranslation), where only the source's expansion is cut off: r_b / D in
+/// FieldCriterion for treecodes (Treecode), where only the source's expansion is cut off: r_b / D in
 /// the place of eta, with the tight radius r_b of the source's bodies and the distance D from its centre to
 /// the nearest place where a body of the target can be, in the target's cube and in its tight sphere.
 struct SourceCriterion {

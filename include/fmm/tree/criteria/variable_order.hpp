@@ -27,7 +27,7 @@ inline constexpr bool has_lower_orders_v = requires {
 /// has to go by; not MultipolePowerCriterion, to which a multipole without the lower degrees is nothing. A plan is
 /// for solvers of the order that made it.
 ///
-///     fmm::Solver<fmm::Laplace, 10, fmm::Rotation, fmm::DualTree<fmm::VariableOrder<fmm::RadiusCriterion, 5, 7>>>
+///     fmm::Solver<fmm::Laplace, Fmm<10, fmm::DualTree<fmm::VariableOrder<fmm::RadiusCriterion, 5, 7>>>>
 ///
 /// Translations by Rotation, of the library's spherical harmonics. Cost: a pass over the list of M2L for each of these
 /// orders, 8 bytes a cell and order, and one M2L kernel for each order, which adds to what is there. At the same setting

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Tiles of targets for AllPairs: blocks of neighbours in Morton order, cut where a block jumps from one
+// Tiles of targets for DirectSum: blocks of neighbours in Morton order, cut where a block jumps from one
 // clump of bodies to another that is far away for its size. A tile's coordinates are counted from its
 // first body, and stay exact enough for float.
 #pragma once
