@@ -7,11 +7,12 @@
 // every thread sums one target coefficient over the chunk.
 #pragma once
 
+#include "../cells/geometry.hpp"
 #include "mapping/gather_steps.hpp"
 
 namespace fmm::kernels {
 
-/// Geometry of the pairs (target, source l) in cube units, one a lane.
+/// Geometry of the pairs (target, source l) in edges of the root, one a lane.
 template <class V>
 struct PairGeometry {
   using Real = lane_scalar_t<V>;
@@ -19,9 +20,8 @@ struct PairGeometry {
   Real d[3][W], edge[W];
 
   KOKKOS_INLINE_FUNCTION void set(int l, Cell const& target, Cell const& source) {
-    const Real unit = Real(1) / Real(std::int32_t(1) << grid_bits);
-    for (int i = 0; i < 3; ++i) d[i][l] = Real(target.centre[i] - source.centre[i]) * unit;
-    edge[l] = Real(source.edge()) * unit;
+    for (int i = 0; i < 3; ++i) d[i][l] = offset_in_root<Real>(target, source, i);
+    edge[l] = in_root_edges<Real>(source.edge());
   }
   KOKKOS_INLINE_FUNCTION V axis(int i) const { return LaneTraits<V>::load(d[i]); }
   KOKKOS_INLINE_FUNCTION V source_edge() const { return LaneTraits<V>::load(edge); }
@@ -50,11 +50,10 @@ struct M2L {
   }
   KOKKOS_FUNCTION Route<Real> route(int owner, std::int64_t item) const {
     const Cell target = cells(owner);
-    const Real unit = Real(1) / Real(std::int32_t(1) << grid_bits);
     PairGeometry<Real> pair;
     pair.set(0, target, cells(list.entries(list.begin(owner) + item)));
     return Route<Real>::m2l(pair.axis(0), pair.axis(1), pair.axis(2), pair.source_edge(),
-                            Real(target.edge()) * unit);
+                            in_root_edges<Real>(target.edge()));
   }
 
   template <class V>
@@ -69,11 +68,10 @@ struct M2L {
       source.row[l] = multipoles.data() + std::int64_t(s) * row;
       pair.set(l, target, cells(s));
     }
-    const Real unit = Real(1) / Real(std::int32_t(1) << grid_bits);
     V a[size];
     source.template load<size>(count, a);
     Expansion::m2l(pair.axis(0), pair.axis(1), pair.axis(2), pair.source_edge(),
-                   V(Real(target.edge()) * unit), a);
+                   V(in_root_edges<Real>(target.edge())), a);
     FMM_UNROLL
     for (int k = 0; k < loop_end<size>(size); ++k) sum[k] += a[k];
   }
@@ -168,8 +166,7 @@ struct M2LStaged {
     const V inverse = Direct::m2l_harmonics<Order>(pair.axis(0), pair.axis(1), pair.axis(2), v);
     const V scale(1 / Direct::degree_scale<Real>);
     scale_degrees<Order>(M, inverse, pair.source_edge() * inverse * scale);
-    const Real edge = Real(target.edge()) / Real(std::int32_t(1) << grid_bits);
-    return V(edge) * inverse * scale;
+    return V(in_root_edges<Real>(target.edge())) * inverse * scale;
   }
 };
 

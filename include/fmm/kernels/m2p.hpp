@@ -9,6 +9,7 @@
 // Cost: 164 flops for each body and cell at order 4, 684 at order 8.
 #pragma once
 
+#include "../cells/geometry.hpp"
 #include "../detail/memory.hpp"
 #include "expansion.hpp"
 #include "mapping/split_rows.hpp"
@@ -174,7 +175,7 @@ struct M2P {
     Quad<Real>* const rows = scratch_array<Quad<Real>>(team, scratch_level, scratch_quads);
     CellIndex* const sources = scratch_array<CellIndex>(team, scratch_level, chunk);
 
-    const Real edge = Real(1) / Real(std::int32_t(1) << leaf.level);
+    const Real edge = edge_of_level<Real>(leaf.level);
     V x[blocks * targets][3];
     PotentialGradient<V> sum[blocks * targets];
     FMM_UNROLL
@@ -221,11 +222,9 @@ struct M2P {
       for (int i = rank; i < take; i += threads) {
         const CellIndex index = row[i];
         const Cell source = cells(index);
-        const Real per_edge = Real(1) / Real(source.edge());
         Quad<Real> place;
-        for (int d = 0; d < 3; ++d)
-          place.value[d] = Real(leaf.centre[d] - source.centre[d]) * per_edge;
-        place.value[3] = Real(std::int32_t(1) << source.level);
+        for (int d = 0; d < 3; ++d) place.value[d] = centre_in<Real>(source, leaf, d);
+        place.value[3] = edges_of_level<Real>(source.level);
         rows[(count + i) * stride] = place;
         sources[count + i] = staged.of_entries ? CellIndex(walk.entry + i) : index;
       }

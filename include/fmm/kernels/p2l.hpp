@@ -5,6 +5,7 @@
 // take the list's bodies, numbered through, and sum in registers, or as TeamTerms. Cost: about 6 (p+1)^2 flops a body.
 #pragma once
 
+#include "../cells/geometry.hpp"
 #include "mapping/gather.hpp"
 
 namespace fmm::kernels {
@@ -64,7 +65,6 @@ struct P2L {
   /// Adds the next body of each lane.
   template <class Sum>
   KOKKOS_FORCEINLINE_FUNCTION void add(Cell const& target, BodyWalk<Space>& walk, Sum& sum) const {
-    const Real per_edge = Real(1) / Real(target.edge());
     Real x[W], y[W], z[W], q[W];
     for (int l = 0; l < W; ++l) {
       x[l] = y[l] = z[l] = Real(1);  // empty lanes: no charge outside of the cell
@@ -72,16 +72,16 @@ struct P2L {
       if (!walk.more()) continue;
       const Cell leaf = cells(*walk.leaf);
       const Body<Real> body = bodies(leaf.body_begin + walk.place);
-      const Real ratio = Real(leaf.edge()) * per_edge;
-      x[l] = body.x * ratio + Real(leaf.centre[0] - target.centre[0]) * per_edge;
-      y[l] = body.y * ratio + Real(leaf.centre[1] - target.centre[1]) * per_edge;
-      z[l] = body.z * ratio + Real(leaf.centre[2] - target.centre[2]) * per_edge;
+      const Real ratio = edge_in<Real>(target, leaf);
+      x[l] = body.x * ratio + centre_in<Real>(target, leaf, 0);
+      y[l] = body.y * ratio + centre_in<Real>(target, leaf, 1);
+      z[l] = body.z * ratio + centre_in<Real>(target, leaf, 2);
       q[l] = body.q;
       walk.skip(1);
     }
     using T = LaneTraits<V>;
     Expansion::p2l(T::load(x), T::load(y), T::load(z), T::load(q),
-                   Real(std::int32_t(1) << target.level), sum);
+                   edges_of_level<Real>(target.level), sum);
   }
 };
 

@@ -8,6 +8,7 @@
 // leaf. Of a row in several segments the first one has the leaf.
 #pragma once
 
+#include "../../cells/geometry.hpp"
 #include "../mapping/split_rows.hpp"
 #include "close_sources.hpp"
 #include "tile_sums.hpp"
@@ -27,7 +28,7 @@ struct LeafUnits {
   static LeafUnits make(Kernel const& kernel_of_cube) {
     LeafUnits units;
     for (int level = 0; level <= max_tree_depth; ++level) {
-      const double edge = 1.0 / double(std::int32_t(1) << level);
+      const double edge = edge_of_level<double>(level);
       const double unit = kernel_of_cube.potential_unit(edge);
       units.of[level] = {edge, Real(unit), Real(unit / edge)};
     }
@@ -225,12 +226,11 @@ struct NearField {
  private:
   KOKKOS_FORCEINLINE_FUNCTION SourceRun<Real> run_of(Frame const& f, CellIndex index) const {
     const Cell source = cells(index);
-    const Real per_edge = Real(1) / Real(f.leaf.edge());
     SourceRun<Real> r{
-        source.body_begin, source.body_count, Real(source.edge()) * per_edge, {}, Real(0)};
+        source.body_begin, source.body_count, edge_in<Real>(f.leaf, source), {}, Real(0)};
     Real gap = 0;  // between the source's cube and the middle of the targets' leaf
     for (int d = 0; d < 3; ++d) {
-      r.shift[d] = Real(source.centre[d] - f.leaf.centre[d]) * per_edge;
+      r.shift[d] = centre_in<Real>(f.leaf, source, d);
       const Real along = std::fabs(r.shift[d]) - Real(0.5) * r.ratio;
       gap = along > gap ? along : gap;
     }

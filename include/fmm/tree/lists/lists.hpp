@@ -314,9 +314,8 @@ template <class Space>
 InteractionLists<Space> barnes_hut_lists(Space const& space, TraversalBuffers<Space>& buffers,
                                          Octree<Space> const& tree, double theta, float far_from,
                                          int team_size) {
-  const float grid_far_from = far_from * float(std::int32_t(1) << grid_bits);
   const std::int64_t cells = tree.cells.extent(0);
-  const BarnesHutWalk<Space> walk{float(theta), grid_far_from, tree.cells,
+  const BarnesHutWalk<Space> walk{float(theta), in_grid_units(far_from), tree.cells,
                                   make_families(space, buffers, tree.cells, false)};
   return fill_lists<BarnesHutWalk<Space>>(space, buffers, cells, 1, [&](bool wait) {
     list_level(space, buffers, walk, tree.cells, 0, CellIndex(cells), 0, team_size, wait);

@@ -11,6 +11,7 @@
 // its siblings, too, are decided for all of them together: `candidate_targets` are the targets that may take one.
 #pragma once
 
+#include "../../cells/geometry.hpp"
 #include "../../simd/simd.hpp"
 #include "../coarse_field.hpp"
 #include "../criteria/contract.hpp"
@@ -86,14 +87,9 @@ struct MakeFamilies {
 /// Whether bodies of the two cells can be nearer to each other than `distance`, as far as their cubes and
 /// their radii tell.
 KOKKOS_INLINE_FUNCTION bool can_be_nearer(CellView const& a, CellView const& b, float distance) {
-  const float half = 0.5f * (a.edge + b.edge);
-  float R2 = 0, gap2 = 0;  // of the centres, and of the cubes
-  for (int d = 0; d < 3; ++d) {
-    const float x = std::fabs(a.centre[d] - b.centre[d]), gap = x > half ? x - half : 0;
-    R2 += x * x;
-    gap2 += gap * gap;
-  }
-  return gap2 < distance * distance && std::sqrt(R2) - (a.radius + b.radius) < distance;
+  const Distances of = distances(a, b, 0.5f * (a.edge + b.edge));
+  return of.cubes2 < distance * distance &&
+         std::sqrt(of.centres2) - (a.radius + b.radius) < distance;
 }
 
 /// The cell as this criterion sees it.
@@ -205,7 +201,7 @@ struct DualWalk {
                                    load(families.bodies),
                                    load(families.is_leaf),
                                    dx * dx + dy * dy + dz * dz,
-                                   1 / float(std::int32_t(1) << level),
+                                   edge_of_level<float>(level),
                                    leaves >> i,
                                    families.powers.data() + first + i,
                                    families.row()};
@@ -310,13 +306,7 @@ struct BarnesHutWalk {
   }
 
   FMM_SELDOM KOKKOS_FUNCTION bool is_too_near(Cell const& a, Cell const& b) const {
-    const float half = 0.5f * float(a.edge() + b.edge());
-    float gap2 = 0;
-    for (int d = 0; d < 3; ++d) {
-      const float gap = std::fabs(float(a.centre[d] - b.centre[d])) - half;
-      if (gap > 0) gap2 += gap * gap;
-    }
-    return gap2 < far_from * far_from;
+    return distances(a, b, 0.5f * float(a.edge() + b.edge())).cubes2 < far_from * far_from;
   }
 
   static constexpr bool accepts_candidates = false, decides_siblings = false,
@@ -329,12 +319,8 @@ struct BarnesHutWalk {
   }
 
   KOKKOS_FUNCTION ListIndex decide(Target const& target, CellIndex, Cell const& source) const {
-    const float half = 0.5f * float(target.cell.edge()), edge = float(source.edge());
-    float d2 = 0;
-    for (int d = 0; d < 3; ++d) {
-      const float gap = std::fabs(float(source.centre[d] - target.cell.centre[d])) - half;
-      if (gap > 0) d2 += gap * gap;
-    }
+    const float edge = float(source.edge()),
+                d2 = distances(source, target.cell, 0.5f * float(target.cell.edge())).cubes2;
     if (edge * edge < theta * theta * d2 && !(far_from > 0 && is_too_near(target.cell, source)))
       return list_m2p;
     return refused(target, source.level, source.is_leaf());
