@@ -80,7 +80,7 @@ struct SeenCells {
   KOKKOS_FORCEINLINE_FUNCTION decltype(auto) operator()(std::int64_t i) const {
     return shift(cells(i));
   }
-  std::size_t extent(int) const { return cells.extent(0); }
+  KOKKOS_FUNCTION std::size_t extent(int) const { return cells.extent(0); }
 };
 
 /// The cells of both, if sources are where the shift says.

@@ -43,7 +43,7 @@ KOKKOS_FORCEINLINE_FUNCTION Real in_grid_units(Real root_edges) {
 }
 
 /// A grid unit where an edge of the root is `edge` long.
-inline double grid_unit(double edge) { return edge / double(root_edge); }
+KOKKOS_FORCEINLINE_FUNCTION double grid_unit(double edge) { return edge / double(root_edge); }
 
 /// The edge of the root in edges of a level's cells.
 template <class Real>
