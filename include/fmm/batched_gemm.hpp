@@ -146,9 +146,11 @@ void m2l_by_gemm(Space const& space, GemmMemory<Space, Real>& memory, Array<Cell
 
 template <>
 struct FarFieldBy<BatchedGemm> {
-  template <class Expansion, class Space, class Precision, class Real>
-  static void m2l(Space const& space, Workspace<Space, Precision>& memory, Array<Cell, Space> cells,
+  template <class Expansion, class Space, class Precision, class Cells, class Real>
+  static void m2l(Space const& space, Workspace<Space, Precision>& memory, Cells const& cells,
                   Csr<Space> list, Array<Real, Space> multipoles, Array<Real, Space> locals) {
+    static_assert(is_one_set_v<Cells>,
+                  "fmm: BatchedGemm is for targets that are the sources, in their place");
     m2l_by_gemm<Expansion::order>(space, memory.gemm, cells, list, multipoles, locals);
   }
   /// A product's multiplications and additions, and Rotation's operations for the rest.

@@ -1,30 +1,14 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// What trees and operators both speak of: bodies, cells and lists of cells.
-//
-// Lengths. The root's edge is the unit of the whole computation. Cell centres are integers in
-// units of 2^-22 of it, so that differences of centres are exact in float. A body's coordinates are
-// counted from the centre of its leaf in units of the leaf's edge, and are thus in [-1/2, 1/2].
-// Expansions are scaled with the edge of their cell; their potentials have the root's unit.
+// What trees and operators both speak of: bodies, cells and lists of cells. In which units: units.hpp.
 #pragma once
 
-#include "../arrays.hpp"
+#include "units.hpp"
 
 namespace fmm {
 
-/// Levels of the integer grid of cell centres: one more than the deepest level of a tree.
-inline constexpr int grid_bits = 22;
-
-/// Grid units in edges of the root.
-KOKKOS_INLINE_FUNCTION float in_root_edges(std::int32_t grid_units) {
-  return float(grid_units) * (1.0f / float(std::int32_t(1) << grid_bits));
-}
-
-/// Half the diagonal of a cube, rounded up, in its edges.
-inline constexpr float half_diagonal = 0.8660255f;
-
 /// A cell of the octree. A level's cells are contiguous, in Morton order; so are a cell's children.
 struct Cell {
-  std::int32_t centre[3];  ///< in units of 2^-22 of the root's edge
+  std::int32_t centre[3];  ///< in grid units, from the root's corner
   BodyIndex body_begin, body_count;
   CellIndex parent;       ///< -1 for the root
   CellIndex child_begin;  ///< index of the first child
@@ -33,16 +17,8 @@ struct Cell {
 
   KOKKOS_INLINE_FUNCTION bool is_leaf() const { return child_count == 0; }
   /// Edge in grid units.
-  KOKKOS_INLINE_FUNCTION std::int32_t edge() const {
-    return std::int32_t(1) << (grid_bits - level);
-  }
+  KOKKOS_INLINE_FUNCTION std::int32_t edge() const { return grid_edge(level); }
 };
-
-/// Coordinate d of a child's centre, counted from its parent's in edges of the parent.
-template <class Real>
-KOKKOS_INLINE_FUNCTION Real child_offset(Cell const& parent, Cell const& child, int d) {
-  return Real(child.centre[d] - parent.centre[d]) * (Real(1) / Real(parent.edge()));
-}
 
 /// A body in tree order: position relative to its leaf, and its charge.
 template <class Real>

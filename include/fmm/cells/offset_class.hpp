@@ -8,7 +8,7 @@
 // equal but for their signs are of one class: the 316 offsets of the classic lists are 56.
 #pragma once
 
-#include "cell.hpp"
+#include "geometry.hpp"
 
 namespace fmm {
 
@@ -23,13 +23,12 @@ struct OffsetClass {
   KOKKOS_INLINE_FUNCTION static OffsetClass of(Cell const& target, Cell const& source) {
     const int difference = source.level - target.level;
     if (difference < -levels || difference > levels) return {-1};
-    const int half_edge_bits = grid_bits - 1 - (difference > 0 ? source : target).level;
+    const int smaller = (difference > 0 ? source : target).level;
     int number = difference + levels;
     for (int d = 0; d < 3; ++d) {
-      const std::int32_t x = target.centre[d] - source.centre[d];
-      const std::int32_t offset = (x < 0 ? -x : x) >> half_edge_bits;
-      if (offset >= reach) return {-1};
-      number = number * reach + offset;
+      const std::int32_t x = offset(target, source, d), apart = half_edges(x < 0 ? -x : x, smaller);
+      if (apart >= reach) return {-1};
+      number = number * reach + apart;
     }
     return {number};
   }
@@ -37,7 +36,7 @@ struct OffsetClass {
   /// Bit d is set where the target's centre is on the negative side of axis d.
   KOKKOS_INLINE_FUNCTION static int reflection(Cell const& target, Cell const& source) {
     int bits = 0;
-    for (int d = 0; d < 3; ++d) bits |= (target.centre[d] < source.centre[d]) << d;
+    for (int d = 0; d < 3; ++d) bits |= (offset(target, source, d) < 0) << d;
     return bits;
   }
 

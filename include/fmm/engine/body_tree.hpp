@@ -6,6 +6,8 @@
 // which are relative to its leaf (cells/cell.hpp), and for `positions`.
 #pragma once
 
+#include "../cells/sets.hpp"
+#include "../errors.hpp"
 #include "../precision.hpp"
 #include "../tree/octree.hpp"
 
@@ -38,5 +40,27 @@ struct BodyTree {
       positions;        ///< in place of `bodies`, from the root's corner; DirectSum only
   ChargeFacts charges;  ///< in whose unit the bodies' charges are
 };
+
+/// Targets and sources: one set of bodies, or two with the sources at a shift (cells/sets.hpp). What operators are
+/// called with.
+template <class Space, class Precision, class Shift = OneSet>
+struct BodySets {
+  static constexpr bool one_set = std::is_same_v<Shift, OneSet>;
+  BodyTree<Space, Precision> const &targets, &sources;
+  Shift shift = {};
+
+  auto cells() const { return cells_of_sets(targets.octree.cells, sources.octree.cells, shift); }
+  auto bodies() const { return of_sets<Shift>(targets.bodies, sources.bodies); }
+  auto low() const { return of_sets<Shift>(targets.low, sources.low); }
+};
+
+/// Throws unless the trees of two sets are over one cube: their cells are in one grid then.
+FMM_SELDOM inline void check_one_cube(Cube const& targets, Cube const& sources) {
+  bool one = targets.edge == sources.edge;
+  for (int d = 0; d < 3; ++d) one = one && targets.low[d] == sources.low[d];
+  if (!one)
+    throw InvalidArgument("the root of the sources' tree", "another cube",
+                          "that of the targets' tree");
+}
 
 }  // namespace fmm::engine

@@ -28,12 +28,13 @@ void charges_stage(Space const& space, Workspace<Space, Precision>& memory,
   if (report) add_work(*report, "charges", tree.size);
 }
 
-/// Sums of the tree's bodies, made with a length as unit, into the caller's order.
+/// Sums of the tree's bodies, made with a length and a charge as units, into the caller's order.
 template <class Space, class Precision, class Potential, class Field>
 void results_stage(Space const& space, BodyTree<Space, Precision> const& tree,
                    Array<Sums<sum_t<Precision>>, Space> sums, KernelProfile const& kernel,
-                   double length, Potential const& potential, Field const& field, Report* report) {
-  const double unit = kernel.potential_unit(length) * tree.charges.unit;
+                   double length, double charge, Potential const& potential, Field const& field,
+                   Report* report) {
+  const double unit = kernel.potential_unit(length) * charge;
   stage(space, report, "results", [&] {
     give_results(space, sums, gathers_results_v<Space> ? tree.place : tree.permutation, unit,
                  unit / length, potential, field);

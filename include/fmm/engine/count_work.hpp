@@ -10,8 +10,8 @@
 namespace fmm::engine {
 
 /// Bodies of the cells in a row of a list.
-template <class Space>
-KOKKOS_FUNCTION std::int64_t bodies_in_row(Array<Cell, Space> const& cells, Csr<Space> const& list,
+template <class Cells, class Space>
+KOKKOS_FUNCTION std::int64_t bodies_in_row(Cells const& cells, Csr<Space> const& list,
                                            std::int64_t row) {
   std::int64_t bodies = 0;
   const Offset count = list.length(row);
@@ -22,21 +22,22 @@ KOKKOS_FUNCTION std::int64_t bodies_in_row(Array<Cell, Space> const& cells, Csr<
 
 /// Pairs of bodies, of a body with a cell's multipole, and of a body with a cell's local expansion, in the
 /// lists of cell i.
-template <class Space>
+template <class Space, class Cells = Array<Cell, Space>>
 struct CountPairs {
-  Array<Cell, Space> cells;
+  Cells cells;
   InteractionLists<Space> lists;
   bool m2l_at_bodies;
 
   KOKKOS_FUNCTION void operator()(std::int64_t i, std::int64_t& pairs, std::int64_t& m2p_pairs,
                                   std::int64_t& p2l_pairs) const {
     auto const& [m2l, p2l, m2p, p2p] = lists;
-    const std::int64_t bodies = cells(i).body_count;
-    for (Offset k = p2p.offsets(i); k < p2p.offsets(i + 1); ++k)
-      pairs +=
-          bodies * (p2p.entries(k) == CellIndex(i) ? bodies - 1 : cells(p2p.entries(k)).body_count);
+    const std::int64_t bodies = targets_of(cells)(i).body_count;
+    for (Offset k = p2p.offsets(i); k < p2p.offsets(i + 1); ++k) {
+      const bool is_self = is_one_set_v<Cells> && p2p.entries(k) == CellIndex(i);
+      pairs += bodies * (is_self ? bodies - 1 : sources_of(cells)(p2p.entries(k)).body_count);
+    }
     m2p_pairs += bodies * (m2p.length(i) + (m2l_at_bodies ? m2l.length(i) : 0));
-    p2l_pairs += bodies_in_row(cells, p2l, i);
+    p2l_pairs += bodies_in_row(sources_of(cells), p2l, i);
   }
 };
 
@@ -49,26 +50,30 @@ void count_pairs(std::int64_t pairs, Report& report) {
 }
 
 /// Counts and flops of both.
-template <class Expansion, class FarFieldScheme, class Want, class Space, class Precision>
-void count_tree_work(Space const& space, PlanData<Space, Precision> const& plan, Report& report) {
+template <class Expansion, class FarFieldScheme, class Want, class Space, class Precision,
+          class Shift>
+void count_tree_work(Space const& space, Workspace<Space, Precision> const& memory,
+                     BodySets<Space, Precision, Shift> const& sets,
+                     InteractionLists<Space> const& lists, Report& report) {
   constexpr bool has_locals = has_locals_v<FarFieldScheme>;
   std::int64_t pairs = 0, m2p_pairs = 0, p2l_pairs = 0;
-  Kokkos::parallel_reduce("fmm::count", range(space, plan.tree.octree.cells.extent(0)),
-                          CountPairs<Space>{plan.tree.octree.cells, plan.lists, !has_locals}, pairs,
-                          m2p_pairs, p2l_pairs);
+  const std::int64_t cells = sets.targets.octree.cells.extent(0);
+  Kokkos::parallel_reduce(
+      "fmm::count", range(space, cells),
+      CountPairs<Space, decltype(sets.cells())>{sets.cells(), lists, !has_locals}, pairs, m2p_pairs,
+      p2l_pairs);
   using Real = real_t<Precision>;
   const auto flops = body_flops<basis_t<Expansion>, Real, Want::potential, Want::field>();
   const auto translations = translation_flops<Expansion, Real>();
-  const std::int64_t cells = plan.tree.octree.cells.extent(0);
-  add_work(report, "p2m", plan.tree.size, flops.p2m);
-  add_work(report, "m2m", cells - 1, translations.m2m);
+  add_work(report, "p2m", sets.sources.size, flops.p2m);
+  add_work(report, "m2m", std::int64_t(sets.sources.octree.cells.extent(0)) - 1, translations.m2m);
   if constexpr (has_locals) {
-    report.m2l += std::int64_t(plan.lists.m2l.entries.extent(0));
-    FarFieldScheme::template count<Expansion>(space, plan.memory, plan.lists.m2l, report);
+    report.m2l += std::int64_t(lists.m2l.entries.extent(0));
+    FarFieldScheme::template count<Expansion>(space, memory, lists.m2l, report);
     if (p2l_pairs > 0) add_work(report, "p2l", p2l_pairs, flops.p2l);
     report.p2l += p2l_pairs;
     add_work(report, "l2l", cells - 1, translations.l2l);
-    add_work(report, "l2p", plan.tree.size, flops.l2p);
+    add_work(report, "l2p", sets.targets.size, flops.l2p);
   }
   if (m2p_pairs > 0) add_work(report, "m2p", m2p_pairs, flops.m2p);
   report.m2p += m2p_pairs;

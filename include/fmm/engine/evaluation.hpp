@@ -29,56 +29,76 @@ using WantedOf = Wanted<!std::is_same_v<Potential, None>, !std::is_same_v<Field,
 /// what the first has made.
 ///
 ///     evaluation.take_charges(charges)   charges into tree order
-///     evaluation.upward(..)              P2M and M2M: evaluation.multipoles() of all cells
+///     evaluation.upward(..)              P2M and M2M: evaluation.multipoles() of all the sources' cells
 ///     (lists, where they wait for charges or multipoles)
-///     evaluation.interact()              M2L and P2L: evaluation.locals() of all cells
-///     evaluation.downward()              L2L, L2P and M2P: evaluation.sums() of all bodies
+///     evaluation.interact()              M2L and P2L: evaluation.locals() of all the targets' cells
+///     evaluation.downward()              L2L, L2P and M2P: evaluation.sums() of all targets
 ///     evaluation.near_field(..)          P2P, added to the sums
 ///     evaluation.give_results(..)        sums into the caller's order and units
 ///
 /// Expansion, FarFieldScheme   of the far field; without local expansions (a treecode) interact does nothing, and
 ///                             downward adds M2P
 /// Want                        Wanted<potential, field>
+/// Shift                       OneSet: targets are the sources, in their place; NoShift or GridShift: sources are
+///                             another set, or the same one at a shift (cells/sets.hpp)
 ///
 /// Everything but near_field is the same for all pair kernels, and compiled once for them. Work is asynchronous in
 /// `space` but for one reduction over the charges.
-template <class Expansion, class FarFieldScheme, class Want, class Space, class Precision>
+template <class Expansion, class FarFieldScheme, class Want, class Space, class Precision,
+          class Shift = OneSet>
 class Evaluation {
   using Real = real_t<Precision>;
   using Sum = sum_t<Precision>;
   using Plan = PlanData<Space, Precision>;
+  static constexpr bool one_set = std::is_same_v<Shift, OneSet>;
   static constexpr bool has_locals = has_locals_v<FarFieldScheme>,
                         only_m2l = has_only_m2l_scheme_v<FarFieldScheme>;
 
  public:
-  Evaluation(Space const& space, Plan& plan, KernelProfile kernel, Report* report)
+  /// On one set of bodies, with the plan's lists as they are when a step needs them.
+  Evaluation(Space const& space, Plan& plan, KernelProfile kernel, Report* report) requires one_set
+      : Evaluation(space, plan, plan, {}, plan.lists, std::move(kernel), report) {}
+
+  /// On two, with these lists of build_lists_of_two. The sources' plan has the memory of their multipoles, the targets'
+  /// plan that of everything else. The plans may be the same one, if there is a shift.
+  Evaluation(Space const& space, Plan& targets, Plan& sources, Shift shift,
+             InteractionLists<Space> const& lists, KernelProfile kernel, Report* report)
       : space_(space),
-        tree_(plan.tree),
-        plan_(plan),
-        memory_(plan.memory),
+        targets_(targets.tree),
+        sources_(sources.tree),
+        shift_(shift),
+        lists_(lists),
+        memory_(targets.memory),
+        memory_of_sources_(sources.memory),
         kernel_(std::move(kernel)),
-        length_(kernel_.rescalable ? plan.tree.cube.edge : 1),
+        length_(kernel_.rescalable ? targets.tree.cube.edge : 1),
         report_(report) {}
 
-  /// (N) charges into tree order. Throws InvalidArgument for charges that are not allowed, and for ranges that the
-  /// results' types have no room for, before anything is written.
+  /// (N) charges of the sources into tree order. Throws InvalidArgument for charges that are not allowed, and for
+  /// ranges that the results' types have no room for, before anything is written.
   template <class Potential, class Field, class Charges>
   void take_charges(Charges const& charges) {
     constexpr bool clears = !has_locals;  // else L2P sets the sums
-    charges_stage<Potential, Field>(space_, memory_, tree_, kernel_, charges, tree_.bodies, clears,
-                                    report_);
+    charges_stage<Potential, Field>(space_, memory_of_sources_, sources_, kernel_, charges,
+                                    sources_.bodies, clears && one_set, report_);
+    if constexpr (!one_set) {
+      memory_.sums.resize(targets_.size);
+      if constexpr (clears) Kokkos::deep_copy(space_, sums(), Sums<Sum>{});
+    }
   }
 
   /// The multipoles of all cells. `lists_follow`: the lists are made after them.
   void upward(bool lists_follow) {
-    auto const& octree = tree_.octree;
+    auto const& octree = sources_.octree;
+    const std::size_t numbers = coefficients(sources_);
     const bool sums_come_later =
-        has_locals &&
-        (only_m2l || (lists_follow ? coefficients() >= memory_.numbers_in_sums(tree_.size)
-                                   : plan_.lists.m2p.entries.extent(0) == 0));
-    multipoles_ = memory_.place_multipoles(coefficients(), tree_.size, sums_come_later);
-    stage(space_, report_, "p2m",
-          [&] { p2m<Expansion>(space_, octree.cells, octree.leaves, tree_.bodies, multipoles_); });
+        one_set && has_locals &&
+        (only_m2l || (lists_follow ? numbers >= memory_.numbers_in_sums(sources_.size)
+                                   : lists_.m2p.entries.extent(0) == 0));
+    multipoles_ = memory_of_sources_.place_multipoles(numbers, sources_.size, sums_come_later);
+    stage(space_, report_, "p2m", [&] {
+      p2m<Expansion>(space_, octree.cells, octree.leaves, sources_.bodies, multipoles_);
+    });
     stage(space_, report_, "m2m", [&] {
       for (int level = octree.depth - 1; level >= 0; --level)
         m2m<Expansion>(space_, octree.cells, octree.parents_of(level), multipoles_);
@@ -90,21 +110,21 @@ class Evaluation {
   /// What acts on the cells themselves, as local expansions.
   void interact() {
     if constexpr (has_locals) {
-      keeps_ = has_m2p() && memory_.are_in_sums();
+      keeps_ = one_set && has_m2p() && memory_.are_in_sums();
       if constexpr (!only_m2l)
         if (keeps_) {  // M2P comes after L2P, which sets the sums
           memory_.multipoles.lend({});
           stage(space_, report_, "m2p", [&] {
-            staged_ = keep_multipoles<Expansion>(space_, plan_.lists.m2p, multipoles_,
-                                                 memory_.multipoles);
+            staged_ =
+                keep_multipoles<Expansion>(space_, lists_.m2p, multipoles_, memory_.multipoles);
           });
         }
       if (has_m2p() && !keeps_)  // staged multipoles come into the same memory
-        memory_.locals.resize(
-            std::max(coefficients(), staged_numbers<Expansion>(tree_.octree.cells.extent(0))));
-      locals_ = memory_.locals.resize(coefficients());
-      set_locals<Expansion, FarFieldScheme>(space_, memory_, tree_, plan_.lists, multipoles_,
-                                            locals_, report_);
+        memory_.locals.resize(std::max(coefficients(targets_),
+                                       staged_numbers<Expansion>(sources_.octree.cells.extent(0))));
+      locals_ = memory_.locals.resize(coefficients(targets_));
+      set_locals<Expansion, FarFieldScheme>(space_, memory_, sets(), lists_, multipoles_, locals_,
+                                            report_);
     }
   }
   /// As multipoles, from interact to downward.
@@ -112,53 +132,59 @@ class Evaluation {
 
   /// The far field's sums of all bodies, in units of the cube.
   void downward() {
-    auto const& octree = tree_.octree;
+    auto const& octree = targets_.octree;
     if constexpr (has_locals) {
       pass_locals_down<Expansion>(space_, octree, locals_, report_);
       stage(space_, report_, "l2p", [&] {
-        l2p<Expansion, Want>(space_, octree.cells, octree.tiles, tree_.bodies, locals_, sums());
+        l2p<Expansion, Want>(space_, octree.cells, octree.tiles, targets_.bodies, locals_, sums());
       });
     }
     if constexpr (!has_locals || !only_m2l)
       if (!has_locals || has_m2p())
         stage(space_, report_, "m2p", [&] {
           if (!keeps_) staged_ = stage_multipoles<Expansion>(space_, multipoles_, memory_.locals);
-          m2p<Expansion, Want>(space_, octree.cells, octree.tiles, plan_.lists.m2p,
-                               has_locals ? Csr<Space>{} : plan_.lists.m2l, tree_.bodies, staged_,
+          m2p<Expansion, Want>(space_, sets().cells(), octree.tiles, lists_.m2p,
+                               has_locals ? Csr<Space>{} : lists_.m2l, targets_.bodies, staged_,
                                sums(),
-                               split_long_rows(space_, memory_, octree, octree.tiles,
-                                               plan_.lists.m2p, Tuning<Space, Real>::m2p_segment));
+                               split_long_rows(space_, memory_, octree, octree.tiles, lists_.m2p,
+                                               Tuning<Space, Real>::m2p_segment));
         });
   }
-  /// Of all bodies in tree order; from downward on.
-  Array<Sums<Sum>, Space> sums() const { return memory_.sums.view(tree_.size); }
+  /// Of all targets in tree order; from downward on.
+  Array<Sums<Sum>, Space> sums() const { return memory_.sums.view(targets_.size); }
 
   /// Adds the near field.
   template <class Kernel>
   void near_field(Kernel const& kernel, Options const& options) {
     stage(space_, report_, "p2p", [&] {
-      add_near_field<Want>(space_, memory_, tree_, in_units_of(length_, kernel), tree_.octree.tiles,
-                           plan_.lists.p2p, sums(), options);
+      add_near_field<Want>(space_, memory_, sets(), in_units_of(length_, kernel),
+                           targets_.octree.tiles, lists_.p2p, sums(), options);
     });
   }
 
-  /// (N) potential and (N,3) field, or None.
+  /// (N) potential and (N,3) field of the targets, or None.
   template <class Potential, class Field>
   void give_results(Potential const& potential, Field const& field) {
-    results_stage(space_, tree_, sums(), kernel_, length_, potential, field, report_);
-    if (report_) count_tree_work<Expansion, FarFieldScheme, Want>(space_, plan_, *report_);
+    results_stage(space_, targets_, sums(), kernel_, length_, sources_.charges.unit, potential,
+                  field, report_);
+    if (report_)
+      count_tree_work<Expansion, FarFieldScheme, Want>(space_, memory_, sets(), lists_, *report_);
   }
 
  private:
-  std::size_t coefficients() const {
-    return tree_.octree.cells.extent(0) * row_length(Expansion::size);
+  using Tree = BodyTree<Space, Precision>;
+  static std::size_t coefficients(Tree const& tree) {
+    return tree.octree.cells.extent(0) * row_length(Expansion::size);
   }
-  bool has_m2p() const { return !only_m2l && plan_.lists.m2p.entries.extent(0) > 0; }
+  bool has_m2p() const { return !only_m2l && lists_.m2p.entries.extent(0) > 0; }
+  BodySets<Space, Precision, Shift> sets() const { return {targets_, sources_, shift_}; }
 
   Space const& space_;
-  BodyTree<Space, Precision>& tree_;
-  Plan& plan_;
-  Workspace<Space, Precision>& memory_;
+  Tree& targets_;
+  Tree& sources_;  ///< in which charges are put
+  Shift shift_;
+  InteractionLists<Space> const& lists_;
+  Workspace<Space, Precision>&memory_, &memory_of_sources_;
   KernelProfile kernel_;
   double length_;  ///< unit of length of the sums
   Report* report_;
@@ -183,7 +209,8 @@ void evaluate_all_pairs(Space const& space, PlanData<Space, Precision>& plan, Ke
                              sample ? sample->tiles : tree.octree.tiles, plan.facts.all_pairs_shape,
                              sums);
   });
-  results_stage(space, tree, sums, profile_of(kernel), length, potential, field, report);
+  results_stage(space, tree, sums, profile_of(kernel), length, tree.charges.unit, potential, field,
+                report);
   const auto targets = sample ? std::int64_t(sample->bodies.size()) : tree.size;
   if (report) count_pairs<Want>(targets * (tree.size - 1), *report);
 }

@@ -20,8 +20,8 @@ namespace fmm::engine {
 /// entry, unless the scheme has a way of its own (batched_gemm.hpp).
 template <class Translation>
 struct FarFieldBy {
-  template <class Expansion, class Space, class Precision, class Real>
-  static void m2l(Space const& space, Workspace<Space, Precision>&, Array<Cell, Space> cells,
+  template <class Expansion, class Space, class Precision, class Cells, class Real>
+  static void m2l(Space const& space, Workspace<Space, Precision>&, Cells const& cells,
                   Csr<Space> list, Array<Real, Space> multipoles, Array<Real, Space> locals) {
     kernels::m2l<Expansion>(space, cells, list, multipoles, locals);
   }
@@ -46,20 +46,20 @@ inline constexpr bool has_only_m2l_scheme_v = false;
 template <class FarFieldScheme>
 inline constexpr bool has_only_m2l_scheme_v<OnlyM2L<FarFieldScheme>> = true;
 
-/// What acts on each cell itself, set as its local expansion: M2L and P2L.
-template <class Expansion, class FarFieldScheme, class Space, class Precision, class Real>
+/// What acts on each of the targets' cells itself, set as its local expansion: M2L and P2L.
+template <class Expansion, class FarFieldScheme, class Space, class Precision, class Shift,
+          class Real>
 void set_locals(Space const& space, Workspace<Space, Precision>& memory,
-                BodyTree<Space, Precision> const& tree, InteractionLists<Space> const& lists,
+                BodySets<Space, Precision, Shift> const& sets, InteractionLists<Space> const& lists,
                 Array<Real, Space> multipoles, Array<Real, Space> locals, Report* report) {
-  auto const& octree = tree.octree;
   stage(space, report, "m2l", [&] {
-    FarFieldScheme::template m2l<Expansion>(space, memory, octree.cells, lists.m2l, multipoles,
+    FarFieldScheme::template m2l<Expansion>(space, memory, sets.cells(), lists.m2l, multipoles,
                                             locals);
   });
   if constexpr (!has_only_m2l_scheme_v<FarFieldScheme> && has_p2l<basis_t<Expansion>>())
     if (lists.p2l.entries.extent(0) > 0)
       stage(space, report, "p2l",
-            [&] { p2l<Expansion>(space, octree.cells, lists.p2l, tree.bodies, locals); });
+            [&] { p2l<Expansion>(space, sets.cells(), lists.p2l, sets.sources.bodies, locals); });
 }
 
 /// Adds to each cell's local expansion those of the cells above it: L2L.
@@ -84,7 +84,8 @@ void set_far_field_of(Space const& space, Workspace<Space, Precision>& memory,
   const std::size_t coefficients = octree.cells.extent(0) * row_length(Expansion::size);
   const auto multipoles = memory.multipoles.view(coefficients),
              locals = memory.locals.resize(coefficients);
-  set_locals<Expansion, FarFieldScheme>(space, memory, tree, lists, multipoles, locals, nullptr);
+  set_locals<Expansion, FarFieldScheme>(space, memory, BodySets<Space, Precision>{tree, tree},
+                                        lists, multipoles, locals, nullptr);
   pass_locals_down<Expansion>(space, octree, locals, nullptr);
   l2p<Expansion, Want>(space, octree.cells, tiles, tree.bodies, locals, sums);
   if (lists.m2p.entries.extent(0) > 0)

@@ -41,9 +41,11 @@ struct FarFieldInOrders {
             k == parts ? part<Offset, Space>(offsets, 1, rows) : end_of(k), list.entries};
   }
 
-  template <class Expansion, class Space, class Precision, class Real>
-  static void m2l(Space const& space, Workspace<Space, Precision>& memory, Array<Cell, Space> cells,
+  template <class Expansion, class Space, class Precision, class Cells, class Real>
+  static void m2l(Space const& space, Workspace<Space, Precision>& memory, Cells const& cells,
                   Csr<Space> list, Array<Real, Space> multipoles, Array<Real, Space> locals) {
+    static_assert(is_one_set_v<Cells>,
+                  "fmm: VariableOrder is for targets that are the sources, in their place");
     m2l_of<Expansion, Expansion>(space, cells, part_of_rows(memory, list, parts), multipoles,
                                  locals);
     int k = 0;

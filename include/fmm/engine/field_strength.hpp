@@ -36,7 +36,7 @@ struct AddNearest {
 
   KOKKOS_FUNCTION void operator()(std::int64_t i) const {
     const float charge = charges(0) / float(cells(0).body_count),
-                edge = 1 / float(std::int32_t(1) << cells(i).level),
+                edge = edge_of_level<float>(cells(i).level),
                 d = edge / std::cbrt(float(cells(i).body_count));
     fields(i) = scale * (fields(i) + 2.6f * charge / (d * d));
   }
@@ -132,10 +132,9 @@ struct BodiesInCube {
   Array<Body<double>, Space> out;
 
   KOKKOS_FUNCTION void operator()(std::int64_t i) const {
-    constexpr double unit = 1.0 / double(std::int32_t(1) << grid_bits);
     const Tile tile = tiles(i);
     const Cell cell = cells(tile.cell);
-    const double edge = cell.edge() * unit;
+    const double edge = in_root_edges<double>(cell.edge());
     for (BodyIndex b = tile.first; b < tile.first + tile.count; ++b) {
       Body<double> body{bodies(b).x, bodies(b).y, bodies(b).z, bodies(b).q};
       if (low.extent(0) > 0) {
@@ -143,8 +142,9 @@ struct BodiesInCube {
         body.y += low(b).y;
         body.z += low(b).z;
       }
-      out(b) = {cell.centre[0] * unit + body.x * edge, cell.centre[1] * unit + body.y * edge,
-                cell.centre[2] * unit + body.z * edge, body.q};
+      out(b) = {in_root_edges<double>(cell.centre[0]) + body.x * edge,
+                in_root_edges<double>(cell.centre[1]) + body.y * edge,
+                in_root_edges<double>(cell.centre[2]) + body.z * edge, body.q};
     }
   }
 };
@@ -173,7 +173,8 @@ struct ChooseBodies {
     chosen(i) = body;
     squares(i) = x * x + y * y + z * z;
     const Cell cell = coarse.cells(tile.cell);
-    const double edge = std::ldexp(1.0, -cell.level), d = edge / std::cbrt(double(cell.body_count));
+    const double edge = edge_of_level<double>(cell.level),
+                 d = edge / std::cbrt(double(cell.body_count));
     neighbours(i) = charges(tile.cell) / (double(cell.body_count) * d * d);
   }
 };

@@ -81,6 +81,17 @@ CellMeasures<Space> measure_for_lists(Space const& space, Workspace<Space, Preci
   return measures;
 }
 
+/// What a criterion may depend on.
+template <class Shape>
+CriterionOptions criterion_options(Options const& options, FarFieldRule far) {
+  return {options.theta.value_or(0),
+          options.pair_error.value_or(0),
+          far.order,
+          Shape::pairs_per_m2l(far.order),
+          Shape::pairs_per_m2p(far.order),
+          far.has_p2l ? Shape::pairs_per_p2l(far.order) : std::numeric_limits<double>::infinity()};
+}
+
 /// Interaction lists by the dual traversal; of `wanted` targets, as in DualWalk.
 template <class Traversal, class Space, class Precision>
 InteractionLists<Space> build_dual_lists(Space const& space, Workspace<Space, Precision>& memory,
@@ -91,17 +102,11 @@ InteractionLists<Space> build_dual_lists(Space const& space, Workspace<Space, Pr
   using Shape = Tuning<Space, real_t<Precision>>;
   using Criterion = typename Traversal::criterion;
   memory.gemm.kept.forget();
-  const CriterionOptions known{
-      options.theta.value_or(0),
-      options.pair_error.value_or(0),
-      far.order,
-      Shape::pairs_per_m2l(far.order),
-      Shape::pairs_per_m2p(far.order),
-      far.has_p2l ? Shape::pairs_per_p2l(far.order) : std::numeric_limits<double>::infinity()};
+  const auto known = criterion_options<Shape>(options, far);
   auto const& octree = tree.octree;
-  const auto lists =
-      dual_lists(space, memory.traversal, octree, make_criterion<Criterion>(known), measures,
-                 rounded_up(in_edges(far, tree.cube)), far.has_p2l, Shape::list_team, wanted);
+  const auto lists = dual_lists(
+      space, memory.traversal, octree, octree, make_criterion<Criterion>(known), measures,
+      rounded_up(in_edges(far, tree.cube)), far.has_p2l, Shape::list_team, wanted);
   if constexpr (has_lower_orders_v<Criterion>)
     order_rows<Criterion>(
         space, octree.cells, known, measures, lists.m2l,
@@ -121,6 +126,47 @@ InteractionLists<Space> build_lists_by_radii(Space const& space,
                                    measure_for_lists<ByRadii>(space, memory, tree, far), wanted);
 }
 
+/// Interaction lists of two sets, whose trees are over one cube; both have radii if the criterion uses them. The lists are
+/// in the targets' `memory`, whose sums are lost. A criterion may know the geometry alone: how strong the field of another
+/// set is around a target is not known.
+template <class Traversal, class Space, class Precision, class Shift>
+InteractionLists<Space> build_lists_of_two(Space const& space, Workspace<Space, Precision>& memory,
+                                           Workspace<Space, Precision>& memory_of_sources,
+                                           BodySets<Space, Precision, Shift> const& sets,
+                                           Options const& options, FarFieldRule far) {
+  using Shape = Tuning<Space, real_t<Precision>>;
+  constexpr auto traits = traits_v<Traversal>;
+  static_assert(!BodySets<Space, Precision, Shift>::one_set &&
+                !std::is_same_v<Traversal, AllPairs>);
+  static_assert(!traits.uses_charges && !traits.uses_field && !traits.uses_powers,
+                "fmm: targets that are another set than the sources, or sources at a shift, need a "
+                "criterion that uses neither charges nor fields nor powers");
+  auto const& [targets, sources, shift] = sets;
+  check_one_cube(targets.cube, sources.cube);
+  memory.gemm.kept.forget();
+  memory.traversal.borrow(Lender<Space>(memory.sums.view()),
+                          std::int64_t(targets.octree.cells.extent(0)));
+  const float far_from = rounded_up(in_edges(far, targets.cube));
+  if constexpr (is_dual_v<Traversal>) {
+    using Criterion = typename Traversal::criterion;
+    static_assert(!has_lower_orders_v<Criterion>,
+                  "fmm: VariableOrder is for targets that are the sources, in their place");
+    if constexpr (std::is_same_v<Shift, GridShift> && std::is_base_of_v<CubeCriterion, Criterion>)
+      if (!shift.is_whole_edges())
+        throw InvalidArgument("the sources' shift", "a part of the root's edge",
+                              "whole edges of the root, since the lists are of cubes in one grid");
+    const TwoSets<CellMeasures<Space>> measures{
+        measure_for_lists<Traversal>(space, memory, targets, far),
+        measure_for_lists<Traversal>(space, memory_of_sources, sources, far)};
+    return dual_lists(space, memory.traversal, targets.octree, sources.octree,
+                      make_criterion<Criterion>(criterion_options<Shape>(options, far)), measures,
+                      far_from, far.has_p2l, Shape::list_team, {}, shift);
+  } else {
+    return barnes_hut_lists(space, memory.traversal, targets.octree, sources.octree, *options.theta,
+                            far_from, Shape::list_team, shift);
+  }
+}
+
 template <class Space>
 void add_list_work(Report& report, InteractionLists<Space> const& lists) {
   for (auto const* list : {&lists.m2l, &lists.p2l, &lists.m2p, &lists.p2p})
@@ -137,7 +183,7 @@ InteractionLists<Space> build_lists(Space const& space, Workspace<Space, Precisi
                                        measure_for_lists<Traversal>(space, memory, tree, far));
   } else {
     memory.gemm.kept.forget();
-    return barnes_hut_lists(space, memory.traversal, tree.octree, *options.theta,
+    return barnes_hut_lists(space, memory.traversal, tree.octree, tree.octree, *options.theta,
                             rounded_up(in_edges(far, tree.cube)),
                             Tuning<Space, real_t<Precision>>::list_team);
   }

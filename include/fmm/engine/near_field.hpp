@@ -10,22 +10,31 @@
 
 namespace fmm::engine {
 
-/// The near field's part, of the bodies in `tiles`, added to `sums`; a leaf itself is implied in its row of `list`.
-/// The kernel is in units of the cube, if it can be. The options say how sources are taken in mixed precision.
+/// The near field's part, of the targets in `tiles`, added to `sums`; of one set, a leaf itself is implied in its row of
+/// `list`. The kernel is in units of the cube, if it can be. The options say how sources are taken in mixed precision.
+template <class Want, class Space, class Precision, class Shift, class Kernel>
+void add_near_field(Space const& space, Workspace<Space, Precision>& memory,
+                    BodySets<Space, Precision, Shift> const& sets, Kernel const& kernel,
+                    Array<Tile, Space> tiles, Csr<Space> list,
+                    Array<Sums<sum_t<Precision>>, Space> sums, Options const& options) {
+  const auto parts = split_long_rows(space, memory, sets.targets.octree, tiles, list,
+                                     Tuning<Space, real_t<Precision>>::p2p_segment);
+  if constexpr (two_part_v<Precision>)
+    if (options.one_part)
+      return p2p<Want, MixedInOnePart>(space, kernel, sets.cells(), tiles, list, sets.bodies(), {},
+                                       sums, parts);
+  p2p<Want, Precision>(space, kernel, sets.cells(), tiles, list, sets.bodies(), sets.low(), sums,
+                       parts, margin_for(options.tolerance));
+}
+
+/// The same of one set.
 template <class Want, class Space, class Precision, class Kernel>
 void add_near_field(Space const& space, Workspace<Space, Precision>& memory,
                     BodyTree<Space, Precision> const& tree, Kernel const& kernel,
                     Array<Tile, Space> tiles, Csr<Space> list,
                     Array<Sums<sum_t<Precision>>, Space> sums, Options const& options) {
-  auto const& octree = tree.octree;
-  const auto parts = split_long_rows(space, memory, octree, tiles, list,
-                                     Tuning<Space, real_t<Precision>>::p2p_segment);
-  if constexpr (two_part_v<Precision>)
-    if (options.one_part)
-      return p2p<Want, MixedInOnePart>(space, kernel, octree.cells, tiles, list, tree.bodies, {},
-                                       sums, parts);
-  p2p<Want, Precision>(space, kernel, octree.cells, tiles, list, tree.bodies, tree.low, sums, parts,
-                       margin_for(options.tolerance));
+  add_near_field<Want>(space, memory, BodySets<Space, Precision>{tree, tree}, kernel, tiles, list,
+                       sums, options);
 }
 
 }  // namespace fmm::engine

@@ -33,7 +33,7 @@ inline float rounded_up(double distance) { return float(distance) * 1.000001f; }
 /// the root: what smaller leaves save in pairs they cost in list entries.
 inline int deepest_level(double far_from) {
   int level = max_tree_depth;
-  while (level > 0 && std::ldexp(8.0, -level) < far_from) --level;
+  while (level > 0 && 8 * edge_of_level<double>(level) < far_from) --level;
   return level;
 }
 

@@ -3,6 +3,7 @@
 // time from the root down.
 #pragma once
 
+#include "../cells/geometry.hpp"
 #include "mapping/gather_steps.hpp"
 
 namespace fmm::kernels {
@@ -25,7 +26,7 @@ struct L2L {
       const Cell child = cells(first + (l < count ? l : 0));
       const Cell& above = cells(child.parent);
       parent.row[l] = locals.data() + std::int64_t(child.parent) * row;
-      for (int d = 0; d < 3; ++d) shift[d][l] = child_offset<Real>(above, child, d);
+      for (int d = 0; d < 3; ++d) shift[d][l] = centre_in<Real>(above, child, d);
     }
     using T = LaneTraits<V>;
     V L[size];
@@ -54,9 +55,9 @@ struct L2LInSteps {
         [&](int i) {
           const Cell child = cells(first + i);
           Cell const& above = cells(child.parent);
-          return Route<Real>::l2l(child_offset<Real>(above, child, 0),
-                                  child_offset<Real>(above, child, 1),
-                                  child_offset<Real>(above, child, 2));
+          return Route<Real>::l2l(centre_in<Real>(above, child, 0),
+                                  centre_in<Real>(above, child, 1),
+                                  centre_in<Real>(above, child, 2));
         });
     for (int i = team.rank / warp; i < count; i += Team::warps)
       for (int k = team.rank % warp; k < size; k += warp)

@@ -36,7 +36,7 @@ struct L2P {
         staged[k] = L[k];
     }
     team.team_barrier();
-    const Real per_edge = Real(std::int32_t(1) << cells(tile.cell).level);
+    const Real per_edge = edges_of_level<Real>(cells(tile.cell).level);
     for (int i = team.team_rank() * W; i < tile.count; i += team.team_size() * W) {
       const int count = tile.count - i < W ? tile.count - i : W;
       const LaneBodies<V> body(&bodies(tile.first + i), count);

@@ -7,11 +7,13 @@
 // every thread sums one target coefficient over the chunk.
 #pragma once
 
+#include "../cells/geometry.hpp"
+#include "../cells/sets.hpp"
 #include "mapping/gather_steps.hpp"
 
 namespace fmm::kernels {
 
-/// Geometry of the pairs (target, source l) in cube units, one a lane.
+/// Geometry of the pairs (target, source l) in edges of the root, one a lane.
 template <class V>
 struct PairGeometry {
   using Real = lane_scalar_t<V>;
@@ -19,22 +21,23 @@ struct PairGeometry {
   Real d[3][W], edge[W];
 
   KOKKOS_INLINE_FUNCTION void set(int l, Cell const& target, Cell const& source) {
-    const Real unit = Real(1) / Real(std::int32_t(1) << grid_bits);
-    for (int i = 0; i < 3; ++i) d[i][l] = Real(target.centre[i] - source.centre[i]) * unit;
-    edge[l] = Real(source.edge()) * unit;
+    for (int i = 0; i < 3; ++i) d[i][l] = offset_in_root<Real>(target, source, i);
+    edge[l] = in_root_edges<Real>(source.edge());
   }
   KOKKOS_INLINE_FUNCTION V axis(int i) const { return LaneTraits<V>::load(d[i]); }
   KOKKOS_INLINE_FUNCTION V source_edge() const { return LaneTraits<V>::load(edge); }
 };
 
-/// `Row` numbers from one expansion to the next; if Adds, to local expansions that are there.
+/// `Row` numbers from one expansion to the next; if Adds, to local expansions that are there. `Cells` of one set or of
+/// two (cells/sets.hpp).
 template <class Space, class Expansion, class Real, class List = Csr<Space>,
-          int Row = row_length(Expansion::size), bool Adds = false>
+          int Row = row_length(Expansion::size), bool Adds = false,
+          class Cells = Array<Cell, Space>>
 struct M2L {
   using real = Real;
   static constexpr int size = Expansion::size, row = Row;
   static constexpr bool adds = Adds;
-  Array<Cell, Space> cells;
+  Cells cells;
   List list;
   Array<Real, Space> multipoles, locals;
 
@@ -49,37 +52,35 @@ struct M2L {
     return multipoles.data() + std::int64_t(list.entries(list.begin(owner) + item)) * row;
   }
   KOKKOS_FUNCTION Route<Real> route(int owner, std::int64_t item) const {
-    const Cell target = cells(owner);
-    const Real unit = Real(1) / Real(std::int32_t(1) << grid_bits);
+    const Cell target = targets_of(cells)(owner);
     PairGeometry<Real> pair;
-    pair.set(0, target, cells(list.entries(list.begin(owner) + item)));
+    pair.set(0, target, sources_of(cells)(list.entries(list.begin(owner) + item)));
     return Route<Real>::m2l(pair.axis(0), pair.axis(1), pair.axis(2), pair.source_edge(),
-                            Real(target.edge()) * unit);
+                            in_root_edges<Real>(target.edge()));
   }
 
   template <class V>
   KOKKOS_FUNCTION void add(int owner, std::int64_t first, int count, V* sum) const {
     constexpr int W = lane_count_v<V>;
-    const Cell target = cells(owner);
+    const Cell target = targets_of(cells)(owner);
     const Offset entry = list.begin(owner) + first;
     LaneRows<V> source;
     PairGeometry<V> pair;
     for (int l = 0; l < W; ++l) {
       const CellIndex s = list.entries(entry + (l < count ? l : 0));
       source.row[l] = multipoles.data() + std::int64_t(s) * row;
-      pair.set(l, target, cells(s));
+      pair.set(l, target, sources_of(cells)(s));
     }
-    const Real unit = Real(1) / Real(std::int32_t(1) << grid_bits);
     V a[size];
     source.template load<size>(count, a);
     Expansion::m2l(pair.axis(0), pair.axis(1), pair.axis(2), pair.source_edge(),
-                   V(Real(target.edge()) * unit), a);
+                   V(in_root_edges<Real>(target.edge())), a);
     FMM_UNROLL
     for (int k = 0; k < loop_end<size>(size); ++k) sum[k] += a[k];
   }
 };
 
-template <class Space, class Real, int Order>
+template <class Space, class Real, int Order, class Cells = Array<Cell, Space>>
 struct M2LStaged {
   using V = Lanes<Space, Real>;
   static constexpr int W = lane_count_v<V>;
@@ -97,7 +98,7 @@ struct M2LStaged {
     return (chunk() * (size + harmonics) + size + chunk()) * sizeof(V) + 4 * scratch_alignment;
   }
 
-  Array<Cell, Space> cells;
+  Cells cells;
   Csr<Space> list;
   Array<Real, Space> multipoles, locals;
 
@@ -154,22 +155,21 @@ struct M2LStaged {
   /// harmonics of the direction into v. Returns t / r, whose j-th power the sums of degree j lack.
   KOKKOS_FUNCTION V stage(int owner, Offset first, Offset end, V* M, V* v) const {
     static constexpr auto table = NormTable<Order, Real>::make();
-    const Cell target = cells(owner);
+    const Cell target = targets_of(cells)(owner);
     LaneRows<V> source;
     PairGeometry<V> pair;
     const int count = int(end - first < W ? end - first : W);
     for (int l = 0; l < W; ++l) {
       const CellIndex s = list.entries(first + (l < count ? l : 0));
       source.row[l] = multipoles.data() + std::int64_t(s) * row;
-      pair.set(l, target, cells(s));
+      pair.set(l, target, sources_of(cells)(s));
     }
     source.template load<size>(count, M);
     for (int k = 0; k < size; ++k) M[k] *= V(table.inverse[k]);
     const V inverse = NaiveTranslation::m2l_harmonics<Order>(pair.axis(0), pair.axis(1), pair.axis(2), v);
     const V scale(1 / NaiveTranslation::degree_scale<Real>);
     scale_degrees<Order>(M, inverse, pair.source_edge() * inverse * scale);
-    const Real edge = Real(target.edge()) / Real(std::int32_t(1) << grid_bits);
-    return V(edge) * inverse * scale;
+    return V(in_root_edges<Real>(target.edge())) * inverse * scale;
   }
 };
 
@@ -179,14 +179,14 @@ struct IsStaged : std::false_type {};
 template <int Order, class Real>
 struct IsStaged<SphericalExpansion<Order, Real, NaiveTranslation>> : std::true_type {};
 
-/// Local expansions of all cells: locals(cell) = sum over the cell's list, 0 if that is empty.
+/// Local expansions of all targets' cells: locals(cell) = sum over the cell's list, 0 if that is empty.
 /// Cost: one translation a list entry, O(p^4) or O(p^3) by the scheme.
-template <class Expansion, class Space, class Real>
-void m2l(Space const& space, Array<Cell, Space> cells, Csr<Space> list,
-         Array<Real, Space> multipoles, Array<Real, Space> locals) {
-  const int owners = int(cells.extent(0)), team_size = Tuning<Space, Real>::gather_team;
+template <class Expansion, class Space, class Cells, class Real>
+void m2l(Space const& space, Cells const& cells, Csr<Space> list, Array<Real, Space> multipoles,
+         Array<Real, Space> locals) {
+  const int owners = int(targets_of(cells).extent(0)), team_size = Tuning<Space, Real>::gather_team;
   if constexpr (IsStaged<Expansion>::value) {
-    using Functor = M2LStaged<Space, Real, Expansion::order>;
+    using Functor = M2LStaged<Space, Real, Expansion::order, Cells>;
     TeamPolicy<Space> policy(space, owners, team_size);
     policy.set_scratch_size(Functor::scratch_level, Kokkos::PerTeam(Functor::scratch_bytes()));
     for_teams("fmm::m2l", policy, Functor{cells, list, multipoles, locals});
@@ -194,7 +194,8 @@ void m2l(Space const& space, Array<Cell, Space> cells, Csr<Space> list,
     gather_translated<Axial::m2l, Expansion,
                       Tuning<Space, Real>::m2l_resident(RotationOrder<Expansion>::value)>(
         "fmm::m2l", space, owners, team_size,
-        M2L<Space, Expansion, Real>{cells, list, multipoles, locals});
+        M2L<Space, Expansion, Real, Csr<Space>, row_length(Expansion::size), false, Cells>{
+            cells, list, multipoles, locals});
   }
 }
 

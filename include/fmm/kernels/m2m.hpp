@@ -3,6 +3,7 @@
 // from the leaves to the root.
 #pragma once
 
+#include "../cells/geometry.hpp"
 #include "mapping/gather_steps.hpp"
 
 namespace fmm::kernels {
@@ -26,9 +27,8 @@ struct M2M {
   KOKKOS_FUNCTION Route<Real> route(int owner, std::int64_t item) const {
     const Cell parent = cells(parents(owner));
     Cell const& child = cells(parent.child_begin + CellIndex(item));
-    return Route<Real>::m2m(child_offset<Real>(parent, child, 0),
-                            child_offset<Real>(parent, child, 1),
-                            child_offset<Real>(parent, child, 2));
+    return Route<Real>::m2m(centre_in<Real>(parent, child, 0), centre_in<Real>(parent, child, 1),
+                            centre_in<Real>(parent, child, 2));
   }
 
   template <class V>
@@ -40,7 +40,7 @@ struct M2M {
     for (int l = 0; l < W; ++l) {
       const CellIndex c = parent.child_begin + CellIndex(first) + (l < count ? l : 0);
       child.row[l] = multipoles.data() + std::int64_t(c) * row;
-      for (int d = 0; d < 3; ++d) shift[d][l] = child_offset<Real>(parent, cells(c), d);
+      for (int d = 0; d < 3; ++d) shift[d][l] = centre_in<Real>(parent, cells(c), d);
     }
     using T = LaneTraits<V>;
     V M[size];

@@ -9,6 +9,8 @@
 // Cost: 164 flops for each body and cell at order 4, 684 at order 8.
 #pragma once
 
+#include "../cells/geometry.hpp"
+#include "../cells/sets.hpp"
 #include "../detail/memory.hpp"
 #include "expansion.hpp"
 #include "mapping/split_rows.hpp"
@@ -127,7 +129,8 @@ struct MultipoleWalk {
   }
 };
 
-template <class Space, class Expansion, class Real, class Want, class Sum>
+template <class Space, class Expansion, class Real, class Want, class Sum,
+          class Cells = Array<Cell, Space>>
 struct M2P {
   using V = Lanes<Space, Real>;
   using Shape = Tuning<Space, Real>;
@@ -156,7 +159,7 @@ struct M2P {
   static constexpr std::size_t scratch_bytes =
       scratch_quads * sizeof(Quad<Real>) + chunk * sizeof(CellIndex) + 2 * scratch_alignment;
 
-  Array<Cell, Space> cells;
+  Cells cells;
   Array<Tile, Space> tiles;
   Csr<Space> near, far;
   Array<Body<Real>, Space> bodies;
@@ -166,15 +169,15 @@ struct M2P {
 
   KOKKOS_FUNCTION void operator()(TeamMember<Space> const& team) const {
     const RowSegment segment = split_rows.of_team(team.league_rank(), tiles, near);
-    MultipoleWalk<Space> walk(near, far, cells, segment,
+    MultipoleWalk<Space> walk(near, far, targets_of(cells), segment,
                               !split_rows.is_further(team.league_rank()));
     if (!walk.more()) return;
     const Tile tile = segment.tile;
-    const Cell leaf = cells(tile.cell);
+    const Cell leaf = targets_of(cells)(tile.cell);
     Quad<Real>* const rows = scratch_array<Quad<Real>>(team, scratch_level, scratch_quads);
     CellIndex* const sources = scratch_array<CellIndex>(team, scratch_level, chunk);
 
-    const Real edge = Real(1) / Real(std::int32_t(1) << leaf.level);
+    const Real edge = edge_of_level<Real>(leaf.level);
     V x[blocks * targets][3];
     PotentialGradient<V> sum[blocks * targets];
     FMM_UNROLL
@@ -220,12 +223,10 @@ struct M2P {
       CellIndex const* const row = walk.row();
       for (int i = rank; i < take; i += threads) {
         const CellIndex index = row[i];
-        const Cell source = cells(index);
-        const Real per_edge = Real(1) / Real(source.edge());
+        const Cell source = sources_of(cells)(index);
         Quad<Real> place;
-        for (int d = 0; d < 3; ++d)
-          place.value[d] = Real(leaf.centre[d] - source.centre[d]) * per_edge;
-        place.value[3] = Real(std::int32_t(1) << source.level);
+        for (int d = 0; d < 3; ++d) place.value[d] = centre_in<Real>(source, leaf, d);
+        place.value[3] = edges_of_level<Real>(source.level);
         rows[(count + i) * stride] = place;
         sources[count + i] = staged.of_entries ? CellIndex(walk.entry + i) : index;
       }
@@ -296,12 +297,13 @@ struct M2P {
 
 /// Adds to `sums` the multipoles of each leaf's row of `near`, and those of the rows of `far` of the leaf
 /// and of its ancestors. A list with no offsets is left out. `rows` has further
-/// segments of rows of `near`, if there are any.
-template <class Expansion, class Want, class Space, class Real, class Sum>
-void m2p(Space const& space, Array<Cell, Space> cells, Array<Tile, Space> tiles, Csr<Space> near,
+/// segments of rows of `near`, if there are any. `cells` of one set or of two (cells/sets.hpp); tiles and bodies of the
+/// targets, multipoles of the sources.
+template <class Expansion, class Want, class Space, class Cells, class Real, class Sum>
+void m2p(Space const& space, Cells const& cells, Array<Tile, Space> tiles, Csr<Space> near,
          Csr<Space> far, Array<Body<Real>, Space> bodies, StagedMultipoles<Space, Real> staged,
          Array<Sums<Sum>, Space> sums, SplitRows<Space, Sum> rows = {}) {
-  using Functor = M2P<Space, basis_t<Expansion>, Real, Want, Sum>;
+  using Functor = M2P<Space, basis_t<Expansion>, Real, Want, Sum, Cells>;
   for_tiles("fmm::m2p", space, std::int64_t(tiles.extent(0)) + rows.count(),
             Functor{cells, tiles, near, far, bodies, staged, sums, rows});
   add_segment_sums(space, rows, sums);

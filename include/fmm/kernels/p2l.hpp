@@ -5,14 +5,16 @@
 // take the list's bodies, numbered through, and sum in registers, or as TeamTerms. Cost: about 6 (p+1)^2 flops a body.
 #pragma once
 
+#include "../cells/geometry.hpp"
+#include "../cells/sets.hpp"
 #include "mapping/gather.hpp"
 
 namespace fmm::kernels {
 
-/// A place among the bodies of a row of leaves.
-template <class Space>
+/// A place among the bodies of a row of leaves, which are some of these cells.
+template <class Cells>
 struct BodyWalk {
-  Array<Cell, Space> const& cells;
+  Cells const& cells;
   CellIndex const *leaf, *end;
   BodyIndex place = 0;  ///< in the present leaf
 
@@ -24,11 +26,12 @@ struct BodyWalk {
   }
 };
 
-template <class Space, class Expansion, class Real>
+template <class Space, class Expansion, class Real, class Cells = Array<Cell, Space>>
 struct P2L {
   using V = Lanes<Space, Real>;
   static constexpr int W = lane_count_v<V>, size = Expansion::size;
-  Array<Cell, Space> cells;
+  using Walk = BodyWalk<std::remove_cvref_t<decltype(sources_of(std::declval<Cells const&>()))>>;
+  Cells cells;
   Csr<Space> list;
   Array<Body<Real>, Space> bodies;
   Array<Real, Space> locals;
@@ -36,14 +39,14 @@ struct P2L {
   KOKKOS_FUNCTION void operator()(TeamMember<Space> const& team) const {
     const int owner = team.league_rank();
     CellIndex const* const row = list.entries.data();
-    BodyWalk<Space> walk{cells, row + list.offsets(owner), row + list.offsets(owner + 1)};
+    Walk walk{sources_of(cells), row + list.offsets(owner), row + list.offsets(owner + 1)};
     if (!walk.more()) return;
-    const Cell target = cells(owner);
+    const Cell target = targets_of(cells)(owner);
     Real* const out = locals.data() + std::int64_t(owner) * row_length(Expansion::size);
     if constexpr (sums_terms<Space, Expansion>) {
       TeamTerms<Space, Real> terms(team, out);
       for (;;) {  // together
-        BodyWalk<Space> own = walk;
+        Walk own = walk;
         own.skip(team.team_rank());
         add(target, own, terms);
         walk.skip(team.team_size());
@@ -63,35 +66,36 @@ struct P2L {
  private:
   /// Adds the next body of each lane.
   template <class Sum>
-  KOKKOS_FORCEINLINE_FUNCTION void add(Cell const& target, BodyWalk<Space>& walk, Sum& sum) const {
-    const Real per_edge = Real(1) / Real(target.edge());
+  KOKKOS_FORCEINLINE_FUNCTION void add(Cell const& target, Walk& walk, Sum& sum) const {
     Real x[W], y[W], z[W], q[W];
     for (int l = 0; l < W; ++l) {
       x[l] = y[l] = z[l] = Real(1);  // empty lanes: no charge outside of the cell
       q[l] = Real(0);
       if (!walk.more()) continue;
-      const Cell leaf = cells(*walk.leaf);
+      const Cell leaf = walk.cells(*walk.leaf);
       const Body<Real> body = bodies(leaf.body_begin + walk.place);
-      const Real ratio = Real(leaf.edge()) * per_edge;
-      x[l] = body.x * ratio + Real(leaf.centre[0] - target.centre[0]) * per_edge;
-      y[l] = body.y * ratio + Real(leaf.centre[1] - target.centre[1]) * per_edge;
-      z[l] = body.z * ratio + Real(leaf.centre[2] - target.centre[2]) * per_edge;
+      const Real ratio = edge_in<Real>(target, leaf);
+      x[l] = body.x * ratio + centre_in<Real>(target, leaf, 0);
+      y[l] = body.y * ratio + centre_in<Real>(target, leaf, 1);
+      z[l] = body.z * ratio + centre_in<Real>(target, leaf, 2);
       q[l] = body.q;
       walk.skip(1);
     }
     using T = LaneTraits<V>;
     Expansion::p2l(T::load(x), T::load(y), T::load(z), T::load(q),
-                   Real(std::int32_t(1) << target.level), sum);
+                   edges_of_level<Real>(target.level), sum);
   }
 };
 
-/// Adds to the locals of all cells the bodies of the leaves in their rows of `list`.
-template <class Expansion, class Space, class Real>
-void p2l(Space const& space, Array<Cell, Space> cells, Csr<Space> list,
-         Array<Body<Real>, Space> bodies, Array<Real, Space> locals) {
+/// Adds to the locals of all targets' cells the sources' bodies of the leaves in their rows of `list`. `cells` of one
+/// set or of two (cells/sets.hpp).
+template <class Expansion, class Space, class Cells, class Real>
+void p2l(Space const& space, Cells const& cells, Csr<Space> list, Array<Body<Real>, Space> bodies,
+         Array<Real, Space> locals) {
   for_teams("fmm::p2l",
-            summing_teams<Real>(space, int(cells.extent(0)), Tuning<Space, Real>::gather_team),
-            P2L<Space, basis_t<Expansion>, Real>{cells, list, bodies, locals});
+            summing_teams<Real>(space, int(targets_of(cells).extent(0)),
+                                Tuning<Space, Real>::gather_team),
+            P2L<Space, basis_t<Expansion>, Real, Cells>{cells, list, bodies, locals});
 }
 
 }  // namespace fmm::kernels

@@ -109,9 +109,7 @@ struct TightRadius {
   KOKKOS_FUNCTION float of_leaf(Real largest) const {
     return float(std::sqrt(double(largest))) * 1.000001f;  // rounded up
   }
-  KOKKOS_FUNCTION float of_child(float radius) const {
-    return 0.43301270f * 1.000001f + 0.5f * radius;  // sqrt(3)/4 from centre to centre
-  }
+  KOKKOS_FUNCTION float of_child(float radius) const { return child_distance + 0.5f * radius; }
   KOKKOS_FUNCTION float of_parent(float largest) const {
     return largest < half_diagonal ? largest : half_diagonal;
   }

@@ -95,12 +95,11 @@ struct SelectCoarse {
   using Row = typename SelectedCells<Space>::Row;
 
   KOKKOS_FUNCTION void write(Offset at, CellIndex index) const {
-    constexpr double unit = 1.0 / double(std::int32_t(1) << grid_bits);
     const Cell cell = coarse.cells(index);
-    const double half = 0.5 * cell.edge() * unit;
+    const double half = 0.5 * in_root_edges<double>(cell.edge());
     for (int d = 0; d < 3; ++d) {  // differences are exact, however close the cells
-      all.row(Row(all.x + 2 * d))[at] = float((cell.centre[d] >> 16) * (65536 * unit));
-      all.row(Row(all.x + 2 * d + 1))[at] = float((cell.centre[d] & 0xffff) * unit);
+      all.row(Row(all.x + 2 * d))[at] = float(in_root_edges<double>(cell.centre[d] & ~0xffff));
+      all.row(Row(all.x + 2 * d + 1))[at] = float(in_root_edges<double>(cell.centre[d] & 0xffff));
     }
     all.row(all.quarter_h2)[at] = float(half * half);
     const BodyIndex bodies = coarse.bodies(cell);

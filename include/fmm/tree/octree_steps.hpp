@@ -3,6 +3,7 @@
 // and tiles. octree.hpp launches them.
 #pragma once
 
+#include "../cells/geometry.hpp"
 #include "../detail/launch.hpp"
 #include "../detail/search.hpp"
 #include "keys/morton.hpp"
@@ -121,10 +122,8 @@ struct WriteChildren {
     }
     const BodyIndex end = ranges(range_of(i) + 1).begin;
     if (range.begin == end) return;
-    const std::int32_t quarter = cells(parent).edge() / 4;
     Cell child;
-    for (int d = 0; d < 3; ++d)
-      child.centre[d] = cells(parent).centre[d] + (octant >> (2 - d) & 1 ? quarter : -quarter);
+    for (int d = 0; d < 3; ++d) child.centre[d] = child_centre(cells(parent), octant, d);
     child.body_begin = range.begin;
     child.body_count = end - range.begin;
     child.parent = parent;
@@ -276,9 +275,9 @@ struct WriteFirstCells {
     if (!first.exists(c)) return;
     Cell cell{{}, c.begin, c.count, -1, 0, std::int16_t(c.level), 0};
     for (int d = 0; d < 3; ++d) {
-      std::int32_t corner = 0;  // in edges of the cell
-      for (int l = 0; l < c.level; ++l) corner |= std::int32_t(c.place >> (3 * l + 2 - d) & 1) << l;
-      cell.centre[d] = (2 * corner + 1) * (cell.edge() / 2);
+      std::int32_t before = 0;
+      for (int l = 0; l < c.level; ++l) before |= std::int32_t(c.place >> (3 * l + 2 - d) & 1) << l;
+      cell.centre[d] = centre_after(before, c.level);
     }
     if (c.level > 0) cell.parent = first.number(c.level - 1, c.place / 8);
     if (first.splits(c)) {

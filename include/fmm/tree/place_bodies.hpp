@@ -33,7 +33,7 @@ struct PlaceBodies {
   };
   KOKKOS_FUNCTION Frame frame_of(CellIndex leaf) const {
     const Cell cell = cells(leaf);
-    const double unit = cube.edge / double(std::int32_t(1) << grid_bits);
+    const double unit = grid_unit(cube.edge);
     Frame frame;
     for (int d = 0; d < 3; ++d) frame.centre[d] = cube.low[d] + unit * cell.centre[d];
     frame.per_edge = 1 / (unit * cell.edge());

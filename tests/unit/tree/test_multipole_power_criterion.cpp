@@ -93,7 +93,7 @@ TEST(MultipolePowerCriterion, SiblingsGetWhatEachGetsAlone) {
                    4,
                    is_leaf[l] > 0,
                    of_one[l]};
-      R2[l] = fmm::tree::distance2(target, source[l]);
+      R2[l] = fmm::distance2(target, source[l]);
       candidates |= std::uint32_t(criterion.candidates(target.radius + radius[l], R2[l])) << l;
     }
     const auto all = criterion.decide_siblings(

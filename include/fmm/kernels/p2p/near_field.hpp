@@ -5,9 +5,12 @@
 //
 // The unit is the edge of the targets' leaf, the origin its centre. The leaf itself is implied in its row,
 // and skipped in the list: its bodies are the own sources, so that a body is itself by its number in the
-// leaf. Of a row in several segments the first one has the leaf.
+// leaf. Of a row in several segments the first one has the leaf. Where targets and sources are two sets no
+// leaf is implied, and no body is itself.
 #pragma once
 
+#include "../../cells/geometry.hpp"
+#include "../../cells/sets.hpp"
 #include "../mapping/split_rows.hpp"
 #include "close_sources.hpp"
 #include "tile_sums.hpp"
@@ -27,7 +30,7 @@ struct LeafUnits {
   static LeafUnits make(Kernel const& kernel_of_cube) {
     LeafUnits units;
     for (int level = 0; level <= max_tree_depth; ++level) {
-      const double edge = 1.0 / double(std::int32_t(1) << level);
+      const double edge = edge_of_level<double>(level);
       const double unit = kernel_of_cube.potential_unit(edge);
       units.of[level] = {edge, Real(unit), Real(unit / edge)};
     }
@@ -37,7 +40,8 @@ struct LeafUnits {
 
 /// Near field of a tree: targets of a leaf, sources in the cells of its list. The unit is the leaf's edge. In mixed
 /// precision sources are close within `margin` edges of the leaf, of theirs or the targets'.
-template <class Space, class Kernel, class Precision, P2PShape Shape>
+template <class Space, class Kernel, class Precision, P2PShape Shape,
+          class Cells = Array<Cell, Space>, class Bodies = Array<Body<real_t<Precision>>, Space>>
 struct NearField {
   using precision = Precision;
   using Real = real_t<Precision>;
@@ -46,14 +50,15 @@ struct NearField {
   using V = Lanes<Space, Real>;
   static constexpr int W = lane_count_v<V>;
   static constexpr P2PShape shape = Shape;
-  static constexpr bool two_part = two_part_v<Precision>;
+  static constexpr bool two_part = two_part_v<Precision>, one_set = is_one_set_v<Cells>;
+  static_assert(is_one_set_v<Bodies> == one_set);
   using MainChunk = Chunk<V, shape.chunk, false>;
   using Memory = WalkMemory<Real>;
   struct Frame {
     CellIndex cell;
     Cell leaf;
     int first, count;  ///< targets of the tile, counted from the leaf's first body
-    int own;           ///< sources in the leaf, which go with the row's first segment
+    int own;           ///< sources in the leaf, which go with the row's first segment; of one set
     Offset list_begin, list_end;
     Kernel pair;
     Real potential_unit, field_unit;
@@ -77,10 +82,10 @@ struct NearField {
   static constexpr int close_room =
       two_part ? shape.chunk + (is_host_space_v<Space> ? shape.chunk : 128) : 0;
 
-  Array<Cell, Space> cells;
+  Cells cells;
   Array<Tile, Space> tiles;
   Csr<Space> list;
-  Array<Body<Real>, Space> bodies, low;  ///< low parts in mixed precision
+  Bodies bodies, low;  ///< low parts in mixed precision
   Array<Sums<Sum>, Space> sums;
   Kernel kernel_of_cube;
   SplitRows<Space, Sum> rows = {};
@@ -89,13 +94,13 @@ struct NearField {
 
   KOKKOS_FUNCTION Frame frame(int index) const {
     const RowSegment segment = rows.of_team(index, tiles, list);
-    const Cell leaf = cells(segment.tile.cell);
+    const Cell leaf = targets_of(cells)(segment.tile.cell);
     const auto unit = units.of[leaf.level];
     return {segment.tile.cell,
             leaf,
             segment.tile.first - leaf.body_begin,
             segment.tile.count,
-            rows.is_further(index) ? 0 : leaf.body_count,
+            !one_set || rows.is_further(index) ? 0 : leaf.body_count,
             segment.begin,
             segment.end,
             kernel_of_cube.rescaled(unit.edge),
@@ -106,12 +111,12 @@ struct NearField {
   template <bool TwoPart>
   KOKKOS_FUNCTION void target(Frame const& f, int i, Place<Real, TwoPart>& place) const {
     const BodyIndex index = f.leaf.body_begin + f.first + i;
-    const Body<Real> b = bodies(index);
+    const Body<Real> b = targets_of(bodies)(index);
     place.x[0] = b.x;
     place.x[1] = b.y;
     place.x[2] = b.z;
     if constexpr (TwoPart) {
-      const Body<Real> l = low(index);
+      const Body<Real> l = targets_of(low)(index);
       place.low[0] = l.x;
       place.low[1] = l.y;
       place.low[2] = l.z;
@@ -144,7 +149,7 @@ struct NearField {
       [[maybe_unused]] CloseBits close_bits = 0;
       const int first_of_thread = team.team_rank() % run_team * W;
       for (int j = first_of_thread, bit = 0; j < take; j += run_team * W, bit += W) {
-        const Sources<V> b = load_bodies<V>(&bodies(r.begin + first + j), take - j);
+        const Sources<V> b = load_bodies<V>(&sources_of(bodies)(r.begin + first + j), take - j);
         Sources<V> s{b.x * ratio + shift[0], b.y * ratio + shift[1], b.z * ratio + shift[2], b.q};
         if constexpr (two_part)
           if (W == 1 || r.reach > 0) {  // groups of a GPU's threads have runs of either kind
@@ -184,8 +189,9 @@ struct NearField {
     const int take_own = own < capacity ? own : capacity, take = all < capacity ? all : capacity;
     for (int j = team.team_rank() * W; j < take_own; j += team.team_size() * W) {
       const BodyIndex index = f.leaf.body_begin + begin + j;
-      chunk.high.store(j, load_bodies<V>(&bodies(index), take_own - j));
-      if constexpr (two_part) chunk.low.store(j, load_bodies<V>(&low(index), take_own - j));
+      chunk.high.store(j, load_bodies<V>(&sources_of(bodies)(index), take_own - j));
+      if constexpr (two_part)
+        chunk.low.store(j, load_bodies<V>(&sources_of(low)(index), take_own - j));
     }
     if constexpr (two_part)
       for (int i = team.team_rank(); i < noted; i += team.team_size()) {
@@ -204,7 +210,8 @@ struct NearField {
     for (int i = team.team_rank(); i < at.run_count; i += team.team_size()) {
       const CellIndex index = list.entries(f.list_begin + at.entry + i);
       SourceRun<Real> r = run_of(f, index);
-      if (index == f.cell) r.count = 0;
+      if constexpr (one_set)
+        if (index == f.cell) r.count = 0;
       run[i] = r;
     }
     for (int i = team.team_rank(); i < run_groups; i += team.team_size())
@@ -224,13 +231,12 @@ struct NearField {
 
  private:
   KOKKOS_FORCEINLINE_FUNCTION SourceRun<Real> run_of(Frame const& f, CellIndex index) const {
-    const Cell source = cells(index);
-    const Real per_edge = Real(1) / Real(f.leaf.edge());
+    const Cell source = sources_of(cells)(index);
     SourceRun<Real> r{
-        source.body_begin, source.body_count, Real(source.edge()) * per_edge, {}, Real(0)};
+        source.body_begin, source.body_count, edge_in<Real>(f.leaf, source), {}, Real(0)};
     Real gap = 0;  // between the source's cube and the middle of the targets' leaf
     for (int d = 0; d < 3; ++d) {
-      r.shift[d] = Real(source.centre[d] - f.leaf.centre[d]) * per_edge;
+      r.shift[d] = centre_in<Real>(f.leaf, source, d);
       const Real along = std::fabs(r.shift[d]) - Real(0.5) * r.ratio;
       gap = along > gap ? along : gap;
     }
@@ -252,7 +258,8 @@ struct NearField {
   template <class OwnChunk>
   KOKKOS_FORCEINLINE_FUNCTION void store_close(Frame const& f, CloseSource const& source,
                                                OwnChunk chunk, int to) const {
-    store_in_two_parts(run_of(f, source.cell), bodies(source.body), low(source.body), chunk, to);
+    store_in_two_parts(run_of(f, source.cell), sources_of(bodies)(source.body),
+                       sources_of(low)(source.body), chunk, to);
   }
 };
 

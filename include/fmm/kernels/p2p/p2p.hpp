@@ -40,13 +40,14 @@ constexpr P2PShape near_field_shape(P2PShape shape) {
 }
 
 /// Adds to `sums` the pairs of every leaf with the cells of its row of `list`; its own cell is implied and
-/// skipped in the list. `low` are the low parts of the bodies' coordinates, in mixed precision, which are used for sources
+/// skipped in the list. `cells`, `bodies` and `low` are of one set or of two (cells/sets.hpp): of two, no cell is
+/// implied, and no body is itself. `low` are the low parts of the bodies' coordinates, in mixed precision, which are used for sources
 /// within `margin`. `rows` has further segments of these tiles' rows, if there are any.
-template <class Want, class Precision, class Space, class Kernel>
-void p2p(Space const& space, Kernel const& kernel_of_cube, Array<Cell, Space> cells,
-         Array<Tile, Space> tiles, Csr<Space> list, Array<Body<real_t<Precision>>, Space> bodies,
-         Array<Body<real_t<Precision>>, Space> low, Array<Sums<sum_t<Precision>>, Space> sums,
-         SplitRows<Space, sum_t<Precision>> rows = {}, double margin = largest_margin) {
+template <class Want, class Precision, class Space, class Kernel, class Cells, class Bodies>
+void p2p(Space const& space, Kernel const& kernel_of_cube, Cells cells, Array<Tile, Space> tiles,
+         Csr<Space> list, Bodies bodies, std::type_identity_t<Bodies> low,
+         Array<Sums<sum_t<Precision>>, Space> sums, SplitRows<Space, sum_t<Precision>> rows = {},
+         double margin = largest_margin) {
   using Real = real_t<Precision>;
   using Shapes = Tuning<Space, Real>;
   const auto count = std::int64_t(tiles.extent(0));
@@ -56,8 +57,8 @@ void p2p(Space const& space, Kernel const& kernel_of_cube, Array<Cell, Space> ce
             near_field_shape<Precision>(Shapes::near_field[decltype(index)::value]);
         launch_p2p<Want>(
             space, count + rows.count(),
-            NearField<Space, Kernel, Precision, shape>{cells, tiles, list, bodies, low, sums,
-                                                       kernel_of_cube, rows, Real(margin)});
+            NearField<Space, Kernel, Precision, shape, Cells, Bodies>{
+                cells, tiles, list, bodies, low, sums, kernel_of_cube, rows, Real(margin)});
       });
   add_segment_sums(space, rows, sums);
 }

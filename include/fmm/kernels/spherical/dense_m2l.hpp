@@ -180,7 +180,7 @@ struct GatherMultipoles {
       a[r] = Share::of(multipoles.data() + std::int64_t(pair[r].source) * Share::row, share);
     FMM_UNROLL
     for (int r = 0; r < Count; ++r) {
-      const Real scale = Real(std::int32_t(1) << pair[r].level);
+      const Real scale = edges_of_level<Real>(pair[r].level);
       const auto sign = Share::of(signs.data() + pair[r].reflection * Share::row, share);
       FMM_UNROLL
       for (int k = 0; k < Share::numbers; ++k) {

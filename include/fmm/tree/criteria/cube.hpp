@@ -2,6 +2,7 @@
 // CubeCriterion: the classic lists, of cells whose cubes do not touch.
 #pragma once
 
+#include "../../cells/geometry.hpp"
 #include "contract.hpp"
 
 namespace fmm {
@@ -20,12 +21,7 @@ struct CubeCriterion {
     if (larger && !source.leaf) return Acceptance::not_accepted;
     // the cubes touch if the distance of their centres is half the sum of their edges or less
     const float reach = 0.5f * (target.edge + source.edge) * 1.0000001f;
-    bool touch = true;
-    for (int d = 0; d < 3; ++d) {
-      const float gap = target.centre[d] - source.centre[d];
-      if (gap > reach || -gap > reach) touch = false;
-    }
-    if (touch) return Acceptance::not_accepted;
+    if (touch(target, source, reach)) return Acceptance::not_accepted;
     if (larger) return Acceptance::p2l;
     return source.level == target.level ? Acceptance::m2l : Acceptance::m2p;
   }

@@ -65,7 +65,7 @@ struct MultipolePowerCriterion {
   }
 
   KOKKOS_FUNCTION Acceptance operator()(CellView const& target, CellView const& source) const {
-    const float R2 = tree::distance2(target, source);
+    const float R2 = distance2(target, source);
     if (!candidates(target.radius + source.radius, R2)) return Acceptance::not_accepted;
     const bool leaf = source.leaf;
     const SourceLanes<float> lane{source.radius, source.bodies, leaf ? 1.0f : 0.0f, R2,

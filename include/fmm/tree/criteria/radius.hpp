@@ -25,7 +25,7 @@ struct RadiusCriterion {
   }
 
   KOKKOS_FUNCTION Acceptance operator()(CellView const& target, CellView const& source) const {
-    return candidates(target.radius + source.radius, tree::distance2(target, source))
+    return candidates(target.radius + source.radius, distance2(target, source))
                ? Acceptance::m2l
                : Acceptance::not_accepted;
   }

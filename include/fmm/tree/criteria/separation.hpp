@@ -2,17 +2,11 @@
 // Two balls far enough apart for expansions: what criteria that go by radii share.
 #pragma once
 
+#include "../../cells/geometry.hpp"
 #include "../../detail/kokkos_compat.hpp"
 #include "acceptance.hpp"
 
 namespace fmm::tree {
-
-/// Of the centres, squared.
-KOKKOS_INLINE_FUNCTION float distance2(CellView const& a, CellView const& b) {
-  const float x = a.centre[0] - b.centre[0], y = a.centre[1] - b.centre[1],
-              z = a.centre[2] - b.centre[2];
-  return x * x + y * y + z * z;
-}
 
 /// (r_a + r_b)^2 < theta^2 R^2. Two empty radii at one centre are two bodies at one point: never separated.
 struct Separation {

@@ -28,14 +28,8 @@ struct SourceCriterion {
   /// D; 0 for pairs whose translation (M2L) would not converge.
   KOKKOS_FUNCTION static float distance(CellView const& target, CellView const& source) {
     const float half = 0.5f * target.edge;
-    float R2 = 0, gap2 = 0;  // of the centres, and from the source's to the target's cube
-    for (int d = 0; d < 3; ++d) {
-      const float x = std::fabs(target.centre[d] - source.centre[d]);
-      const float gap = x > half ? x - half : 0;
-      R2 += x * x;
-      gap2 += gap * gap;
-    }
-    const float to_sphere = std::sqrt(R2) - target.radius, to_cube = std::sqrt(gap2);
+    const Distances of = distances(target, source, half);  // from the source's centre
+    const float to_sphere = std::sqrt(of.centres2) - target.radius, to_cube = std::sqrt(of.cubes2);
     if (!(source.radius < to_sphere)) return 0;
     return to_sphere > to_cube ? to_sphere : to_cube;
   }

@@ -17,8 +17,7 @@ struct StencilCriterion : CubeCriterion {
   KOKKOS_FUNCTION Acceptance operator()(CellView const& target, CellView const& source) const {
     const float reach2 =
         8.99f * target.edge * target.edge;  // no R2 is between 8.75 and 9.75 edges^2
-    if (source.level + 1 == target.level && !source.leaf &&
-        tree::distance2(target, source) > reach2)
+    if (source.level + 1 == target.level && !source.leaf && distance2(target, source) > reach2)
       return Acceptance::m2l;
     return CubeCriterion::operator()(target, source);
   }

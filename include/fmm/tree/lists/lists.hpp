@@ -53,13 +53,21 @@ struct ListBuffers {
 };
 
 template <class Space>
+struct FamilyBuffers {
+  Buffer<float, Space> balls{"balls"};
+  Buffer<std::uint8_t, Space> leaf_children{"leaf children"};
+
+  std::size_t bytes() const { return balls.bytes() + leaf_children.bytes(); }
+};
+
+template <class Space>
 struct TraversalBuffers {
   ListBuffers<Space> m2l{"m2l offsets", "m2l list"}, p2l{"p2l offsets", "p2l list"},
       m2p{"m2p offsets", "m2p list"}, p2p{"p2p offsets", "p2p list"},
       open{"open offsets", "open list"}, next_open{"next open offsets", "next open list"};
   Buffer<int, Space> counts{"list counts"};
-  Buffer<float, Space> balls{"balls"};
-  Buffer<std::uint8_t, Space> leaf_children{"leaf children"};
+  FamilyBuffers<Space> families;
+  FamilyBuffers<Space> families_of_sources;  ///< where these are another set than the targets
   Buffer<Offset, Space> sums{"list sums"}, ends{"list ends"},
       order_ends{"order ends"};  ///< the last: VariableOrder only
   Buffer<float, Space> radii{"radii"}, charges{"cell charges"}, fields{"cell fields"},
@@ -80,7 +88,7 @@ struct TraversalBuffers {
     lender.lend(next_open.offsets, cells + 1);
     lender.lend(fields, cells);
     if constexpr (is_host_space_v<Space>) {
-      lender.lend(balls, 4 * (cells + 7));
+      lender.lend(families.balls, 4 * (cells + 7));
     } else {
       lender.lend(counts, list_kinds * cells);
       lender.lend(sums, list_kinds * cells + 1);
@@ -94,17 +102,17 @@ struct TraversalBuffers {
     return m2l.bytes() + p2l.bytes() + m2p.bytes() + p2p.bytes() + open.bytes() +
            next_open.bytes() + counts.bytes() + sums.bytes() + ends.bytes() + radii.bytes() +
            charges.bytes() + fields.bytes() + powers.bytes() + coarse.bytes() + vectors.bytes() +
-           sample.bytes() + squares.bytes() + scale.bytes() + balls.bytes() +
-           leaf_children.bytes() + order_ends.bytes();
+           sample.bytes() + squares.bytes() + scale.bytes() + families.bytes() +
+           families_of_sources.bytes() + order_ends.bytes();
   }
 };
 
 /// For walks on a CPU, with balls if they are asked for, and with powers where there are any; `radii` and `powers` as
 /// in CellMeasures.
-template <class Space>
-Families<Space> make_families(Space const& space, TraversalBuffers<Space>& buffers,
-                              Array<Cell, Space> cells, bool with_balls,
-                              Array<float, Space> radii = {}, Array<float, Space> powers = {}) {
+template <class Space, class Cells>
+Families<Space> make_families(Space const& space, FamilyBuffers<Space>& buffers, Cells const& cells,
+                              bool with_balls, Array<float, Space> radii = {},
+                              Array<float, Space> powers = {}) {
   if constexpr (is_host_space_v<Space>) {
     const std::int64_t n = cells.extent(0), room = with_balls ? n + 7 : 0,
                        degrees = std::int64_t(powers.extent(0)) / n;
@@ -117,7 +125,7 @@ Families<Space> make_families(Space const& space, TraversalBuffers<Space>& buffe
       families.powers = part<float, Space>(balls, 6 * room, degrees * room);
     }
     for_range("fmm::lists::families", space, n,
-              MakeFamilies<Space>{cells, radii, powers, families});
+              MakeFamilies<Space, Cells>{cells, radii, powers, families});
     return families;
   } else {
     return {};
@@ -177,7 +185,7 @@ void traverse_level(Space const& space, TraversalBuffers<Space>& buffers, Walk c
   TeamPolicy<Space> teams(space, int(rows * parts), team_size);
   teams.set_scratch_size(0, Kokkos::PerTeam(Count::scratch_bytes));
   for_teams("fmm::lists::count", teams,
-            Count{walk, cells, begin, rows, parts, counts, {}, {}, {}, {}, {}});
+            Count{walk, begin, rows, parts, counts, {}, {}, {}, {}, {}});
   exclusive_scan(space, counts, sums);
   if (wait && Walk::fills(list_open)) {
     static_assert(list_open == list_kinds - 1);
@@ -189,7 +197,6 @@ void traverse_level(Space const& space, TraversalBuffers<Space>& buffers, Walk c
     return part<Offset, Space>(buffers.ends.view(), row * list_kinds, list_kinds);
   };
   Write write{walk,
-              cells,
               begin,
               rows,
               parts,
@@ -280,25 +287,45 @@ void list_level(Space const& space, TraversalBuffers<Space>& buffers, Walk const
     traverse_level(space, buffers, walk, cells, begin, end, level, team_size, wait);
 }
 
+/// What a dual walk on a CPU knows of the cells of each set.
+template <class Criterion, class Space, class Shift>
+OfSets<Families<Space>, Shift> families_of_sets(Space const& space,
+                                                TraversalBuffers<Space>& buffers,
+                                                CellsOfSets<Space, Shift> const& cells,
+                                                OfSets<CellMeasures<Space>, Shift> const& measures,
+                                                Shift) {
+  const auto make = [&](auto& in, auto const& of, auto const& known) {
+    return make_families(space, in, of, has_candidates_v<Criterion>, known.radii,
+                         decides_siblings_v<Criterion> ? known.powers : Array<float, Space>{});
+  };
+  if constexpr (std::is_same_v<Shift, OneSet>)
+    return make(buffers.families, cells, measures);
+  else
+    return {make(buffers.families, cells.targets, measures.targets),
+            make(buffers.families_of_sources, cells.sources, measures.sources)};
+}
+
 /// Lists of the dual traversal under `criterion`, which has the `measures` that it uses; accepted pairs are
 /// at least `far_from` apart, in edges of the root, and none is for P2L unless `has_p2l`. `wanted` as in DualWalk.
-/// Cost: O(list entries), on a GPU twice.
-template <class Space, class Criterion>
+/// The walk begins with both roots; with a shift that is not OneSet targets and sources are two sets, over one cube,
+/// and rows are by target. Cost: O(list entries), on a GPU twice.
+template <class Space, class Criterion, class Shift = OneSet>
 InteractionLists<Space> dual_lists(Space const& space, TraversalBuffers<Space>& buffers,
-                                   Octree<Space> const& tree, Criterion const& criterion,
-                                   CellMeasures<Space> const& measures, float far_from,
-                                   bool has_p2l, int team_size, Array<int, Space> wanted = {}) {
-  const auto families =
-      make_families(space, buffers, tree.cells, has_candidates_v<Criterion>, measures.radii,
-                    decides_siblings_v<Criterion> ? measures.powers : Array<float, Space>{});
-  using Walk = DualWalk<Space, Criterion>;
+                                   Octree<Space> const& tree, Octree<Space> const& sources,
+                                   Criterion const& criterion,
+                                   OfSets<CellMeasures<Space>, Shift> const& measures,
+                                   float far_from, bool has_p2l, int team_size,
+                                   Array<int, Space> wanted = {}, Shift shift = {}) {
+  const auto cells = cells_of_sets(tree.cells, sources.cells, shift);
+  const auto families = families_of_sets<Criterion>(space, buffers, cells, measures, shift);
+  using Walk = DualWalk<Space, Criterion, Shift>;
   return fill_lists<Walk>(space, buffers, tree.cells.extent(0), tree.depth + 1, [&](bool wait) {
     CellIndex parents = 0;
     for (int level = 0; level <= tree.depth; ++level) {
       const CellIndex begin = tree.level_begin[level], end = tree.level_begin[level + 1];
       const Csr<Space> open{buffers.open.offsets.view(begin - parents + 1),
                             buffers.open.entries.view()};
-      const Walk walk{criterion, far_from, has_p2l, tree.cells, measures,
+      const Walk walk{criterion, far_from, has_p2l, cells, measures,
                       families,  open,     parents, wanted};
       list_level(space, buffers, walk, tree.cells, begin, end, level, team_size, wait);
       std::swap(buffers.open, buffers.next_open);
@@ -309,16 +336,18 @@ InteractionLists<Space> dual_lists(Space const& space, TraversalBuffers<Space>& 
   });
 }
 
-/// Lists of the treecode: M2P and P2P rows for every leaf; `far_from` as above.
-template <class Space>
+/// Lists of the treecode: M2P and P2P rows for every target leaf; `far_from` and `shift` as above.
+template <class Space, class Shift = OneSet>
 InteractionLists<Space> barnes_hut_lists(Space const& space, TraversalBuffers<Space>& buffers,
-                                         Octree<Space> const& tree, double theta, float far_from,
-                                         int team_size) {
-  const float grid_far_from = far_from * float(std::int32_t(1) << grid_bits);
+                                         Octree<Space> const& tree, Octree<Space> const& sources,
+                                         double theta, float far_from, int team_size,
+                                         Shift shift = {}) {
   const std::int64_t cells = tree.cells.extent(0);
-  const BarnesHutWalk<Space> walk{float(theta), grid_far_from, tree.cells,
-                                  make_families(space, buffers, tree.cells, false)};
-  return fill_lists<BarnesHutWalk<Space>>(space, buffers, cells, 1, [&](bool wait) {
+  using Walk = BarnesHutWalk<Space, Shift>;
+  const Walk walk{float(theta), in_grid_units(far_from),
+                  cells_of_sets(tree.cells, sources.cells, shift),
+                  make_families(space, buffers.families, sources.cells, false)};
+  return fill_lists<Walk>(space, buffers, cells, 1, [&](bool wait) {
     list_level(space, buffers, walk, tree.cells, 0, CellIndex(cells), 0, team_size, wait);
   });
 }

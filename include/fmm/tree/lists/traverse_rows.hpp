@@ -18,7 +18,6 @@ struct TraverseRows {
   static constexpr std::size_t scratch_bytes = stack_size * sizeof(CellIndex) + scratch_alignment;
 
   Walk walk;
-  Array<Cell, Space> cells;
   CellIndex begin;
   std::int64_t rows;
   int parts;                  ///< of a row: 1 or 8
@@ -98,7 +97,7 @@ struct TraverseRows {
       int decision = -1, children = 0;
       CellIndex child = 0;
       if (rank < n) {
-        const Cell source = cells(index);
+        const Cell source = walk.source_cell(index);
         decision = walk.decide(target, index, source);
         if (decision == split) {
           children = source.child_count;

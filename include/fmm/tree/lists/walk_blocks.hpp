@@ -75,7 +75,7 @@ class SiblingStarts {
   /// For the targets that have this one's parent; it has starts. Keeps what it knows of the family asked for last.
   void of(Walk const& walk, typename Walk::Target const& target) {
     if constexpr (Walk::starts_in_families) {
-      const CellIndex parent = walk.cells(target.index).parent;
+      const CellIndex parent = walk.target_cell(target.index).parent;
       if (parent != parent_) meet(walk, target, parent);
       sibling_ = int(target.index - first_);
       leaf_ = target.view.leaf;
@@ -94,15 +94,15 @@ class SiblingStarts {
     parent_ = parent;
     count_ = 0;
     if (parent < 0) return;
-    first_ = walk.cells(parent).child_begin;
-    const int siblings = walk.cells(parent).child_count;
+    first_ = walk.target_cell(parent).child_begin;
+    const int siblings = walk.target_cell(parent).child_count;
     count_ = std::min(target.starts, most);
     auto leaf = target, other = target;
     leaf.view.leaf = true;
     other.view.leaf = false;
     for (int i = 0; i < count_; ++i) {
       const CellIndex source = walk.start(target, i);
-      const Cell cell = walk.cells(source);
+      const Cell cell = walk.source_cell(source);
       const auto splits = [&](auto const& by) {
         return Walk::refused(by, cell.level, cell.is_leaf()) == split;
       };
@@ -229,10 +229,10 @@ struct WalkBlocks {
   void split_all(Target const& target, Collected* found, CellIndex* stack, int waiting) const {
     while (waiting > 0) {
       const CellIndex parent = stack[--waiting];
-      const Cell& cell = walk.cells(parent);
+      const Cell& cell = walk.source_cell(parent);
       const CellIndex first = cell.child_begin;
       const int count = cell.child_count, level = cell.level + 1;
-      const std::uint32_t leaves = walk.families.leaf_children(parent),
+      const std::uint32_t leaves = walk.leaf_children(parent),
                           candidates = walk.candidates(target, first, count);
       std::uint32_t refused = ((1u << count) - 1) & ~candidates;
       const ListIndex of_leaves = Walk::refused(target, level, true),
@@ -269,7 +269,7 @@ struct WalkBlocks {
   }
 
   ListIndex decision(Target const& target, CellIndex index) const {
-    return walk.decide(target, index, walk.cells(index));
+    return walk.decide(target, index, walk.source_cell(index));
   }
   ListIndex start_decision(Target const& target, SiblingStarts<Walk> const& starts,
                            int start) const {

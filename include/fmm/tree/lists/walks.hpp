@@ -9,8 +9,12 @@
 // A source is decided alone, or, on a CPU, a family of siblings at a time: `candidates` are those that may go
 // into a list of expansions, and all others are `refused`. The sources that a target starts with, which are those of
 // its siblings, too, are decided for all of them together: `candidate_targets` are the targets that may take one.
+//
+// Targets and sources are one set, or two (cells/sets.hpp): a cell is never its own partner in one set.
 #pragma once
 
+#include "../../cells/geometry.hpp"
+#include "../../cells/sets.hpp"
 #include "../../simd/simd.hpp"
 #include "../coarse_field.hpp"
 #include "../criteria/contract.hpp"
@@ -46,9 +50,9 @@ struct Families {
   std::int64_t row() const { return x.extent(0); }
 };
 
-template <class Space>
+template <class Space, class Cells = Array<Cell, Space>>
 struct MakeFamilies {
-  Array<Cell, Space> cells;
+  Cells cells;
   Array<float, Space> radii;   ///< in edges of their cells; none: half diagonals
   Array<float, Space> powers;  ///< cell by cell; none, unless families have any
   Families<Space> families;
@@ -86,14 +90,9 @@ struct MakeFamilies {
 /// Whether bodies of the two cells can be nearer to each other than `distance`, as far as their cubes and
 /// their radii tell.
 KOKKOS_INLINE_FUNCTION bool can_be_nearer(CellView const& a, CellView const& b, float distance) {
-  const float half = 0.5f * (a.edge + b.edge);
-  float R2 = 0, gap2 = 0;  // of the centres, and of the cubes
-  for (int d = 0; d < 3; ++d) {
-    const float x = std::fabs(a.centre[d] - b.centre[d]), gap = x > half ? x - half : 0;
-    R2 += x * x;
-    gap2 += gap * gap;
-  }
-  return gap2 < distance * distance && std::sqrt(R2) - (a.radius + b.radius) < distance;
+  const Distances of = distances(a, b, 0.5f * (a.edge + b.edge));
+  return of.cubes2 < distance * distance &&
+         std::sqrt(of.centres2) - (a.radius + b.radius) < distance;
 }
 
 /// The cell as this criterion sees it.
@@ -120,21 +119,30 @@ KOKKOS_FUNCTION CellView view_for(CellIndex index, Cell const& cell,
   return v;
 }
 
-template <class Space, class Criterion>
+template <class Space, class Criterion, class Shift = OneSet>
 struct DualWalk {
   static_assert(check_criterion<Criterion>());
+  static constexpr bool one_set = std::is_same_v<Shift, OneSet>;
   Criterion criterion;
   float far_from;  ///< nothing nearer is accepted; in edges of the root
   bool has_p2l;    ///< else what could be taken by P2L is not accepted
-  Array<Cell, Space> cells;
-  CellMeasures<Space> measures;
-  Families<Space> families;  ///< none on a GPU
-  Csr<Space> open;           ///< of the parents' level, by cell - parents_begin
+  CellsOfSets<Space, Shift> cells;
+  OfSets<CellMeasures<Space>, Shift> measures;
+  OfSets<Families<Space>, Shift> families;  ///< none on a GPU
+  Csr<Space> open;                          ///< of the parents' level, by cell - parents_begin
   CellIndex parents_begin;
   Array<int, Space> wanted = {};  ///< 0 for targets without lists; none: all have
 
-  KOKKOS_FUNCTION CellView view(CellIndex index, Cell const& cell) const {
-    return view_for<Criterion>(index, cell, measures);
+  KOKKOS_FUNCTION decltype(auto) target_cell(CellIndex i) const { return targets_of(cells)(i); }
+  KOKKOS_FUNCTION decltype(auto) source_cell(CellIndex i) const { return sources_of(cells)(i); }
+  std::uint32_t leaf_children(CellIndex source) const {
+    return sources_of(families).leaf_children(source);
+  }
+  KOKKOS_FUNCTION CellView target_view(CellIndex index, Cell const& cell) const {
+    return view_for<Criterion>(index, cell, targets_of(measures));
+  }
+  KOKKOS_FUNCTION CellView source_view(CellIndex index, Cell const& cell) const {
+    return view_for<Criterion>(index, cell, sources_of(measures));
   }
 
   struct Target {
@@ -144,13 +152,13 @@ struct DualWalk {
     int starts;         ///< how many these are
   };
   KOKKOS_FUNCTION Target target(CellIndex index) const {
-    const Cell cell = cells(index);
-    if (cell.parent < 0) return {index, view(index, cell), 0, 1};
+    const Cell cell = target_cell(index);
+    if (cell.parent < 0) return {index, target_view(index, cell), 0, 1};
     const Offset begin = open.offsets(cell.parent - parents_begin),
                  end = open.offsets(cell.parent - parents_begin + 1);
     const bool there = end <= Offset(open.entries.extent(0)) &&  // else the memory was too small
                        (wanted.extent(0) == 0 || wanted(index) != 0);
-    return {index, view(index, cell), begin, there ? int(end - begin) : 0};
+    return {index, target_view(index, cell), begin, there ? int(end - begin) : 0};
   }
   KOKKOS_FUNCTION CellIndex start(Target const& target, int i) const {
     return target.index == 0 ? 0 : open.entries(target.open_begin + i);
@@ -162,8 +170,9 @@ struct DualWalk {
     return !only_m2l || (list != list_m2p && list != list_p2l);
   }
 
-  FMM_SELDOM KOKKOS_FUNCTION bool is_too_near(CellIndex a, CellIndex b) const {
-    return can_be_nearer(view(a, cells(a)), view(b, cells(b)), far_from);
+  FMM_SELDOM KOKKOS_FUNCTION bool is_too_near(CellIndex target, CellIndex source) const {
+    return can_be_nearer(target_view(target, target_cell(target)),
+                         source_view(source, source_cell(source)), far_from);
   }
 
   /// Whether all candidates go to M2L.
@@ -175,8 +184,9 @@ struct DualWalk {
     std::uint32_t bits = (1u << count) - 1;
     if constexpr (has_candidates_v<Criterion>)
       bits &= partners(target.view.centre[0], target.view.centre[1], target.view.centre[2],
-                       target.view.radius, first);
-    return without_neighbours(bits, target.index, first);
+                       target.view.radius, sources_of(families), first);
+    return without_neighbours(bits, target.index, first,
+                              [&](CellIndex source) { return is_too_near(target.index, source); });
   }
 
   /// Whether candidates are decided about together, as far as can be.
@@ -187,6 +197,7 @@ struct DualWalk {
                                    std::uint32_t leaves, std::uint32_t candidates) const {
     using V = UpToEightFloats;
     using Lane = LaneTraits<V>;
+    auto const& known = sources_of(families);
     SiblingDecisions all{};
     if (far_from > 0) {
       all.alone = candidates;
@@ -198,17 +209,17 @@ struct DualWalk {
       const auto load = [&](Array<float, Space> const& numbers) {
         return Lane::load(numbers.data() + first + i);
       };
-      const V dx = V(target.view.centre[0]) - load(families.x),
-              dy = V(target.view.centre[1]) - load(families.y),
-              dz = V(target.view.centre[2]) - load(families.z);
-      const SourceLanes<V> sources{load(families.radius),
-                                   load(families.bodies),
-                                   load(families.is_leaf),
+      const V dx = V(target.view.centre[0]) - load(known.x),
+              dy = V(target.view.centre[1]) - load(known.y),
+              dz = V(target.view.centre[2]) - load(known.z);
+      const SourceLanes<V> sources{load(known.radius),
+                                   load(known.bodies),
+                                   load(known.is_leaf),
                                    dx * dx + dy * dy + dz * dz,
-                                   1 / float(std::int32_t(1) << level),
+                                   edge_of_level<float>(level),
                                    leaves >> i,
-                                   families.powers.data() + first + i,
-                                   families.row()};
+                                   known.powers.data() + first + i,
+                                   known.row()};
       const auto some = criterion.decide_siblings(target.view, sources, these);
       all.m2l |= some.m2l << i;
       all.split_source |= some.split_source << i;
@@ -224,10 +235,12 @@ struct DualWalk {
   /// Of the `count` sibling targets from `first` on those that may accept the source: bits.
   KOKKOS_FORCEINLINE_FUNCTION std::uint32_t candidate_targets(CellIndex source, CellIndex first,
                                                               int count) const {
+    auto const& ball = sources_of(families);
     const std::uint32_t bits =
-        ((1u << count) - 1) & partners(families.x(source), families.y(source), families.z(source),
-                                       families.radius(source), first);
-    return without_neighbours(bits, source, first);
+        ((1u << count) - 1) & partners(ball.x(source), ball.y(source), ball.z(source),
+                                       ball.radius(source), targets_of(families), first);
+    return without_neighbours(bits, source, first,
+                              [&](CellIndex target) { return is_too_near(target, source); });
   }
 
   /// What becomes of a source that is not accepted.
@@ -240,8 +253,9 @@ struct DualWalk {
   KOKKOS_FUNCTION ListIndex decide(Target const& target, CellIndex index,
                                    Cell const& source) const {
     const bool leaf = target.view.leaf;
-    Acceptance decision = index == target.index ? Acceptance::not_accepted
-                                                : criterion(target.view, view(index, source));
+    Acceptance decision = one_set && index == target.index
+                              ? Acceptance::not_accepted
+                              : criterion(target.view, source_view(index, source));
     if (decision != Acceptance::not_accepted && far_from > 0 && is_too_near(target.index, index))
       decision = Acceptance::not_accepted;
     if (decision == Acceptance::m2l) return list_m2l;
@@ -257,30 +271,35 @@ struct DualWalk {
  private:
   /// Which of the eight balls from `first` on the criterion may accept with this one, whichever is the source.
   KOKKOS_FORCEINLINE_FUNCTION std::uint32_t partners(float x, float y, float z, float radius,
+                                                     Families<Space> const& balls,
                                                      CellIndex first) const {
     using V = UpToEightFloats;
     using Lane = LaneTraits<V>;
     std::uint32_t bits = 0;
     for (int i = 0; i < 8; i += Lane::count) {
-      const V dx = V(x) - Lane::load(families.x.data() + first + i),
-              dy = V(y) - Lane::load(families.y.data() + first + i),
-              dz = V(z) - Lane::load(families.z.data() + first + i);
-      const V sum = V(radius) + Lane::load(families.radius.data() + first + i);
+      const V dx = V(x) - Lane::load(balls.x.data() + first + i),
+              dy = V(y) - Lane::load(balls.y.data() + first + i),
+              dz = V(z) - Lane::load(balls.z.data() + first + i);
+      const V sum = V(radius) + Lane::load(balls.radius.data() + first + i);
       bits |= bits_of(criterion.candidates(sum, dx * dx + dy * dy + dz * dz)) << i;
     }
     return bits;
   }
 
   /// Clears the cell itself and, if candidates are accepted, what is too near to it.
+  template <class IsTooNear>
   KOKKOS_FORCEINLINE_FUNCTION std::uint32_t without_neighbours(std::uint32_t bits, CellIndex cell,
-                                                               CellIndex first) const {
-    const std::uint32_t own = std::uint32_t(cell - first);
-    if (own < 8) bits &= ~(1u << own);
+                                                               CellIndex first,
+                                                               IsTooNear const& is_near) const {
+    if constexpr (one_set) {
+      const std::uint32_t own = std::uint32_t(cell - first);
+      if (own < 8) bits &= ~(1u << own);
+    }
     if constexpr (accepts_candidates)
       if (far_from > 0)
         for (std::uint32_t left = bits; left != 0; left &= left - 1) {
           const int i = lowest_bit(left);
-          if (is_too_near(cell, first + i)) bits &= ~(1u << i);
+          if (is_near(first + i)) bits &= ~(1u << i);
         }
     return bits;
   }
@@ -288,19 +307,21 @@ struct DualWalk {
 
 /// A source cell opens for a target leaf unless edge / d < theta, d from its centre to the nearest point
 /// of the leaf's cube (Barnes & Hut 1986, Nature 324:446).
-template <class Space>
+template <class Space, class Shift = OneSet>
 struct BarnesHutWalk {
   float theta;
   float far_from;  ///< between the cubes, at least; in grid units
-  Array<Cell, Space> cells;
-  Families<Space> families;  ///< none on a GPU
+  CellsOfSets<Space, Shift> cells;
+  Families<Space> families;  ///< the sources'; none on a GPU
 
   struct Target {
     Cell cell;
     int starts;
   };
+  KOKKOS_FUNCTION decltype(auto) source_cell(CellIndex i) const { return sources_of(cells)(i); }
+  std::uint32_t leaf_children(CellIndex source) const { return families.leaf_children(source); }
   KOKKOS_FUNCTION Target target(CellIndex index) const {
-    const Cell cell = cells(index);
+    const Cell cell = targets_of(cells)(index);
     return {cell, cell.is_leaf() ? 1 : 0};
   }
   KOKKOS_FUNCTION CellIndex start(Target const&, int) const { return 0; }
@@ -310,13 +331,7 @@ struct BarnesHutWalk {
   }
 
   FMM_SELDOM KOKKOS_FUNCTION bool is_too_near(Cell const& a, Cell const& b) const {
-    const float half = 0.5f * float(a.edge() + b.edge());
-    float gap2 = 0;
-    for (int d = 0; d < 3; ++d) {
-      const float gap = std::fabs(float(a.centre[d] - b.centre[d])) - half;
-      if (gap > 0) gap2 += gap * gap;
-    }
-    return gap2 < far_from * far_from;
+    return distances(a, b, 0.5f * float(a.edge() + b.edge())).cubes2 < far_from * far_from;
   }
 
   static constexpr bool accepts_candidates = false, decides_siblings = false,
@@ -329,12 +344,8 @@ struct BarnesHutWalk {
   }
 
   KOKKOS_FUNCTION ListIndex decide(Target const& target, CellIndex, Cell const& source) const {
-    const float half = 0.5f * float(target.cell.edge()), edge = float(source.edge());
-    float d2 = 0;
-    for (int d = 0; d < 3; ++d) {
-      const float gap = std::fabs(float(source.centre[d] - target.cell.centre[d])) - half;
-      if (gap > 0) d2 += gap * gap;
-    }
+    const float edge = float(source.edge()),
+                d2 = distances(source, target.cell, 0.5f * float(target.cell.edge())).cubes2;
     if (edge * edge < theta * theta * d2 && !(far_from > 0 && is_too_near(target.cell, source)))
       return list_m2p;
     return refused(target, source.level, source.is_leaf());

@@ -1,0 +1,60 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// Targets and sources that are two sets of bodies, or one at a shift, as a caller composes their evaluation.
+#pragma once
+
+#include "support.hpp"
+
+namespace fmm_test {
+
+/// A plan with a tree of some bodies over a cube, and no lists.
+template <class Traversal, class Solver, class Positions>
+typename Solver::plan_type tree_over(fmm::tree::Cube const& cube, Solver const& solver,
+                                     Positions const& positions) {
+  typename Solver::plan_type plan;
+  auto& [facts, tree, lists, memory] = plan.data();
+  tree.size = std::int64_t(positions.extent(0));
+  tree.cube = cube;
+  const auto rule = fmm::engine::split_rule(solver.options(), tree.size, fmm::max_tree_depth);
+  fmm::engine::build_tree<Traversal>(typename Solver::execution_space(), memory, tree, positions,
+                                     rule, nullptr);
+  return plan;
+}
+
+/// What sources at a shift exert on targets.
+template <class Traversal, class Precision, class Solver, class Shift, class Charges>
+Results exerted(Solver const& solver, typename Solver::plan_type const& targets,
+                typename Solver::plan_type const& sources, Shift shift, Charges const& charges,
+                fmm::Report* report = nullptr) {
+  using Space = typename Solver::execution_space;
+  using Want = fmm::kernels::Wanted<true, true>;
+  const Space space;
+  auto &to = targets.data(), &from = sources.data();
+  const auto lists = fmm::engine::build_lists_of_two<Traversal>(
+      space, to.memory, from.memory,
+      fmm::engine::BodySets<Space, Precision, Shift>{to.tree, from.tree, shift}, solver.options(),
+      solver.far_field());
+  fmm::engine::Evaluation<typename Solver::expansion_type, typename Solver::far_field_scheme, Want,
+                          Space, Precision, Shift>
+      steps(space, to, from, shift, lists, fmm::kernels::profile_of(solver.kernel()), report);
+  Kokkos::View<double*, Space> potential("potential", targets.size());
+  Kokkos::View<double* [3], Space> field("field", targets.size());
+  steps.template take_charges<decltype(potential), decltype(field)>(charges);
+  steps.upward(false);
+  steps.interact();
+  steps.downward();
+  steps.near_field(solver.kernel(), solver.options());
+  steps.give_results(potential, field);
+  space.fence();
+  return to_host(potential, field);
+}
+
+/// The cube of all bodies of two sets.
+template <class Space>
+fmm::tree::Cube cube_of(Bodies bodies, Bodies const& others) {
+  bodies.x.insert(bodies.x.end(), others.x.begin(), others.x.end());
+  bodies.q.insert(bodies.q.end(), others.q.begin(), others.q.end());
+  const DeviceBodies<Space> all(bodies);
+  return fmm::tree::root_cube(fmm::tree::bounding_box(Space(), all.x));
+}
+
+}  // namespace fmm_test
