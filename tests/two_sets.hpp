@@ -22,8 +22,8 @@ typename Solver::plan_type tree_over(fmm::tree::Cube const& cube, Solver const& 
 
 /// What sources at a shift exert on targets.
 template <class Traversal, class Precision, class Solver, class Shift, class Charges>
-Results exerted(Solver const& solver, typename Solver::plan_type const& targets,
-                typename Solver::plan_type const& sources, Shift shift, Charges const& charges,
+Results exerted(Solver const& solver, typename Solver::plan_type& targets,
+                typename Solver::plan_type& sources, Shift shift, Charges const& charges,
                 fmm::Report* report = nullptr) {
   using Space = typename Solver::execution_space;
   using Want = fmm::kernels::Wanted<true, true>;

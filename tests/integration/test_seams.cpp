@@ -63,10 +63,11 @@ TEST(Seams, MultipolesLeaveAndComeBack) {
 // ---- targets and sources
 
 template <class Traversal, class Precision = double, class Space_ = Space>
-using SolverBy =
-    fmm::Solver<Laplace, 8,
-                std::conditional_t<std::is_same_v<Traversal, BarnesHut>, NoTranslation, Rotation>,
-                Traversal, Precision, Space_>;
+using SolverBy = fmm::Solver<
+    Laplace,
+    MethodOf<8, Traversal,
+             std::conditional_t<std::is_same_v<Traversal, BarnesHut>, NoTranslation, Rotation>>,
+    Precision, Space_>;
 
 /// Adds what sources exert that are `shift` along x from their place, in double; a pair without distance is none.
 void add_exerted(Bodies const& targets, Bodies const& sources, double shift, Results& sums) {
@@ -97,8 +98,8 @@ void other_targets(double tolerance, Bodies const& targets, Bodies const& source
   const SolverBy<Traversal, Precision, Space> solver;
   const DeviceBodies<Space> to(targets), from(sources);
   const auto cube = cube_of<Space>(targets, sources);
-  const auto of_targets = tree_over<Traversal>(cube, solver, to.x),
-             of_sources = tree_over<Traversal>(cube, solver, from.x);
+  auto of_targets = tree_over<Traversal>(cube, solver, to.x),
+       of_sources = tree_over<Traversal>(cube, solver, from.x);
   fmm::Report report;
   const Results sums = exerted<Traversal, Precision>(solver, of_targets, of_sources, fmm::NoShift(),
                                                      from.q, &report);
@@ -131,7 +132,7 @@ void image_beside(double tolerance) {
   const DeviceBodies<Space> device(bodies);
   Kokkos::View<double*, Space> potential("potential", bodies.size());
   Kokkos::View<double* [3], Space> field("field", bodies.size());
-  const auto plan = solver.build(Space(), device.x);
+  auto plan = solver.build(Space(), device.x);
   solver.evaluate(Space(), plan, device.q, potential, field);
   Space().fence();
   Results sums = to_host(potential, field), expected;
@@ -167,9 +168,9 @@ TEST(Seams, SetsThatDoNotFitAreRefused) {
   const DeviceBodies<Space> device(bodies);
   const SolverBy<fmm::FmmList> solver;
   const fmm::tree::Cube cube{{0, 0, 0}, 1}, other{{0, 0, 0}, 2};
-  const auto plan = tree_over<fmm::FmmList>(cube, solver, device.x),
-             of_other = tree_over<fmm::FmmList>(other, solver, device.x);
-  const auto list = [&](auto const& sources, fmm::GridShift shift) {
+  auto plan = tree_over<fmm::FmmList>(cube, solver, device.x),
+       of_other = tree_over<fmm::FmmList>(other, solver, device.x);
+  const auto list = [&](auto& sources, fmm::GridShift shift) {
     exerted<fmm::FmmList, double>(solver, plan, sources, shift, device.q);
   };
   EXPECT_THROW(list(of_other, fmm::GridShift::of_root(0, 0, 0)), fmm::InvalidArgument);

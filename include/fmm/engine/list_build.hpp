@@ -136,8 +136,7 @@ InteractionLists<Space> build_lists_of_two(Space const& space, Workspace<Space, 
                                            Options const& options, FarFieldRule far) {
   using Shape = Tuning<Space, real_t<Precision>>;
   constexpr auto traits = traits_v<Traversal>;
-  static_assert(!BodySets<Space, Precision, Shift>::one_set &&
-                !std::is_same_v<Traversal, AllPairs>);
+  static_assert(!BodySets<Space, Precision, Shift>::one_set);
   static_assert(!traits.uses_charges && !traits.uses_field && !traits.uses_powers,
                 "fmm: targets that are another set than the sources, or sources at a shift, need a "
                 "criterion that uses neither charges nor fields nor powers");
