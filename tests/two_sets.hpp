@@ -33,9 +33,9 @@ Results exerted(Solver const& solver, typename Solver::plan_type& targets,
       space, to.memory, from.memory,
       fmm::engine::BodySets<Space, Precision, Shift>{to.tree, from.tree, shift}, solver.options(),
       solver.far_field());
-  fmm::engine::Evaluation<typename Solver::expansion_type, typename Solver::far_field_scheme, Want,
-                          Space, Precision, Shift>
-      steps(space, to, from, shift, lists, fmm::kernels::profile_of(solver.kernel()), report);
+  fmm::engine::Evaluation<Space, Precision, Want, Shift> steps(
+      space, solver.template operators<Want, Shift>(), to, from, shift, lists,
+      fmm::kernels::profile_of(solver.kernel()), report);
   Kokkos::View<double*, Space> potential("potential", targets.size());
   Kokkos::View<double* [3], Space> field("field", targets.size());
   steps.template take_charges<decltype(potential), decltype(field)>(charges);

@@ -24,7 +24,7 @@
 #include <KokkosBlas3_gemm.hpp>
 #include <algorithm>
 
-#include "engine/far_field.hpp"
+#include "engine/m2l_scheme.hpp"
 
 namespace fmm {
 
@@ -145,7 +145,7 @@ void m2l_by_gemm(Space const& space, GemmMemory<Space, Real>& memory, Array<Cell
 }
 
 template <>
-struct FarFieldBy<BatchedGemm> {
+struct M2LBy<BatchedGemm> {
   template <class Expansion, class Space, class Precision, class Cells, class Real>
   static void m2l(Space const& space, Workspace<Space, Precision>& memory, Cells const& cells,
                   Csr<Space> list, Array<Real, Space> multipoles, Array<Real, Space> locals) {

@@ -16,7 +16,8 @@
 #include "engine/completed_options.hpp"
 #include "engine/evaluation.hpp"
 #include "engine/evaluation_clock.hpp"
-#include "engine/far_field_in_orders.hpp"
+#include "engine/far_field_of.hpp"
+#include "engine/m2l_in_orders.hpp"
 #include "engine/measures_by_powers.hpp"
 #include "inputs.hpp"
 #include "methods.hpp"
@@ -48,12 +49,8 @@ class Solver {
   static constexpr bool is_direct = std::is_same_v<Method, DirectSum>;
   static constexpr bool needs_multipoles = tree::traits_v<Traversal>.uses_powers;
   using Expansion = kernels::expansion_t<Kernel, Method::order, Real, typename Method::translation>;
-  static constexpr bool only_m2l = tree::traits_v<Traversal>.only_m2l;
-  using FarField = typename engine::FarFieldOf<Method>::type;
-  using FarFieldScheme =
-      std::conditional_t<only_m2l && Method::has_locals, engine::OnlyM2L<FarField>, FarField>;
-  static constexpr bool has_p2l =
-      Method::has_locals && !only_m2l && kernels::has_p2l<kernels::basis_t<Expansion>>();
+  static constexpr bool has_p2l = Method::has_locals && !tree::traits_v<Traversal>.only_m2l &&
+                                  kernels::has_p2l<kernels::basis_t<Expansion>>();
 
  public:
   using execution_space = ExecutionSpace;
@@ -141,13 +138,18 @@ class Solver {
 
   // ---- for callers that compose an evaluation's steps themselves
 
-  using expansion_type = Expansion;
-  using far_field_scheme = FarFieldScheme;
-  /// The steps of an evaluation whose results are a kernels::Wanted.
-  template <class Want>
-  using evaluation_type =
-      engine::Evaluation<Expansion, FarFieldScheme, Want, ExecutionSpace, Precision>;
-
+  /// The far field's operators, for results that are a kernels::Wanted, of sources at a shift (cells/sets.hpp).
+  template <class Want, class Shift = OneSet>
+  static std::unique_ptr<engine::FarField<ExecutionSpace, Precision, Want, Shift> const>
+  operators() {
+    using Scheme = engine::m2l_scheme_t<Method>;
+    return std::make_unique<
+        engine::FarFieldOf<Expansion, Scheme, ExecutionSpace, Precision, Want, Shift>>();
+  }
+  /// The powers of their multipoles.
+  static engine::PowersOf<ExecutionSpace, Real> powers_of() {
+    return &kernels::multipole_powers<Expansion, ExecutionSpace, Real>;
+  }
   /// What lists are to know of the expansions.
   engine::FarFieldRule far_field() const {
     return {order, kernels::far_from(kernel_, options_), has_p2l};
@@ -168,17 +170,18 @@ class Solver {
   }
   /// An evaluation with a plan of one body or more that is as `check` wants it.
   template <class Want>
-  evaluation_type<Want> evaluation(ExecutionSpace const& space, plan_type& plan,
-                                   Report* report) const {
-    return {space, plan.data(), kernels::profile_of(kernel_), report};
+  engine::Evaluation<ExecutionSpace, Precision, Want> evaluation(ExecutionSpace const& space,
+                                                                 plan_type& plan,
+                                                                 Report* report) const {
+    return {space, operators<Want>(), plan.data(), kernels::profile_of(kernel_), report};
   }
   /// The lists of a criterion that uses charges, once the plan has these and, if it uses powers, `multipoles`.
   void list(ExecutionSpace const& space, Data& data, Array<Real, ExecutionSpace> multipoles,
             Report* report) {
     if constexpr (needs_multipoles) {
       engine::stage(space, report, "lists", [&] {
-        const auto measures = engine::measures_by_powers<Traversal, Expansion>(
-            space, data, kernel_, options_, far_field(), multipoles);
+        const auto measures = engine::measures_by_powers<Traversal>(
+            space, powers_of(), data, kernel_, options_, far_field(), multipoles);
         data.lists = engine::build_dual_lists<Traversal>(space, data.memory, data.tree, options_,
                                                          far_field(), measures);
       });

@@ -64,7 +64,7 @@ struct Expanded {
       m2m<E>(space, s.tree.octree.cells, s.tree.octree.parents_of(level), multipoles);
   }
   void across() {
-    FarFieldBy<Translation>::template m2l<E>(space, s.memory, s.tree.octree.cells, s.lists.m2l,
+    M2LBy<Translation>::template m2l<E>(space, s.memory, s.tree.octree.cells, s.lists.m2l,
                                              multipoles, locals);
   }
   void downward() {
@@ -97,7 +97,7 @@ void bench_m2l(benchmark::State& state, Point const& point) {
   const double translations = double(x.s.lists.m2l.entries.extent(0));
   constexpr bool as_listed = std::is_same_v<Translation, fmm::NaiveTranslation>;
   fmm::Report issued;
-  FarFieldBy<Translation>::template count<typename decltype(x)::E>(x.space, x.s.memory,
+  M2LBy<Translation>::template count<typename decltype(x)::E>(x.space, x.s.memory,
                                                                    x.s.lists.m2l, issued);
   report(state,
          {"translations", translations, as_listed ? translations * double(chapter::m2l(order)) : 0,

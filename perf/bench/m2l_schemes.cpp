@@ -65,7 +65,7 @@ void measure(Space const& space, Problem const& problem, char const* scheme) {
   fmm::Solver<Kernel, fmm::Fmm<Order, Traversal, Translation>, Real, Space> solver(
       {.leaf_capacity = 1, .depth = problem.depth, .tree = fmm::TreeKind::uniform});
   using Expansion = expansion_t<Kernel, Order, Real, Translation>;
-  using FarFieldScheme = FarFieldBy<Translation>;
+  using Scheme = M2LBy<Translation>;
 
   const std::int64_t n = problem.charges.extent(0);
   Kokkos::View<Real*, Space> potential("potential", n);
@@ -88,11 +88,11 @@ void measure(Space const& space, Problem const& problem, char const* scheme) {
   for (int level = s.tree.octree.depth - 1; level >= 0; --level)
     m2m<Expansion>(space, s.tree.octree.cells, s.tree.octree.parents_of(level), multipoles);
   const double seconds = best_seconds(space, problem.repeats, [&] {
-    FarFieldScheme::template m2l<Expansion>(space, s.memory, s.tree.octree.cells, s.lists.m2l,
+    Scheme::template m2l<Expansion>(space, s.memory, s.tree.octree.cells, s.lists.m2l,
                                             multipoles, locals);
   });
   fmm::Report report;
-  FarFieldScheme::template count<Expansion>(space, s.memory, s.lists.m2l, report);
+  Scheme::template count<Expansion>(space, s.memory, s.lists.m2l, report);
   const auto pairs = report.count("m2l");
 
   std::printf(

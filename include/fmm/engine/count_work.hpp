@@ -50,29 +50,27 @@ void count_pairs(std::int64_t pairs, Report& report) {
 }
 
 /// Counts and flops of both.
-template <class Expansion, class FarFieldScheme, class Want, class Space, class Precision,
-          class Shift>
-void count_tree_work(Space const& space, Workspace<Space, Precision> const& memory,
-                     BodySets<Space, Precision, Shift> const& sets,
+template <class Space, class Precision, class Want, class Shift>
+void count_tree_work(Space const& space, FarField<Space, Precision, Want, Shift> const& far,
+                     Workspace<Space, Precision> const& memory,
+                     std::type_identity_t<BodySets<Space, Precision, Shift>> const& sets,
                      InteractionLists<Space> const& lists, Report& report) {
-  constexpr bool has_locals = has_locals_v<FarFieldScheme>;
+  const bool has_locals = far.traits().has_locals;
   std::int64_t pairs = 0, m2p_pairs = 0, p2l_pairs = 0;
   const std::int64_t cells = sets.targets.octree.cells.extent(0);
   Kokkos::parallel_reduce(
       "fmm::count", range(space, cells),
       CountPairs<Space, decltype(sets.cells())>{sets.cells(), lists, !has_locals}, pairs, m2p_pairs,
       p2l_pairs);
-  using Real = real_t<Precision>;
-  const auto flops = body_flops<basis_t<Expansion>, Real, Want::potential, Want::field>();
-  const auto translations = translation_flops<Expansion, Real>();
+  const OperatorFlops flops = far.flops();
   add_work(report, "p2m", sets.sources.size, flops.p2m);
-  add_work(report, "m2m", std::int64_t(sets.sources.octree.cells.extent(0)) - 1, translations.m2m);
-  if constexpr (has_locals) {
+  add_work(report, "m2m", std::int64_t(sets.sources.octree.cells.extent(0)) - 1, flops.m2m);
+  if (has_locals) {
     report.m2l += std::int64_t(lists.m2l.entries.extent(0));
-    FarFieldScheme::template count<Expansion>(space, memory, lists.m2l, report);
+    far.count_m2l(space, memory, lists.m2l, report);
     if (p2l_pairs > 0) add_work(report, "p2l", p2l_pairs, flops.p2l);
     report.p2l += p2l_pairs;
-    add_work(report, "l2l", cells - 1, translations.l2l);
+    add_work(report, "l2l", cells - 1, flops.l2l);
     add_work(report, "l2p", sets.targets.size, flops.l2p);
   }
   if (m2p_pairs > 0) add_work(report, "m2p", m2p_pairs, flops.m2p);

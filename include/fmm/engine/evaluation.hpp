@@ -1,17 +1,14 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// The evaluation: the order of the operators, and which memory they share. Depends on the expansion and the
-// far field's scheme, but not on the pair kernel, except for its near field, nor on the traversal that made the lists.
+// The evaluation: the order of the operators, and which memory they share. Depends neither on the expansion, which it
+// knows as a FarField, nor on the pair kernel, except for its near field, nor on the traversal that made the lists.
 #pragma once
 
 #include <algorithm>
+#include <memory>
 #include <utility>
 
-#include "../kernels/l2p.hpp"
-#include "../kernels/m2m.hpp"
-#include "../kernels/m2p.hpp"
-#include "../kernels/p2m.hpp"
+#include "../inputs.hpp"
 #include "../kernels/p2p/p2p.hpp"
-#include "../kernels/power.hpp"
 #include "../tree/lists/blocks.hpp"
 #include "charges_stage.hpp"
 #include "count_work.hpp"
@@ -36,34 +33,37 @@ using WantedOf = Wanted<!std::is_same_v<Potential, None>, !std::is_same_v<Field,
 ///     evaluation.near_field(..)          P2P, added to the sums
 ///     evaluation.give_results(..)        sums into the caller's order and units
 ///
-/// Expansion, FarFieldScheme   of the far field; without local expansions (a treecode) interact does nothing, and
-///                             downward adds M2P
-/// Want                        Wanted<potential, field>
-/// Shift                       OneSet: targets are the sources, in their place; NoShift or GridShift: sources are
-///                             another set, or the same one at a shift (cells/sets.hpp)
+/// Without local expansions (a treecode) interact does nothing, and downward adds M2P.
 ///
-/// Everything but near_field is the same for all pair kernels, and compiled once for them. Work is asynchronous in
-/// `space` but for one reduction over the charges.
-template <class Expansion, class FarFieldScheme, class Want, class Space, class Precision,
-          class Shift = OneSet>
+/// Want    Wanted<potential, field>
+/// Shift   OneSet: targets are the sources, in their place; NoShift or GridShift: sources are another set, or the
+///         same one at a shift (cells/sets.hpp)
+///
+/// Everything but near_field is the same for all expansions and pair kernels, and compiled once for them. Work is
+/// asynchronous in `space` but for one reduction over the charges.
+template <class Space, class Precision, class Want, class Shift = OneSet>
 class Evaluation {
   using Real = real_t<Precision>;
   using Sum = sum_t<Precision>;
   using Plan = PlanData<Space, Precision>;
+  using Tree = BodyTree<Space, Precision>;
   static constexpr bool one_set = std::is_same_v<Shift, OneSet>;
-  static constexpr bool has_locals = has_locals_v<FarFieldScheme>,
-                        only_m2l = has_only_m2l_scheme_v<FarFieldScheme>;
 
  public:
+  using Operators = FarField<Space, Precision, Want, Shift>;
+
   /// On one set of bodies, with the plan's lists as they are when a step needs them.
-  Evaluation(Space const& space, Plan& plan, KernelProfile kernel, Report* report) requires one_set
-      : Evaluation(space, plan, plan, {}, plan.lists, std::move(kernel), report) {}
+  Evaluation(Space const& space, std::unique_ptr<Operators const> far, Plan& plan,
+             KernelProfile kernel, Report* report) requires one_set
+      : Evaluation(space, std::move(far), plan, plan, {}, plan.lists, std::move(kernel), report) {}
 
   /// On two, with these lists of build_lists_of_two. The sources' plan has the memory of their multipoles, the targets'
   /// plan that of everything else. The plans may be the same one, if there is a shift.
-  Evaluation(Space const& space, Plan& targets, Plan& sources, Shift shift,
-             InteractionLists<Space> const& lists, KernelProfile kernel, Report* report)
+  Evaluation(Space const& space, std::unique_ptr<Operators const> far, Plan& targets, Plan& sources,
+             Shift shift, InteractionLists<Space> const& lists, KernelProfile kernel,
+             Report* report)
       : space_(space),
+        far_(std::move(far)),
         targets_(targets.tree),
         sources_(sources.tree),
         shift_(shift),
@@ -78,54 +78,48 @@ class Evaluation {
   /// ranges that the results' types have no room for, before anything is written.
   template <class Potential, class Field, class Charges>
   void take_charges(Charges const& charges) {
-    constexpr bool clears = !has_locals;  // else L2P sets the sums
+    const bool clears = !traits().has_locals;  // else L2P sets the sums
     charges_stage<Potential, Field>(space_, memory_of_sources_, sources_, kernel_, charges,
                                     sources_.bodies, clears && one_set, report_);
     if constexpr (!one_set) {
       memory_.sums.resize(targets_.size);
-      if constexpr (clears) Kokkos::deep_copy(space_, sums(), Sums<Sum>{});
+      if (clears) Kokkos::deep_copy(space_, sums(), Sums<Sum>{});
     }
   }
 
   /// The multipoles of all cells. `lists_follow`: the lists are made after them.
   void upward(bool lists_follow) {
     auto const& octree = sources_.octree;
-    const std::size_t numbers = coefficients(sources_);
+    const std::size_t numbers = far_->coefficients(octree);
     const bool sums_come_later =
-        one_set && has_locals &&
-        (only_m2l || (lists_follow ? numbers >= memory_.numbers_in_sums(sources_.size)
-                                   : lists_.m2p.entries.extent(0) == 0));
+        one_set && traits().has_locals &&
+        (traits().only_m2l || (lists_follow ? numbers >= memory_.numbers_in_sums(sources_.size)
+                                            : lists_.m2p.entries.extent(0) == 0));
     multipoles_ = memory_of_sources_.place_multipoles(numbers, sources_.size, sums_come_later);
-    stage(space_, report_, "p2m", [&] {
-      p2m<Expansion>(space_, octree.cells, octree.leaves, sources_.bodies, multipoles_);
-    });
+    stage(space_, report_, "p2m", [&] { far_->p2m(space_, octree, sources_.bodies, multipoles_); });
     stage(space_, report_, "m2m", [&] {
       for (int level = octree.depth - 1; level >= 0; --level)
-        m2m<Expansion>(space_, octree.cells, octree.parents_of(level), multipoles_);
+        far_->m2m(space_, octree, level, multipoles_);
     });
   }
-  /// A row of row_length(Expansion::size) numbers a cell; from upward to interact, in a treecode to downward.
+  /// A row of FarFieldTraits::row numbers a cell; from upward to interact, in a treecode to downward.
   Array<Real, Space> multipoles() const { return multipoles_; }
 
   /// What acts on the cells themselves, as local expansions.
   void interact() {
-    if constexpr (has_locals) {
-      keeps_ = one_set && has_m2p() && memory_.are_in_sums();
-      if constexpr (!only_m2l)
-        if (keeps_) {  // M2P comes after L2P, which sets the sums
-          memory_.multipoles.lend({});
-          stage(space_, report_, "m2p", [&] {
-            staged_ =
-                keep_multipoles<Expansion>(space_, lists_.m2p, multipoles_, memory_.multipoles);
-          });
-        }
-      if (has_m2p() && !keeps_)  // staged multipoles come into the same memory
-        memory_.locals.resize(std::max(coefficients(targets_),
-                                       staged_numbers<Expansion>(sources_.octree.cells.extent(0))));
-      locals_ = memory_.locals.resize(coefficients(targets_));
-      set_locals<Expansion, FarFieldScheme>(space_, memory_, sets(), lists_, multipoles_, locals_,
-                                            report_);
+    if (!traits().has_locals) return;
+    keeps_ = one_set && has_m2p() && memory_.are_in_sums();
+    if (keeps_) {  // M2P comes after L2P, which sets the sums
+      memory_.multipoles.lend({});
+      stage(space_, report_, "m2p",
+            [&] { staged_ = far_->keep(space_, lists_.m2p, multipoles_, memory_.multipoles); });
     }
+    const std::size_t numbers = far_->coefficients(targets_.octree);
+    if (has_m2p() && !keeps_)  // staged multipoles come into the same memory
+      memory_.locals.resize(
+          std::max(numbers, far_->staged_numbers(sources_.octree.cells.extent(0))));
+    locals_ = memory_.locals.resize(numbers);
+    set_locals(space_, *far_, memory_, sets(), lists_, multipoles_, locals_, report_);
   }
   /// As multipoles, from interact to downward.
   Array<Real, Space> locals() const { return locals_; }
@@ -133,22 +127,17 @@ class Evaluation {
   /// The far field's sums of all bodies, in units of the cube.
   void downward() {
     auto const& octree = targets_.octree;
-    if constexpr (has_locals) {
-      pass_locals_down<Expansion>(space_, octree, locals_, report_);
-      stage(space_, report_, "l2p", [&] {
-        l2p<Expansion, Want>(space_, octree.cells, octree.tiles, targets_.bodies, locals_, sums());
-      });
+    if (traits().has_locals) {
+      pass_locals_down(space_, *far_, octree, locals_, report_);
+      stage(space_, report_, "l2p",
+            [&] { far_->l2p(space_, octree, octree.tiles, targets_.bodies, locals_, sums()); });
+      if (!has_m2p()) return;
     }
-    if constexpr (!has_locals || !only_m2l)
-      if (!has_locals || has_m2p())
-        stage(space_, report_, "m2p", [&] {
-          if (!keeps_) staged_ = stage_multipoles<Expansion>(space_, multipoles_, memory_.locals);
-          m2p<Expansion, Want>(space_, sets().cells(), octree.tiles, lists_.m2p,
-                               has_locals ? Csr<Space>{} : lists_.m2l, targets_.bodies, staged_,
-                               sums(),
-                               split_long_rows(space_, memory_, octree, octree.tiles, lists_.m2p,
-                                               Tuning<Space, Real>::m2p_segment));
-        });
+    stage(space_, report_, "m2p", [&] {
+      if (!keeps_) staged_ = far_->stage(space_, multipoles_, memory_.locals);
+      far_->m2p(space_, memory_, sets(), octree.tiles, lists_.m2p,
+                traits().has_locals ? Csr<Space>{} : lists_.m2l, staged_, sums());
+    });
   }
   /// Of all targets in tree order; from downward on.
   Array<Sums<Sum>, Space> sums() const { return memory_.sums.view(targets_.size); }
@@ -167,19 +156,16 @@ class Evaluation {
   void give_results(Potential const& potential, Field const& field) {
     results_stage(space_, targets_, sums(), kernel_, length_, sources_.charges.unit, potential,
                   field, report_);
-    if (report_)
-      count_tree_work<Expansion, FarFieldScheme, Want>(space_, memory_, sets(), lists_, *report_);
+    if (report_) count_tree_work(space_, *far_, memory_, sets(), lists_, *report_);
   }
 
  private:
-  using Tree = BodyTree<Space, Precision>;
-  static std::size_t coefficients(Tree const& tree) {
-    return tree.octree.cells.extent(0) * row_length(Expansion::size);
-  }
-  bool has_m2p() const { return !only_m2l && lists_.m2p.entries.extent(0) > 0; }
+  FarFieldTraits const& traits() const { return far_->traits(); }
+  bool has_m2p() const { return !traits().only_m2l && lists_.m2p.entries.extent(0) > 0; }
   BodySets<Space, Precision, Shift> sets() const { return {targets_, sources_, shift_}; }
 
   Space const& space_;
+  std::unique_ptr<Operators const> far_;
   Tree& targets_;
   Tree& sources_;  ///< in which charges are put
   Shift shift_;

@@ -1,13 +1,12 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// The far field's operators in their order: how M2L is done, local expansions, and the far field of some tiles.
+// The far field: what an evaluation asks of an expansion, as one interface, and the operators in their order.
+//
+// An evaluation, its memory and the search for what holds a tolerance know a FarField and no expansion: they are
+// compiled once for all orders. FarFieldOf (far_field_of.hpp) is that of one expansion.
 #pragma once
 
 #include "../kernels/flops.hpp"
-#include "../kernels/l2l.hpp"
-#include "../kernels/l2p.hpp"
-#include "../kernels/m2l.hpp"
 #include "../kernels/m2p.hpp"
-#include "../kernels/p2l.hpp"
 #include "../report.hpp"
 #include "body_tree.hpp"
 #include "long_rows.hpp"
@@ -16,83 +15,127 @@
 
 namespace fmm::engine {
 
-/// A far field through local expansions, whose M2L is that of a translation scheme: one translation a list
-/// entry, unless the scheme has a way of its own (batched_gemm.hpp).
-template <class Translation>
-struct FarFieldBy {
-  template <class Expansion, class Space, class Precision, class Cells, class Real>
-  static void m2l(Space const& space, Workspace<Space, Precision>&, Cells const& cells,
-                  Csr<Space> list, Array<Real, Space> multipoles, Array<Real, Space> locals) {
-    kernels::m2l<Expansion>(space, cells, list, multipoles, locals);
-  }
-  template <class Expansion, class Space, class Precision>
-  static void count(Space const&, Workspace<Space, Precision> const&, Csr<Space> list,
-                    Report& report) {
-    add_work(report, "m2l", std::int64_t(list.entries.extent(0)),
-             translation_flops<Expansion, real_t<Precision>>().m2l);
-  }
+/// What of the far field there is.
+struct FarFieldTraits {
+  int row;          ///< numbers from one cell's expansion to the next
+  bool has_locals;  ///< an FMM; a treecode evaluates multipoles at the bodies in the place of M2L
+  bool
+      only_m2l;  ///< the lists have M2L (without local expansions: M2P in its place), and neither M2P nor P2L
 };
-/// A treecode's, without local expansions.
-struct WithoutLocals {};
 
-/// One whose lists have M2L (without local expansions: M2P in its place) and no other way.
-template <class FarFieldScheme>
-struct OnlyM2L : FarFieldScheme {};
+/// The operators of one expansion, and how M2L is done.
+///
+/// Want    Wanted<potential, field> of the results
+/// Shift   of the sources from the targets (cells/sets.hpp)
+template <class Space, class Precision, class Want, class Shift = OneSet>
+class FarField {
+ public:
+  using Real = real_t<Precision>;
+  using Numbers = Array<Real, Space>;
+  using Bodies = Array<Body<Real>, Space>;
+  using BodySums = Array<Sums<sum_t<Precision>>, Space>;
+  using Staged = StagedMultipoles<Space, Real>;
+  using Tree = Octree<Space>;
+  using Sets = BodySets<Space, Precision, Shift>;
+  using Memory = Workspace<Space, Precision>;
 
-template <class FarFieldScheme>
-inline constexpr bool has_locals_v = !std::is_base_of_v<WithoutLocals, FarFieldScheme>;
-template <class FarFieldScheme>
-inline constexpr bool has_only_m2l_scheme_v = false;
-template <class FarFieldScheme>
-inline constexpr bool has_only_m2l_scheme_v<OnlyM2L<FarFieldScheme>> = true;
+  explicit FarField(FarFieldTraits const& traits) : traits_(traits) {}
+  virtual ~FarField() = default;
+
+  FarFieldTraits const& traits() const { return traits_; }
+  std::size_t coefficients(Tree const& tree) const {
+    return tree.cells.extent(0) * std::size_t(traits_.row);
+  }
+
+  // ---- upward: multipoles, a row each of the sources' cells
+
+  /// Of the leaves.
+  virtual void p2m(Space const&, Tree const&, Bodies, Numbers multipoles) const = 0;
+  /// Of the parents on that level, from their children.
+  virtual void m2m(Space const&, Tree const&, int level, Numbers multipoles) const = 0;
+
+  // ---- across
+
+  /// Sets the targets' local expansions.
+  virtual void m2l(Space const&, Memory&, Sets const&, Csr<Space> list, Numbers multipoles,
+                   Numbers locals) const = 0;
+  /// Adds to them bodies of the sources.
+  virtual void p2l(Space const&, Sets const&, Csr<Space> list, Numbers locals) const = 0;
+
+  // ---- downward
+
+  /// Adds to the local expansions on that level those of the parents.
+  virtual void l2l(Space const&, Tree const&, int level, Numbers locals) const = 0;
+  /// Sets the sums of the bodies in these tiles.
+  virtual void l2p(Space const&, Tree const&, Array<Tile, Space> tiles, Bodies, Numbers locals,
+                   BodySums) const = 0;
+
+  // ---- multipoles at bodies
+
+  /// Numbers of the staged multipoles of so many cells; 0 if multipoles are evaluated as they are.
+  virtual std::size_t staged_numbers(std::size_t cells) const = 0;
+  /// Multipoles as M2P wants them, in `memory` or as they are.
+  virtual Staged stage(Space const&, Numbers multipoles, Buffer<Real, Space>& memory) const = 0;
+  /// Those of a list, in `memory`: `multipoles` are not to stay.
+  virtual Staged keep(Space const&, Csr<Space> list, Numbers multipoles,
+                      Buffer<Real, Space>& memory) const = 0;
+  /// Adds to the sums of the bodies in these tiles the multipoles in the rows of their leaves, `near`, and of the
+  /// leaves and all cells above them, `far`.
+  virtual void m2p(Space const&, Memory&, Sets const&, Array<Tile, Space> tiles, Csr<Space> near,
+                   Csr<Space> far, Staged const&, BodySums) const = 0;
+
+  // ---- what it costs
+
+  /// Floating point operations of each operator, per body, child or translation.
+  virtual OperatorFlops flops() const = 0;
+  /// Adds M2L's work to the report.
+  virtual void count_m2l(Space const&, Memory const&, Csr<Space> list, Report&) const = 0;
+
+ private:
+  FarFieldTraits traits_;
+};
 
 /// What acts on each of the targets' cells itself, set as its local expansion: M2L and P2L.
-template <class Expansion, class FarFieldScheme, class Space, class Precision, class Shift,
-          class Real>
-void set_locals(Space const& space, Workspace<Space, Precision>& memory,
-                BodySets<Space, Precision, Shift> const& sets, InteractionLists<Space> const& lists,
-                Array<Real, Space> multipoles, Array<Real, Space> locals, Report* report) {
-  stage(space, report, "m2l", [&] {
-    FarFieldScheme::template m2l<Expansion>(space, memory, sets.cells(), lists.m2l, multipoles,
-                                            locals);
-  });
-  if constexpr (!has_only_m2l_scheme_v<FarFieldScheme> && has_p2l<basis_t<Expansion>>())
-    if (lists.p2l.entries.extent(0) > 0)
-      stage(space, report, "p2l",
-            [&] { p2l<Expansion>(space, sets.cells(), lists.p2l, sets.sources.bodies, locals); });
+template <class Space, class Precision, class Want, class Shift>
+void set_locals(Space const& space, FarField<Space, Precision, Want, Shift> const& far,
+                Workspace<Space, Precision>& memory,
+                std::type_identity_t<BodySets<Space, Precision, Shift>> const& sets,
+                InteractionLists<Space> const& lists, Array<real_t<Precision>, Space> multipoles,
+                Array<real_t<Precision>, Space> locals, Report* report) {
+  stage(space, report, "m2l", [&] { far.m2l(space, memory, sets, lists.m2l, multipoles, locals); });
+  if (lists.p2l.entries.extent(0) > 0)
+    stage(space, report, "p2l", [&] { far.p2l(space, sets, lists.p2l, locals); });
 }
 
 /// Adds to each cell's local expansion those of the cells above it: L2L.
-template <class Expansion, class Space, class Real>
-void pass_locals_down(Space const& space, Octree<Space> const& octree, Array<Real, Space> locals,
+template <class Space, class Precision, class Want, class Shift>
+void pass_locals_down(Space const& space, FarField<Space, Precision, Want, Shift> const& far,
+                      Octree<Space> const& octree, Array<real_t<Precision>, Space> locals,
                       Report* report) {
   stage(space, report, "l2l", [&] {
-    for (int level = 1; level <= octree.depth; ++level)
-      l2l<Expansion>(space, octree.cells, octree.level_begin[level], octree.level_begin[level + 1],
-                     locals);
+    for (int level = 1; level <= octree.depth; ++level) far.l2l(space, octree, level, locals);
   });
 }
 
 /// Far field of the bodies in `tiles` alone, set as `sums`, from multipoles that are there; lists need not have
 /// entries but for those tiles' leaves and the cells above these. Local expansions, and what was in their memory, are
 /// lost.
-template <class Expansion, class FarFieldScheme, class Want, class Space, class Precision>
-void set_far_field_of(Space const& space, Workspace<Space, Precision>& memory,
-                      BodyTree<Space, Precision> const& tree, InteractionLists<Space> const& lists,
-                      Array<Tile, Space> tiles, Array<Sums<sum_t<Precision>>, Space> sums) {
+template <class Space, class Precision, class Want>
+void set_far_field_of(Space const& space, FarField<Space, Precision, Want> const& far,
+                      Workspace<Space, Precision>& memory, BodyTree<Space, Precision> const& tree,
+                      InteractionLists<Space> const& lists, Array<Tile, Space> tiles,
+                      Array<Sums<sum_t<Precision>>, Space> sums) {
   auto const& octree = tree.octree;
-  const std::size_t coefficients = octree.cells.extent(0) * row_length(Expansion::size);
+  const BodySets<Space, Precision> sets{tree, tree};
+  const std::size_t coefficients = far.coefficients(octree);
   const auto multipoles = memory.multipoles.view(coefficients),
              locals = memory.locals.resize(coefficients);
-  set_locals<Expansion, FarFieldScheme>(space, memory, BodySets<Space, Precision>{tree, tree},
-                                        lists, multipoles, locals, nullptr);
-  pass_locals_down<Expansion>(space, octree, locals, nullptr);
-  l2p<Expansion, Want>(space, octree.cells, tiles, tree.bodies, locals, sums);
+  set_locals(space, far, memory, sets, lists, multipoles, locals, nullptr);
+  pass_locals_down(space, far, octree, locals, nullptr);
+  far.l2p(space, octree, tiles, tree.bodies, locals, sums);
   if (lists.m2p.entries.extent(0) > 0)
-    m2p<Expansion, Want>(space, octree.cells, tiles, lists.m2p, Csr<Space>{}, tree.bodies,
-                         stage_multipoles<Expansion>(space, multipoles, memory.locals), sums,
-                         split_long_rows(space, memory, octree, tiles, lists.m2p,
-                                         Tuning<Space, real_t<Precision>>::m2p_segment));
+    far.m2p(space, memory, sets, tiles, lists.m2p, {}, far.stage(space, multipoles, memory.locals),
+            sums);
 }
 
 }  // namespace fmm::engine

@@ -11,18 +11,22 @@
 
 namespace fmm::engine {
 
+/// kernels::multipole_powers of an expansion.
+template <class Space, class Real>
+using PowersOf = void (*)(Space const&, std::int64_t cells, Array<Real, Space> multipoles,
+                          Array<float, Space> powers);
+
 /// The measures of the plan's cells, from its `multipoles` and the bodies' charges; the field's strength as
 /// FieldStrength finds it, or by `known_scale`, if that is not 0. The options say how close pairs are summed.
-template <class Traversal, class Expansion, class Space, class Precision, class Kernel, class Real>
-CellMeasures<Space> measures_by_powers(Space const& space, PlanData<Space, Precision>& plan,
-                                       Kernel const& kernel, Options const& options,
-                                       FarFieldRule far, Array<Real, Space> multipoles,
-                                       double known_scale = 0) {
+template <class Traversal, class Space, class Precision, class Kernel, class Real>
+CellMeasures<Space> measures_by_powers(Space const& space, PowersOf<Space, Real> powers_of,
+                                       PlanData<Space, Precision>& plan, Kernel const& kernel,
+                                       Options const& options, FarFieldRule far,
+                                       Array<Real, Space> multipoles, double known_scale = 0) {
   auto& memory = plan.memory;
   auto const& tree = plan.tree;
   const std::int64_t cells = tree.octree.cells.extent(0);
-  multipole_powers<Expansion>(space, cells, multipoles,
-                              memory.traversal.powers.resize(cells * (far.order + 1)));
+  powers_of(space, cells, multipoles, memory.traversal.powers.resize(cells * (far.order + 1)));
   const auto measures = measure_for_lists<Traversal>(space, memory, tree, far);
   FieldStrength<Space, Precision> strength(space, memory, tree, measures, known_scale);
   if (strength.is_known()) return measures;

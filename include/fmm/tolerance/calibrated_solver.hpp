@@ -108,7 +108,6 @@ class CalibratedSolver {
   void list(ExecutionSpace const& space, Data& data, Array<Real, ExecutionSpace> multipoles,
             Report* report) {
     if (!held_) return solver_.list(space, data, multipoles, report);
-    using Expansion = typename Inner::expansion_type;
     auto& tree = data.tree;
     auto& memory = data.memory;
     const engine::FarFieldRule far = solver_.far_field();
@@ -120,7 +119,7 @@ class CalibratedSolver {
     engine::stage(space, report, "lists", [&] {
       if (tolerance::HeldTolerance::are_enough(tree.size)) {
         const auto powers = memory.traversal.powers.resize(cells * (Order + 1));
-        kernels::multipole_powers<Expansion>(space, compared, multipoles, powers);
+        Inner::powers_of()(space, compared, multipoles, powers);
         detail::read_back(space, powers.data(), bodies.powers.data(), bodies.powers.size());
       }
       known = held_->knows(bodies);
@@ -139,10 +138,10 @@ class CalibratedSolver {
                   space, memory, tree, kernels::in_units_of(tree.cube.edge, kernel()), tiles, list,
                   sums, options_);
             };
-        held_->find(
-            bodies,
-            tolerance::calibrate<Expansion, typename Inner::far_field_scheme, Traversal>(
-                space, data, by_powers(safe), far, measures, near_field, held_->tolerance(), safe));
+        held_->find(bodies,
+                    tolerance::calibrate<Traversal>(
+                        space, *Inner::template operators<kernels::Wanted<true, true>>(), data,
+                        by_powers(safe), far, measures, near_field, held_->tolerance(), safe));
       });
     tolerance::Calibrated const& found = held_->now();
     engine::stage(space, report, "lists", [&] {
@@ -163,8 +162,9 @@ class CalibratedSolver {
   tree::CellMeasures<ExecutionSpace> measure(ExecutionSpace const& space, Data& data,
                                              Array<Real, ExecutionSpace> multipoles,
                                              double known_scale) {
-    const auto measures = engine::measures_by_powers<Traversal, typename Inner::expansion_type>(
-        space, data, kernel(), options_, solver_.far_field(), multipoles, known_scale);
+    const auto measures =
+        engine::measures_by_powers<Traversal>(space, Inner::powers_of(), data, kernel(), options_,
+                                              solver_.far_field(), multipoles, known_scale);
     if (single && data.tree.charges.both_signs && known_scale == 0)
       tolerance::check_reached(
           held_->tolerance(),

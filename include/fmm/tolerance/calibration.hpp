@@ -23,9 +23,10 @@ namespace fmm::tolerance {
 /// traversal, whose criterion is MultipolePowerCriterion; `options` are the solver's. Lists of the plan, and what SampledFields
 /// says, are lost. Cost: 2 to 14 evaluations for an eighth of the bodies, or 1024 tiles if these are fewer; none if
 /// softening may take the tolerance alone.
-template <class Expansion, class FarFieldScheme, class Traversal, class Space, class Precision>
-FMM_SELDOM Calibrated calibrate(Space const& space, PlanData<Space, Precision>& plan,
-                                Options options, FarFieldRule far,
+template <class Traversal, class Space, class Precision>
+FMM_SELDOM Calibrated calibrate(Space const& space,
+                                FarField<Space, Precision, Wanted<true, true>> const& operators,
+                                PlanData<Space, Precision>& plan, Options options, FarFieldRule far,
                                 CellMeasures<Space> const& measures,
                                 NearField<Space, Precision> const& near_field, double tolerance,
                                 double safe) {
@@ -40,7 +41,7 @@ FMM_SELDOM Calibrated calibrate(Space const& space, PlanData<Space, Precision>& 
                goal2 = std::pow(share * tolerance, 2) - softened * softened;
   if (!(goal2 > 0)) return found;
   const double goal = std::sqrt(goal2), of_truth = safe * constants.truth;
-  SampledFields<Expansion, FarFieldScheme, Space, Precision> sample(space, plan, near_field);
+  SampledFields<Space, Precision> sample(space, operators, plan, near_field);
   const auto list_by_powers = [&](double pair_error) {
     options.pair_error = pair_error;
     plan.lists = build_dual_lists<Traversal>(space, plan.memory, plan.tree, options, far, measures,

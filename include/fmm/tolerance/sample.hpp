@@ -162,15 +162,17 @@ using NearField =
 /// A sample of the plan's tiles, whose fields are summed from the plan's multipoles by the lists that it has. The
 /// plan's sums, unless the multipoles are in their memory, are lost. Takes for as long 32 bytes a body where these are,
 /// and at first 12 bytes a tile.
-template <class Expansion, class FarFieldScheme, class Space, class Precision>
+template <class Space, class Precision>
 class SampledFields {
   using Sum = sum_t<Precision>;
   using Shape = Tuning<Space, real_t<Precision>>;
+  using Operators = FarField<Space, Precision, Wanted<true, true>>;
 
  public:
-  SampledFields(Space const& space, PlanData<Space, Precision>& plan,
+  SampledFields(Space const& space, Operators const& far, PlanData<Space, Precision>& plan,
                 NearField<Space, Precision> const& near_field)
       : space_(space),
+        far_(far),
         plan_(plan),
         near_field_(near_field),
         sample_(sample_of_leaves(space, plan.tree.octree, tiles_)) {
@@ -212,14 +214,14 @@ class SampledFields {
 
  private:
   void sum_to(Array<double, Space> squares) {
-    set_far_field_of<Expansion, FarFieldScheme, Wanted<true, true>>(
-        space_, plan_.memory, plan_.tree, plan_.lists, sample_.tiles, sums_);
+    set_far_field_of(space_, far_, plan_.memory, plan_.tree, plan_.lists, sample_.tiles, sums_);
     near_field_(sample_.tiles, plan_.lists.p2p, sums_);
     for_range("fmm::calibration::fields", space_, sample_.tiles.extent(0),
               FieldsOfSample<Space, Sum>{sample_.tiles, sums_, kept_.view(), squares, Shape::tile});
   }
 
   Space const& space_;
+  Operators const& far_;
   PlanData<Space, Precision>& plan_;
   NearField<Space, Precision> const& near_field_;
   Buffer<Tile, Space> tiles_{"calibration's sample"};

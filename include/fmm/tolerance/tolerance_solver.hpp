@@ -140,8 +140,7 @@ class ToleranceSolver<Kernel, Orders<Order...>, Precision, ExecutionSpace> {
       AnySolver solver = with(setting);
       const auto seconds = [&] {
         const auto start = std::chrono::steady_clock::now();
-        auto plan =
-            build_by(solver, space, inputs, nullptr);
+        auto plan = build_by(solver, space, inputs, nullptr);
         evaluate_by(solver, space, plan, charges, results.potential, results.field, nullptr);
         space.fence();
         return std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();

@@ -107,7 +107,7 @@ TYPED_TEST(OrdersPerPair, LocalsAreTheSumsOfAllParts) {
   p2m<Expansion>(space, cells, s.tree.octree.leaves, s.tree.bodies, multipoles);
   for (int level = s.tree.octree.depth - 1; level >= 0; --level)
     m2m<Expansion>(space, cells, s.tree.octree.parents_of(level), multipoles);
-  FarFieldInOrders<TestFixture::lower[0], TestFixture::lower[1]>::template m2l<Expansion>(
+  M2LInOrders<TestFixture::lower[0], TestFixture::lower[1]>::template m2l<Expansion>(
       space, s.memory, cells, s.lists.m2l, multipoles, locals);
   space.fence();
   const auto computed = to_host(locals), all_multipoles = to_host(multipoles);

@@ -3,7 +3,7 @@
 #pragma once
 
 #include "../tree/traversal.hpp"
-#include "far_field.hpp"
+#include "m2l_scheme.hpp"
 
 namespace fmm::engine {
 
@@ -26,7 +26,7 @@ struct CountParts {
 
 /// M2L of VariableOrder's lists: of the expansions' own order, which sets the local expansions, then of the lower ones.
 template <int... Lower>
-struct FarFieldInOrders {
+struct M2LInOrders {
   static constexpr int parts = sizeof...(Lower);
 
   /// The part of each row that is of lower order k, or of the expansions' own if k is the number of these.
@@ -83,22 +83,27 @@ struct FarFieldInOrders {
   }
 };
 
-/// How a method does M2L.
 template <class Method>
-struct FarFieldOf {
-  using type = FarFieldBy<typename Method::translation>;
+struct M2LSchemeOf {
+  using type = M2LBy<typename Method::translation>;
 };
 template <class Method>
   requires(!Method::has_locals)
-struct FarFieldOf<Method> {
-  using type = WithoutLocals;
+struct M2LSchemeOf<Method> {
+  using type = NoM2L;
 };
 template <class Method>
   requires(Method::has_locals&& has_lower_orders_v<typename Method::traversal::criterion>)
-struct FarFieldOf<Method> {
+struct M2LSchemeOf<Method> {
   template <int... Lower>
-  static FarFieldInOrders<Lower...> in(std::integer_sequence<int, Lower...>);
+  static M2LInOrders<Lower...> in(std::integer_sequence<int, Lower...>);
   using type = decltype(in(typename Method::traversal::criterion::lower_order_sequence()));
 };
+
+/// How a method does M2L.
+template <class Method, class Scheme = typename M2LSchemeOf<Method>::type>
+using m2l_scheme_t =
+    std::conditional_t<traits_v<typename Method::traversal>.only_m2l && Method::has_locals,
+                       OnlyM2L<Scheme>, Scheme>;
 
 }  // namespace fmm::engine

@@ -1,0 +1,106 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// The far field of one expansion: its operators behind the interface that evaluations know. What is compiled anew for
+// another order, translation or kernel's own expansion is here.
+#pragma once
+
+#include "../kernels/l2l.hpp"
+#include "../kernels/l2p.hpp"
+#include "../kernels/m2m.hpp"
+#include "../kernels/m2p.hpp"
+#include "../kernels/p2l.hpp"
+#include "../kernels/p2m.hpp"
+#include "far_field.hpp"
+#include "m2l_scheme.hpp"
+
+namespace fmm::engine {
+
+/// Expansion   an expansion (kernels/expansion.hpp)
+/// M2LScheme   how M2L is done (m2l_scheme.hpp); NoM2L: a treecode
+///
+/// An operator that the scheme has no use for does nothing, and is not compiled.
+template <class Expansion, class M2LScheme, class Space, class Precision, class Want,
+          class Shift = OneSet>
+class FarFieldOf final : public FarField<Space, Precision, Want, Shift> {
+  using Base = FarField<Space, Precision, Want, Shift>;
+  using typename Base::Bodies;
+  using typename Base::BodySums;
+  using typename Base::Memory;
+  using typename Base::Numbers;
+  using typename Base::Real;
+  using typename Base::Sets;
+  using typename Base::Staged;
+  using typename Base::Tree;
+  static constexpr bool has_locals = has_locals_v<M2LScheme>, only_m2l = has_only_m2l_v<M2LScheme>,
+                        has_m2p = !has_locals || !only_m2l;
+
+ public:
+  FarFieldOf() : Base({row_length(Expansion::size), has_locals, only_m2l}) {}
+
+  void p2m(Space const& space, Tree const& tree, Bodies bodies, Numbers multipoles) const override {
+    kernels::p2m<Expansion>(space, tree.cells, tree.leaves, bodies, multipoles);
+  }
+  void m2m(Space const& space, Tree const& tree, int level, Numbers multipoles) const override {
+    kernels::m2m<Expansion>(space, tree.cells, tree.parents_of(level), multipoles);
+  }
+
+  void m2l(Space const& space, Memory& memory, Sets const& sets, Csr<Space> list,
+           Numbers multipoles, Numbers locals) const override {
+    if constexpr (has_locals)
+      M2LScheme::template m2l<Expansion>(space, memory, sets.cells(), list, multipoles, locals);
+  }
+  void p2l(Space const& space, Sets const& sets, Csr<Space> list, Numbers locals) const override {
+    if constexpr (has_locals && !only_m2l && has_p2l<basis_t<Expansion>>())
+      kernels::p2l<Expansion>(space, sets.cells(), list, sets.sources.bodies, locals);
+  }
+
+  void l2l(Space const& space, Tree const& tree, int level, Numbers locals) const override {
+    if constexpr (has_locals)
+      kernels::l2l<Expansion>(space, tree.cells, tree.level_begin[level],
+                              tree.level_begin[level + 1], locals);
+  }
+  void l2p(Space const& space, Tree const& tree, Array<Tile, Space> tiles, Bodies bodies,
+           Numbers locals, BodySums sums) const override {
+    if constexpr (has_locals)
+      kernels::l2p<Expansion, Want>(space, tree.cells, tiles, bodies, locals, sums);
+  }
+
+  std::size_t staged_numbers(std::size_t cells) const override {
+    return kernels::staged_numbers<Expansion>(cells);
+  }
+  Staged stage(Space const& space, Numbers multipoles, Buffer<Real, Space>& memory) const override {
+    if constexpr (has_m2p)
+      return stage_multipoles<Expansion>(space, multipoles, memory);
+    else
+      return {};
+  }
+  Staged keep(Space const& space, Csr<Space> list, Numbers multipoles,
+              Buffer<Real, Space>& memory) const override {
+    if constexpr (has_m2p && has_locals)
+      return keep_multipoles<Expansion>(space, list, multipoles, memory);
+    else
+      return {};
+  }
+  void m2p(Space const& space, Memory& memory, Sets const& sets, Array<Tile, Space> tiles,
+           Csr<Space> near, Csr<Space> far, Staged const& staged, BodySums sums) const override {
+    if constexpr (has_m2p)
+      kernels::m2p<Expansion, Want>(space, sets.cells(), tiles, near, far, sets.targets.bodies,
+                                    staged, sums,
+                                    split_long_rows(space, memory, sets.targets.octree, tiles, near,
+                                                    Tuning<Space, Real>::m2p_segment));
+  }
+
+  OperatorFlops flops() const override {
+    OperatorFlops flops = body_flops<basis_t<Expansion>, Real, Want::potential, Want::field>();
+    const OperatorFlops translations = translation_flops<Expansion, Real>();
+    flops.m2m = translations.m2m;
+    flops.m2l = translations.m2l;
+    flops.l2l = translations.l2l;
+    return flops;
+  }
+  void count_m2l(Space const& space, Memory const& memory, Csr<Space> list,
+                 Report& report) const override {
+    if constexpr (has_locals) M2LScheme::template count<Expansion>(space, memory, list, report);
+  }
+};
+
+}  // namespace fmm::engine
