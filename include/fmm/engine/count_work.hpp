@@ -2,6 +2,7 @@
 // What an evaluation works through: pairs, translations and their operations.
 #pragma once
 
+#include "../detail/reduce.hpp"
 #include "../kernels/flops.hpp"
 #include "far_field.hpp"
 #include "plan_data.hpp"
@@ -20,23 +21,31 @@ KOKKOS_FUNCTION std::int64_t bodies_in_row(Array<Cell, Space> const& cells, Csr<
   return bodies;
 }
 
-/// Pairs of bodies, of a body with a cell's multipole, and of a body with a cell's local expansion, in the
-/// lists of cell i.
+/// Pairs of bodies, of a body with a cell's multipole, and of a body with a cell's local expansion.
+struct PairCounts {
+  std::int64_t p2p = 0, m2p = 0, p2l = 0;
+  KOKKOS_FUNCTION void join(PairCounts const& other) {
+    p2p += other.p2p;
+    m2p += other.m2p;
+    p2l += other.p2l;
+  }
+};
+
+/// Those in the lists of cell i.
 template <class Space>
 struct CountPairs {
   Array<Cell, Space> cells;
   InteractionLists<Space> lists;
   bool m2l_at_bodies;
 
-  KOKKOS_FUNCTION void operator()(std::int64_t i, std::int64_t& pairs, std::int64_t& m2p_pairs,
-                                  std::int64_t& p2l_pairs) const {
+  KOKKOS_FUNCTION void operator()(std::int64_t i, PairCounts& pairs) const {
     auto const& [m2l, p2l, m2p, p2p] = lists;
     const std::int64_t bodies = cells(i).body_count;
     for (Offset k = p2p.offsets(i); k < p2p.offsets(i + 1); ++k)
-      pairs +=
+      pairs.p2p +=
           bodies * (p2p.entries(k) == CellIndex(i) ? bodies - 1 : cells(p2p.entries(k)).body_count);
-    m2p_pairs += bodies * (m2p.length(i) + (m2l_at_bodies ? m2l.length(i) : 0));
-    p2l_pairs += bodies_in_row(cells, p2l, i);
+    pairs.m2p += bodies * (m2p.length(i) + (m2l_at_bodies ? m2l.length(i) : 0));
+    pairs.p2l += bodies_in_row(cells, p2l, i);
   }
 };
 
@@ -52,10 +61,9 @@ void count_pairs(std::int64_t pairs, Report& report) {
 template <class Expansion, class FarFieldScheme, class Want, class Space, class Precision>
 void count_tree_work(Space const& space, PlanData<Space, Precision> const& plan, Report& report) {
   constexpr bool has_locals = has_locals_v<FarFieldScheme>;
-  std::int64_t pairs = 0, m2p_pairs = 0, p2l_pairs = 0;
-  Kokkos::parallel_reduce("fmm::count", range(space, plan.tree.octree.cells.extent(0)),
-                          CountPairs<Space>{plan.tree.octree.cells, plan.lists, !has_locals}, pairs,
-                          m2p_pairs, p2l_pairs);
+  const auto [pairs, m2p_pairs, p2l_pairs] =
+      reduce<PairCounts>("fmm::count", space, plan.tree.octree.cells.extent(0),
+                         CountPairs<Space>{plan.tree.octree.cells, plan.lists, !has_locals});
   using Real = real_t<Precision>;
   const auto flops = body_flops<basis_t<Expansion>, Real, Want::potential, Want::field>();
   const auto translations = translation_flops<Expansion, Real>();
