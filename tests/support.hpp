@@ -178,6 +178,11 @@ auto to_host(View const& array) {
   return values;
 }
 
+template <class T, class Space>
+auto to_host(fmm::Array<T, Space> const& array) {
+  return to_host(array.view());
+}
+
 /// The numbers of an array of Sums, one after the other.
 template <class View>
 std::vector<double> numbers_of(View const& sums) {

@@ -11,9 +11,31 @@ namespace fmm {
 template <class Space>
 using Device = Kokkos::Device<Space, typename Space::memory_space>;
 
-/// A view of memory that somebody else owns (a Buffer, as a rule): free to copy into functors.
+/// Memory that somebody else owns (a Buffer, as a rule): free to copy into functors. No Kokkos::View, which counts its
+/// copies even where it owns nothing: that costs a program that uses the library a third of its compilation.
 template <class T, class Space>
-using Array = Kokkos::View<T*, Device<Space>, Kokkos::MemoryTraits<Kokkos::Unmanaged>>;
+class Array {
+ public:
+  using value_type = T;
+
+  KOKKOS_DEFAULTED_FUNCTION Array() = default;
+  KOKKOS_FORCEINLINE_FUNCTION Array(T* first, std::size_t count) : data_(first), size_(count) {}
+
+  KOKKOS_FORCEINLINE_FUNCTION T& operator()(std::int64_t i) const { return data_[i]; }
+  KOKKOS_FORCEINLINE_FUNCTION T& operator[](std::int64_t i) const { return data_[i]; }
+  KOKKOS_FORCEINLINE_FUNCTION T* data() const { return data_; }
+  KOKKOS_FORCEINLINE_FUNCTION std::size_t size() const { return size_; }
+  KOKKOS_FORCEINLINE_FUNCTION std::size_t extent(int) const { return size_; }
+
+  /// The same memory as a View.
+  auto view() const {
+    return Kokkos::View<T*, Device<Space>, Kokkos::MemoryTraits<Kokkos::Unmanaged>>(data_, size_);
+  }
+
+ private:
+  T* data_ = nullptr;
+  std::size_t size_ = 0;
+};
 
 /// Elements begin .. begin + count - 1 of memory that somebody else owns.
 template <class T, class Space>

@@ -4,9 +4,10 @@
 #pragma once
 
 #include <cstddef>
-#include <sstream>
+#include <cstdio>
 #include <stdexcept>
 #include <string>
+#include <string_view>
 #include <type_traits>
 
 #include "detail/finite_math.hpp"
@@ -18,29 +19,47 @@ namespace fmm {
 namespace detail {
 
 /// `value` as text: 17 significant digits for floating point, so that nothing is hidden by rounding.
-template <class T>
-FMM_SELDOM std::string to_text(T const& value) {
-  std::ostringstream stream;
-  if constexpr (std::is_floating_point_v<T>) stream.precision(17);
-  stream << value;
-  return stream.str();
+FMM_SELDOM inline std::string to_text(double value) {
+  char text[32];
+  return {text, std::size_t(std::snprintf(text, sizeof text, "%.17g", value))};
 }
+FMM_SELDOM inline std::string to_text(long long value) {
+  char text[32];
+  return {text, std::size_t(std::snprintf(text, sizeof text, "%lld", value))};
+}
+
+/// What a message consists of: text, or a number. One type, whose members are kept out of the code around a throw.
+class Text {
+ public:
+  FMM_SELDOM Text(std::string const& text) : text_(text) {}
+  FMM_SELDOM Text(std::string_view text) : text_(text) {}
+  FMM_SELDOM Text(char const* text) : text_(text) {}
+  template <class Number>
+    requires std::is_floating_point_v<Number> Text(Number value) : text_(to_text(double(value))) {}
+    template <class Number>
+      requires std::is_integral_v<Number> Text(Number value)
+          : text_(to_text(static_cast<long long>(value))) {}
+      FMM_SELDOM ~Text() {}
+
+      std::string const& string() const { return text_; }
+
+     private:
+      std::string text_;
+};
 
 }  // namespace detail
 
 /// Thrown at the door: `what()` reads "theta = 1.5 is not allowed: 0 < theta <= 1".
 class InvalidArgument : public std::invalid_argument {
  public:
-  FMM_SELDOM InvalidArgument(std::string argument, std::string value, std::string allowed)
-      : std::invalid_argument(argument + " = " + value + " is not allowed: " + allowed),
-        argument_(std::move(argument)),
-        value_(std::move(value)),
-        allowed_(std::move(allowed)) {}
-
-  template <class Value>
-    requires(!std::is_convertible_v<Value, std::string>)
-  InvalidArgument(std::string argument, Value const& value, std::string allowed)
-      : InvalidArgument(std::move(argument), detail::to_text(value), std::move(allowed)) {}
+  /// The value may be a number.
+  FMM_SELDOM InvalidArgument(detail::Text const& argument, detail::Text const& value,
+                             detail::Text const& allowed)
+      : std::invalid_argument(argument.string() + " = " + value.string() +
+                              " is not allowed: " + allowed.string()),
+        argument_(argument.string()),
+        value_(value.string()),
+        allowed_(allowed.string()) {}
 
   /// The argument's name, a body's index included ("positions(17, 2)").
   std::string const& argument() const noexcept { return argument_; }

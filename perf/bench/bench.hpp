@@ -224,17 +224,11 @@ struct Setup {
   std::int64_t cells() const { return std::int64_t(s.tree.octree.cells.extent(0)); }
   std::int64_t leaves() const { return std::int64_t(s.tree.octree.leaves.extent(0)); }
 
-  struct Pairs {
-    std::int64_t p2p = 0;  ///< body-body pairs of the near field
-    std::int64_t m2p = 0;  ///< body-cell pairs of a treecode
-    std::int64_t p2l = 0;  ///< body-cell pairs of an FMM's X list
-  };
-  Pairs count_pairs() const {
-    Pairs pairs;
-    Kokkos::parallel_reduce("fmm_bench::count", fmm::detail::range(space, cells()),
-                            fmm::engine::CountPairs<Space>{s.tree.octree.cells, s.lists, true},
-                            pairs.p2p, pairs.m2p, pairs.p2l);
-    return pairs;
+  /// Body-body pairs of the near field, body-cell pairs of a treecode and of an FMM's X list.
+  fmm::engine::PairCounts count_pairs() const {
+    return fmm::detail::reduce<fmm::engine::PairCounts>(
+        "fmm_bench::count", space, cells(),
+        fmm::engine::CountPairs<Space>{s.tree.octree.cells, s.lists, true});
   }
 };
 

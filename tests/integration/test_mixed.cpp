@@ -146,7 +146,7 @@ TEST(Mixed, HasAMarginForATolerance) {
                  s.tree.bodies, s.memory.sums.resize(s.tree.size));
     const auto pairs = [&](double margin) {
       const auto sums = s.memory.sums.view(s.tree.size);
-      Kokkos::deep_copy(space, sums, Sums<sum_t<Mixed>>{});
+      Kokkos::deep_copy(space, sums.view(), Sums<sum_t<Mixed>>{});
       p2p<Wanted<true, true>, Mixed>(space, Laplace(), s.tree.octree.cells, s.tree.octree.tiles,
                                      s.lists.p2p, s.tree.bodies, s.tree.low, sums, {}, margin);
       space.fence();

@@ -32,12 +32,12 @@ void exchange_multipoles() {
   steps.template take_charges<decltype(potential), decltype(field)>(device.q);
   steps.upward(Solver::uses_charges);
   const auto multipoles = steps.multipoles();
-  const auto sent = Kokkos::create_mirror_view_and_copy(Kokkos::HostSpace(), multipoles);
+  const auto sent = Kokkos::create_mirror_view_and_copy(Kokkos::HostSpace(), multipoles.view());
   std::vector<double> packed(sent.data(), sent.data() + sent.size());
-  Kokkos::deep_copy(space, multipoles, std::nan(""));
+  Kokkos::deep_copy(space, multipoles.view(), std::nan(""));
   space.fence();
   std::copy(packed.begin(), packed.end(), sent.data());
-  Kokkos::deep_copy(multipoles, sent);
+  Kokkos::deep_copy(multipoles.view(), sent);
   if constexpr (Solver::uses_charges) solver.list(space, plan.data(), multipoles, nullptr);
   steps.interact();
   steps.downward();

@@ -6,9 +6,7 @@
 #include <chrono>
 #include <cmath>
 #include <limits>
-#include <random>
 #include <string>
-#include <unordered_map>
 #include <vector>
 
 #include "../detail/host_thread.hpp"
@@ -16,6 +14,7 @@
 #include "../engine/checks.hpp"
 #include "../engine/results.hpp"
 #include "../kernels/p2p/p2p.hpp"
+#include "random_numbers.hpp"
 
 namespace fmm {
 
@@ -91,9 +90,9 @@ struct InspectTargets {
   Array<BodyIndex, Space> targets;
   std::int64_t bodies;
 
-  KOKKOS_FUNCTION void operator()(std::int64_t i, std::int64_t& bad) const {
+  KOKKOS_FUNCTION void operator()(std::int64_t i, FirstIndex& bad) const {
     const auto target = std::int64_t(targets(i));
-    if ((target < 0 || target >= bodies) && i < bad) bad = i;
+    if (target < 0 || target >= bodies) bad.join({i});
   }
 };
 
@@ -167,7 +166,7 @@ void direct_sum(ExecutionSpace const& space, Kernel const& kernel, Positions con
   using Want = kernels::Wanted<!std::is_same_v<Potential, None>, !std::is_same_v<Field, None>>;
   detail::Buffer<BodyIndex, ExecutionSpace> target_buffer("direct sum's targets");
   const auto chosen = target_buffer.resize(m);
-  Kokkos::deep_copy(space, chosen, targets);
+  Kokkos::deep_copy(space, chosen.view(), targets);
   accuracy::check_targets(space, chosen, n);
   constexpr bool in_float = engine::is_of_float_v<Potential> || engine::is_of_float_v<Field>;
   if constexpr (in_float && kernels::RescalableKernel<Kernel>)
@@ -185,23 +184,6 @@ void direct_sum(ExecutionSpace const& space, Kernel const& kernel, Positions con
 }
 
 namespace accuracy {
-
-/// `samples` of the numbers 0..all-1 without repetition, ascending: the first m places of a Fisher-Yates shuffle,
-/// kept sparse.
-inline std::vector<std::int64_t> choose(std::size_t samples, std::size_t all, std::uint64_t seed) {
-  const auto m = std::int64_t(samples), n = std::int64_t(all);
-  std::vector<std::int64_t> chosen(m);
-  std::mt19937_64 random(seed);
-  std::unordered_map<std::int64_t, std::int64_t> moved;
-  const auto at = [&](std::int64_t k) { return moved.count(k) ? moved[k] : k; };
-  for (std::int64_t i = 0; i < m; ++i) {
-    const std::int64_t j = m == n ? i : i + std::int64_t(random() % std::uint64_t(n - i));
-    chosen[i] = at(j);
-    if (m < n) moved[j] = at(i);
-  }
-  std::sort(chosen.begin(), chosen.end());
-  return chosen;
-}
 
 /// The numbers of `samples` random ones of n bodies, or of all if there are fewer, ascending.
 inline std::vector<BodyIndex> choose_bodies(std::size_t samples, std::size_t n,

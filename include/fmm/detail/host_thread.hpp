@@ -6,14 +6,13 @@
 // a time, in which reductions leave their results. Work that would go wrong is refused.
 #pragma once
 
-#include <algorithm>
-#include <mutex>
-#include <thread>
+#include <atomic>
 #include <type_traits>
 #include <utility>
 #include <vector>
 
 #include "../errors.hpp"
+#include "give_way.hpp"
 #include "kokkos_compat.hpp"
 
 namespace fmm::detail {
@@ -29,6 +28,9 @@ inline constexpr bool takes_one_thread_v = false;
 template <class Space>
 inline constexpr bool takes_one_thread_an_instance_v = !is_host_space_v<Space>;
 
+/// One for each thread, by whose address threads are told apart.
+inline thread_local char thread_mark = 0;
+
 /// One for each space.
 template <class Space>
 inline constexpr char space_mark = 0;
@@ -40,33 +42,46 @@ class ThreadsAtWork {
 
   /// False if another thread works there.
   FMM_SELDOM bool enter(Place const& place) {
-    const std::lock_guard lock(mutex_);
-    const auto at = find(place);
-    if (at == all_.end())
-      all_.push_back({place, std::this_thread::get_id(), 1});
-    else if (at->thread == std::this_thread::get_id())
+    const Lock lock(locked_);
+    AtWork* const at = find(place);
+    if (!at)
+      all_.push_back({place, &thread_mark, 1});
+    else if (at->thread == &thread_mark)
       ++at->depth;
     else
       return false;
     return true;
   }
   FMM_SELDOM void leave(Place const& place) {
-    const std::lock_guard lock(mutex_);
-    const auto at = find(place);
-    if (--at->depth == 0) all_.erase(at);
+    const Lock lock(locked_);
+    AtWork* const at = find(place);
+    if (--at->depth > 0) return;
+    *at = all_.back();
+    all_.pop_back();
   }
 
  private:
   struct AtWork {
     Place place;
-    std::thread::id thread;
+    char const* thread;
     int depth;
   };
-  std::vector<AtWork>::iterator find(Place const& place) {
-    return std::find_if(all_.begin(), all_.end(), [&](auto const& a) { return a.place == place; });
+  /// For a few instructions.
+  struct Lock {
+    std::atomic_flag& locked;
+    explicit Lock(std::atomic_flag& flag) : locked(flag) {
+      while (locked.test_and_set(std::memory_order_acquire)) give_way();
+    }
+    ~Lock() { locked.clear(std::memory_order_release); }
+  };
+  /// nullptr if nobody works there.
+  AtWork* find(Place const& place) {
+    for (AtWork& at : all_)
+      if (at.place == place) return &at;
+    return nullptr;
   }
 
-  std::mutex mutex_;
+  std::atomic_flag locked_;
   std::vector<AtWork> all_;
 };
 inline ThreadsAtWork threads_at_work;

@@ -82,27 +82,4 @@ KOKKOS_FORCEINLINE_FUNCTION T* scratch_array(Team const& team, int level, int co
       team.team_scratch(level).get_shmem_aligned(count * int(sizeof(T)), int(scratch_alignment)));
 }
 
-/// Starts to copy `count` bytes between two memory spaces. Bytes, because each type of View that is copied
-/// costs a program that uses the library a tenth of a second of compilation.
-template <class FromMemory, class ToMemory, class Space>
-FMM_SELDOM void copy_bytes(Space const& space, void const* from, void* to, std::size_t count) {
-  using Unmanaged = Kokkos::MemoryTraits<Kokkos::Unmanaged>;
-  Kokkos::deep_copy(
-      space, Kokkos::View<char*, ToMemory, Unmanaged>(static_cast<char*>(to), count),
-      Kokkos::View<char const*, FromMemory, Unmanaged>(static_cast<char const*>(from), count));
-}
-
-/// A few numbers of device memory, read back: one of the few host synchronisations of a build.
-template <class Space, class T>
-void read_back(Space const& space, T const* from, T* to, std::size_t count) {
-  copy_bytes<typename Space::memory_space, Kokkos::HostSpace>(space, from, to, count * sizeof(T));
-  space.fence();
-}
-template <class Space, class T>
-T read_back(Space const& space, T const* from) {
-  T value;
-  read_back(space, from, &value, 1);
-  return value;
-}
-
 }  // namespace fmm::detail

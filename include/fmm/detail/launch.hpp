@@ -11,9 +11,9 @@
 #include <atomic>
 #include <memory>
 #include <new>
-#include <thread>
 
 #include "../errors.hpp"
+#include "give_way.hpp"
 #include "kokkos_compat.hpp"
 
 namespace fmm::detail {
@@ -275,7 +275,7 @@ class HandedOn {
       if (patience > 0)
         --patience;
       else
-        std::this_thread::yield();
+        give_way();
     const Value before = value_;
     add(value_);
     next_.store(i + 1, std::memory_order_release);

@@ -4,26 +4,31 @@
 
 #include <algorithm>
 #include <cstddef>
-#include <fstream>
+#include <cstdio>
+#include <cstring>
 #include <limits>
 #include <new>
 #include <string>
 
 #include "../errors.hpp"
 #include "../large_pages.hpp"
-#include "kokkos_compat.hpp"
+#include "copy.hpp"
 
 namespace fmm::detail {
 
 /// Bytes of the host's memory that a program can still have (Linux: MemAvailable and SwapFree of
 /// /proc/meminfo), or the largest number where the system does not tell. Linux hands out more address
 /// space than there is memory and then kills the program: asking first turns that into an exception.
-inline std::size_t available_host_memory() {
-  std::ifstream info("/proc/meminfo");
+FMM_SELDOM inline std::size_t available_host_memory() {
   std::size_t available = 0;
-  std::string name, unit;
-  for (std::size_t kibibytes; info >> name >> kibibytes; std::getline(info, unit))
-    if (name == "MemAvailable:" || name == "SwapFree:") available += kibibytes * 1024;
+  if (std::FILE* const info = std::fopen("/proc/meminfo", "r")) {
+    char line[128], name[32];
+    for (unsigned long long kibibytes; std::fgets(line, sizeof line, info);)
+      if (std::sscanf(line, "%31s %llu", name, &kibibytes) == 2)
+        if (std::strcmp(name, "MemAvailable:") == 0 || std::strcmp(name, "SwapFree:") == 0)
+          available += std::size_t(kibibytes) * 1024;
+    std::fclose(info);
+  }
   return available > 0 ? available : std::numeric_limits<std::size_t>::max();
 }
 

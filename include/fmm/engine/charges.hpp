@@ -7,6 +7,7 @@
 #include <string>
 
 #include "../cells/cell.hpp"
+#include "../detail/reduce.hpp"
 #include "../simd/simd.hpp"
 #include "body_tree.hpp"
 #include "checks.hpp"
@@ -15,19 +16,30 @@ namespace fmm::engine {
 
 /// The lowest and the highest charge, the sum of |q|, and the smallest index of a charge that is
 /// not allowed.
+struct ChargeBounds {
+  double lowest = std::numeric_limits<double>::max(), highest = -lowest, sum = 0;
+  FirstIndex bad;
+
+  KOKKOS_FUNCTION void join(ChargeBounds const& other) {
+    if (other.lowest < lowest) lowest = other.lowest;
+    if (other.highest > highest) highest = other.highest;
+    sum += other.sum;
+    bad.join(other.bad);
+  }
+};
+
 template <class Charges>
 struct InspectCharges {
   Charges charges;
   bool positive;
 
-  KOKKOS_FUNCTION void operator()(std::int64_t i, double& lowest, double& highest, double& sum,
-                                  std::int64_t& bad) const {
+  KOKKOS_FUNCTION void operator()(std::int64_t i, ChargeBounds& all) const {
     if (i + bodies_ahead < std::int64_t(charges.extent(0))) prefetch(charges(i + bodies_ahead));
     const double q = charges(i);
-    if ((!(q - q == 0) || (positive && q < 0)) && i < bad) bad = i;
-    if (q < lowest) lowest = q;
-    if (q > highest) highest = q;
-    sum += q < 0 ? -q : q;
+    if (!(q - q == 0) || (positive && q < 0)) all.bad.join({i});
+    if (q < all.lowest) all.lowest = q;
+    if (q > all.highest) all.highest = q;
+    all.sum += q < 0 ? -q : q;
   }
 };
 
@@ -38,19 +50,16 @@ template <class Space, class Charges>
 ChargeFacts inspect_charges(Space const& space, bool positive, Charges const& charges) {
   const auto count = std::int64_t(charges.extent(0));
   if (count == 0) return {};
-  double lowest, highest;
-  ChargeFacts facts;
-  std::int64_t bad;
-  Kokkos::parallel_reduce("fmm::charges::inspect", range(space, count),
-                          InspectCharges<Charges>{charges, positive}, Kokkos::Min<double>(lowest),
-                          Kokkos::Max<double>(highest), Kokkos::Sum<double>(facts.sum),
-                          Kokkos::Min<std::int64_t>(bad));
+  const auto bounds = reduce<ChargeBounds>("fmm::charges::inspect", space, count,
+                                           InspectCharges<Charges>{charges, positive});
   space.fence();
-  if (bad < count)
+  if (const std::int64_t bad = bounds.bad.value; bad < count)
     throw InvalidArgument("charges(" + std::to_string(bad) + ")", component(space, charges, bad),
                           positive ? "finite and >= 0" : "finite");
-  facts.largest = std::fmax(std::fabs(lowest), std::fabs(highest));
-  facts.both_signs = lowest < 0 && highest > 0;
+  ChargeFacts facts;
+  facts.sum = bounds.sum;
+  facts.largest = std::fmax(std::fabs(bounds.lowest), std::fabs(bounds.highest));
+  facts.both_signs = bounds.lowest < 0 && bounds.highest > 0;
   if (facts.largest == 0) return facts;
   if (facts.largest < std::numeric_limits<double>::min())
     throw InvalidArgument("the largest |charge|", facts.largest,
@@ -59,16 +68,24 @@ ChargeFacts inspect_charges(Space const& space, bool positive, Charges const& ch
   return facts;
 }
 
-/// Adds up q and |q|, in whole numbers, so that sums are the same for every number of threads.
+/// Sums of q and |q|, in whole numbers, so that sums are the same for every number of threads.
+struct ChargeSums {
+  std::int64_t net = 0, sizes = 0;
+  KOKKOS_FUNCTION void join(ChargeSums const& other) {
+    net += other.net;
+    sizes += other.sizes;
+  }
+};
+
 template <class Charges>
 struct SumCharges {
   Charges charges;
   double per_unit;
 
-  KOKKOS_FUNCTION void operator()(std::int64_t i, std::int64_t& net, std::int64_t& sizes) const {
+  KOKKOS_FUNCTION void operator()(std::int64_t i, ChargeSums& all) const {
     const auto q = std::int64_t(double(charges(i)) * per_unit);
-    net += q;
-    sizes += q < 0 ? -q : q;
+    all.net += q;
+    all.sizes += q < 0 ? -q : q;
   }
 };
 
@@ -77,9 +94,9 @@ struct SumCharges {
 template <class Space, class Charges>
 double net_share(Space const& space, Charges const& charges, double unit) {
   constexpr double steps = 1 << 20;  // of 2^31 charges the sum is 2^52 at most
-  std::int64_t net = 0, sizes = 0;
-  Kokkos::parallel_reduce("fmm::charges::net", range(space, std::int64_t(charges.extent(0))),
-                          SumCharges<Charges>{charges, steps / unit}, net, sizes);
+  const auto [net, sizes] =
+      reduce<ChargeSums>("fmm::charges::net", space, std::int64_t(charges.extent(0)),
+                         SumCharges<Charges>{charges, steps / unit});
   return sizes > 0 ? std::fabs(double(net)) / double(sizes) : 1;
 }
 
@@ -87,10 +104,9 @@ double net_share(Space const& space, Charges const& charges, double unit) {
 template <class Space, class Inspect>
 std::int64_t first_bad(Space const& space, std::string const& name, std::int64_t count,
                        Inspect const& inspect) {
-  std::int64_t bad;
-  Kokkos::parallel_reduce(name, range(space, count), inspect, Kokkos::Min<std::int64_t>(bad));
+  const auto bad = reduce<FirstIndex>(name.c_str(), space, count, inspect);
   space.fence();
-  return bad;
+  return bad.value;
 }
 
 /// The smallest index of a row that is not finite.
@@ -98,9 +114,9 @@ template <class Field>
 struct InspectField {
   Field field;
 
-  KOKKOS_FUNCTION void operator()(std::int64_t i, std::int64_t& bad) const {
+  KOKKOS_FUNCTION void operator()(std::int64_t i, FirstIndex& bad) const {
     const double x = field(i, 0), y = field(i, 1), z = field(i, 2);
-    if (!(x - x == 0 && y - y == 0 && z - z == 0) && i < bad) bad = i;
+    if (!(x - x == 0 && y - y == 0 && z - z == 0)) bad.join({i});
   }
 };
 

@@ -2,6 +2,7 @@
 // What an evaluation works through: pairs, translations and their operations.
 #pragma once
 
+#include "../detail/reduce.hpp"
 #include "../kernels/flops.hpp"
 #include "far_field.hpp"
 #include "plan_data.hpp"
@@ -20,24 +21,32 @@ KOKKOS_FUNCTION std::int64_t bodies_in_row(Cells const& cells, Csr<Space> const&
   return bodies;
 }
 
-/// Pairs of bodies, of a body with a cell's multipole, and of a body with a cell's local expansion, in the
-/// lists of cell i.
+/// Pairs of bodies, of a body with a cell's multipole, and of a body with a cell's local expansion.
+struct PairCounts {
+  std::int64_t p2p = 0, m2p = 0, p2l = 0;
+  KOKKOS_FUNCTION void join(PairCounts const& other) {
+    p2p += other.p2p;
+    m2p += other.m2p;
+    p2l += other.p2l;
+  }
+};
+
+/// Those in the lists of cell i.
 template <class Space, class Cells = Array<Cell, Space>>
 struct CountPairs {
   Cells cells;
   InteractionLists<Space> lists;
   bool m2l_at_bodies;
 
-  KOKKOS_FUNCTION void operator()(std::int64_t i, std::int64_t& pairs, std::int64_t& m2p_pairs,
-                                  std::int64_t& p2l_pairs) const {
+  KOKKOS_FUNCTION void operator()(std::int64_t i, PairCounts& pairs) const {
     auto const& [m2l, p2l, m2p, p2p] = lists;
     const std::int64_t bodies = targets_of(cells)(i).body_count;
     for (Offset k = p2p.offsets(i); k < p2p.offsets(i + 1); ++k) {
       const bool is_self = is_one_set_v<Cells> && p2p.entries(k) == CellIndex(i);
-      pairs += bodies * (is_self ? bodies - 1 : sources_of(cells)(p2p.entries(k)).body_count);
+      pairs.p2p += bodies * (is_self ? bodies - 1 : sources_of(cells)(p2p.entries(k)).body_count);
     }
-    m2p_pairs += bodies * (m2p.length(i) + (m2l_at_bodies ? m2l.length(i) : 0));
-    p2l_pairs += bodies_in_row(sources_of(cells), p2l, i);
+    pairs.m2p += bodies * (m2p.length(i) + (m2l_at_bodies ? m2l.length(i) : 0));
+    pairs.p2l += bodies_in_row(sources_of(cells), p2l, i);
   }
 };
 
@@ -56,12 +65,10 @@ void count_tree_work(Space const& space, FarField<Space, Precision, Want, Shift>
                      std::type_identity_t<BodySets<Space, Precision, Shift>> const& sets,
                      InteractionLists<Space> const& lists, Report& report) {
   const bool has_locals = far.traits().has_locals;
-  std::int64_t pairs = 0, m2p_pairs = 0, p2l_pairs = 0;
   const std::int64_t cells = sets.targets.octree.cells.extent(0);
-  Kokkos::parallel_reduce(
-      "fmm::count", range(space, cells),
-      CountPairs<Space, decltype(sets.cells())>{sets.cells(), lists, !has_locals}, pairs, m2p_pairs,
-      p2l_pairs);
+  const auto [pairs, m2p_pairs, p2l_pairs] = reduce<PairCounts>(
+      "fmm::count", space, cells,
+      CountPairs<Space, decltype(sets.cells())>{sets.cells(), lists, !has_locals});
   const OperatorFlops flops = far.flops();
   add_work(report, "p2m", sets.sources.size, flops.p2m);
   add_work(report, "m2m", std::int64_t(sets.sources.octree.cells.extent(0)) - 1, flops.m2m);

@@ -83,7 +83,7 @@ class Evaluation {
                                     sources_.bodies, clears && one_set, report_);
     if constexpr (!one_set) {
       memory_.sums.resize(targets_.size);
-      if (clears) Kokkos::deep_copy(space_, sums(), Sums<Sum>{});
+      if (clears) fill(space_, sums(), Sums<Sum>{});
     }
   }
 

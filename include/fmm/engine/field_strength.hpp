@@ -246,7 +246,7 @@ class FieldStrength {
     sample_ = t.sample.resize(sampled);
     for_range("fmm::field::sample", space, sampled, SampleTiles<Space>{octree.tiles, sample_});
     no_others_ = {t.p2p.offsets.resize(cells + 1), {}};
-    Kokkos::deep_copy(space, no_others_.offsets, Offset(0));
+    fill<Offset>(space, no_others_.offsets, 0);
     sums_ = memory.early_sums(tree.size);
     for_range("fmm::field::clear", space, sampled, ClearSums<Space, Sum>{sample_, sums_});
   }

@@ -19,8 +19,8 @@ struct AtOrder<SphericalExpansion<Larger, Real, Rotation>, Order> {
 template <class Space>
 struct CountParts {
   RowParts<Space> list;
-  KOKKOS_FUNCTION void operator()(std::int64_t row, std::int64_t& sum) const {
-    sum += list.end(row) - list.begin(row);
+  KOKKOS_FUNCTION void operator()(std::int64_t row, SumOf<std::int64_t>& sum) const {
+    sum.value += list.end(row) - list.begin(row);
   }
 };
 
@@ -60,9 +60,10 @@ struct M2LInOrders {
     using Real = real_t<Precision>;
     auto others = std::int64_t(list.entries.extent(0));
     const auto add = [&](int k, std::int64_t flops) {
-      std::int64_t entries = 0;
-      Kokkos::parallel_reduce("fmm::count", range(space, std::int64_t(list.offsets.extent(0)) - 1),
-                              CountParts<Space>{part_of_rows(memory, list, k)}, entries);
+      const auto entries =
+          reduce<SumOf<std::int64_t>>("fmm::count", space, std::int64_t(list.offsets.extent(0)) - 1,
+                                      CountParts<Space>{part_of_rows(memory, list, k)})
+              .value;
       add_work(report, "m2l", entries, flops);
       others -= entries;
     };

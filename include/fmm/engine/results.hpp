@@ -6,6 +6,7 @@
 #include <string>
 
 #include "../cells/cell.hpp"
+#include "../detail/reduce.hpp"
 #include "../kernels/pair_kernel.hpp"
 #include "../simd/simd.hpp"
 #include "../tree/octree.hpp"
@@ -66,24 +67,23 @@ struct CountNotFinite {
   Potential potential;
   Field field;
 
-  KOKKOS_FUNCTION void operator()(std::int64_t i, std::int64_t& count) const {
+  KOKKOS_FUNCTION void operator()(std::int64_t i, SumOf<std::int64_t>& count) const {
     bool finite = true;
     const auto check = [&](double x) { finite = finite && x - x == 0; };
     if constexpr (!std::is_same_v<Potential, None>) check(potential(i));
     if constexpr (!std::is_same_v<Field, None>)
       for (int d = 0; d < 3; ++d) check(field(i, d));
-    count += !finite;
+    count.value += !finite;
   }
 };
 
 template <class Space, class Potential, class Field>
 std::int64_t not_finite(Space const& space, std::int64_t bodies, Potential const& potential,
                         Field const& field) {
-  std::int64_t count = 0;
-  Kokkos::parallel_reduce("fmm::results::inspect", range(space, bodies),
-                          CountNotFinite<Potential, Field>{potential, field}, count);
+  const auto count = reduce<SumOf<std::int64_t>>(
+      "fmm::results::inspect", space, bodies, CountNotFinite<Potential, Field>{potential, field});
   space.fence();
-  return count;
+  return count.value;
 }
 
 /// Whether results go to a View of float.

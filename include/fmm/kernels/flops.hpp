@@ -1,11 +1,13 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Floating point operations of an operator, found by running it once with numbers that count: every
-// add, multiply, divide, square root or reciprocal square root is one, as Yokota & Barba count.
+// Floating point operations of an operator: every add, multiply, divide, square root or reciprocal square root is one,
+// as Yokota & Barba count. They are found by running the operator once with numbers that count; those of the library's
+// own expansions by the polynomials that this gives, since counting costs as much compilation as the operators.
 #pragma once
 
 #include <cstdint>
 
 #include "../simd/simd.hpp"
+#include "expansion.hpp"
 
 namespace fmm::kernels {
 
@@ -81,9 +83,9 @@ struct OperatorFlops {
   std::int64_t p2m = 0, m2m = 0, m2l = 0, l2l = 0, p2l = 0, m2p = 0, l2p = 0;
 };
 
-/// Of the operators between bodies and cells: p2m, p2l (if there is one), m2p, l2p.
+/// Of the operators between bodies and cells: p2m, p2l (if there is one), m2p, l2p; counted.
 template <class Basis, class Real, bool Potential, bool Field>
-OperatorFlops body_flops() {
+OperatorFlops counted_body_flops() {
   using V = CountingLane<Real>;
   static const OperatorFlops flops = [] {
     const V x(Real(0.3)), y(Real(-0.2)), z(Real(0.25)), one(Real(1)), far(Real(3));
@@ -108,9 +110,9 @@ OperatorFlops body_flops() {
   return flops;
 }
 
-/// Of the translations: m2m, m2l, l2l; one addition for each coefficient of the sum included.
+/// Of the translations: m2m, m2l, l2l; one addition for each coefficient of the sum included. Counted.
 template <class Expansion, class Real>
-OperatorFlops translation_flops() {
+OperatorFlops counted_translation_flops() {
   using V = CountingLane<Real>;
   static const OperatorFlops flops = [] {
     const V x(Real(0.3)), y(Real(-0.2)), z(Real(0.25)), one(Real(1)), far(Real(3));
@@ -122,6 +124,71 @@ OperatorFlops translation_flops() {
     return n;
   }();
   return flops;
+}
+
+/// a + b p + c p (p - 1) / 2 + d p (p - 1) (p - 2) / 6
+constexpr std::int64_t cubic(std::int64_t p, std::int64_t a, std::int64_t b, std::int64_t c,
+                             std::int64_t d = 0) {
+  return a + b * p + c * (p * (p - 1) / 2) + d * (p * (p - 1) * (p - 2) / 6);
+}
+
+/// What is known of an expansion without counting, by specialisations: `of(potential, field)` as body_flops, and
+/// `of()` as translation_flops. tests/unit/kernels/test_flops.cpp counts.
+template <class Basis>
+struct KnownBodyFlops {};
+template <class Expansion>
+struct KnownTranslationFlops {};
+
+template <int Order, class Real>
+struct KnownBodyFlops<SphericalBasis<Order, Real>> {
+  static constexpr OperatorFlops of(bool potential, bool field) {
+    constexpr int p = Order;
+    OperatorFlops n;
+    n.p2m = p == 0 ? 8 : cubic(p - 1, 26, 30, 13);
+    n.p2l = n.p2m + 12;
+    if constexpr (SphericalBasis<Order, Real>::polynomial) {
+      n.l2p = !field ? cubic(p, 0, 6, 6, 2) : p == 0 ? 0 : cubic(p - 1, 6, 24, 16, 4);
+      n.m2p = n.l2p + (!field ? 13 : potential ? 34 : 32);
+    } else if (!field) {
+      n.l2p = cubic(p - 9, 575, 123, 12);
+      n.m2p = cubic(p - 9, 575, 122, 12);
+    } else if (!potential) {
+      n.l2p = cubic(p - 9, 1005, 231, 24);
+      n.m2p = cubic(p - 9, 1239, 254, 24);
+    } else {
+      n.l2p = cubic(p - 9, 1205, 273, 28);
+      n.m2p = cubic(p - 9, 1441, 296, 28);
+    }
+    return n;
+  }
+};
+
+template <int Order, class Real>
+struct KnownTranslationFlops<SphericalExpansion<Order, Real, Rotation>> {
+  static constexpr OperatorFlops of() {
+    OperatorFlops n;
+    n.m2m = n.l2l = cubic(Order, 29, 95, 74, 20);
+    n.m2l = cubic(Order, 23, 93, 78, 24);
+    return n;
+  }
+};
+
+/// Of the operators between bodies and cells: p2m, p2l (if there is one), m2p, l2p.
+template <class Basis, class Real, bool Potential, bool Field>
+OperatorFlops body_flops() {
+  if constexpr (requires { KnownBodyFlops<Basis>::of(true, true); })
+    return KnownBodyFlops<Basis>::of(Potential, Field);
+  else
+    return counted_body_flops<Basis, Real, Potential, Field>();
+}
+
+/// Of the translations: m2m, m2l, l2l; one addition for each coefficient of the sum included.
+template <class Expansion, class Real>
+OperatorFlops translation_flops() {
+  if constexpr (requires { KnownTranslationFlops<Expansion>::of(); })
+    return KnownTranslationFlops<Expansion>::of();
+  else
+    return counted_translation_flops<Expansion, Real>();
 }
 
 }  // namespace fmm::kernels

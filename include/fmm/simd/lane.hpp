@@ -11,18 +11,7 @@
 #include <type_traits>
 #include <utility>
 
-#include "../detail/kokkos_compat.hpp"
-
-// Vector types are a GCC and Clang extension; a CUDA build keeps one lane a host thread, since its
-// front end does not take them inside templates.
-#if defined(__GNUC__) && !defined(__CUDACC__)
-#define FMM_HAS_PACK 1
-#if defined(__x86_64__)
-#include <immintrin.h>
-#endif
-#else
-#define FMM_HAS_PACK 0
-#endif
+#include "intrinsics.hpp"
 
 // Before a loop, in device code: FMM_UNROLL unrolls it whole, once its bounds are known, which those of an
 // inner loop may be after the outer one was unrolled; FMM_UNROLL_BY(n) unrolls it n times. FMM_UNROLL_TOO is
@@ -164,7 +153,7 @@ KOKKOS_FORCEINLINE_FUNCTION void prefetch_row(Rows const& rows, std::int64_t i) 
 KOKKOS_INLINE_FUNCTION std::uint64_t spread_bits(std::uint64_t x) {
 #if FMM_HAS_PACK && defined(__x86_64__) && defined(__BMI2__) && !defined(__znver1__) && \
     !defined(__znver2__)
-  return _pdep_u64(x, 0x1249249249249249ull);
+  return x86::deposit_bits(x, 0x1249249249249249ull);
 #else
   x &= 0x1fffff;
   x = (x | x << 32) & 0x1f00000000ffffull;

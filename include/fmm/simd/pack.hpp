@@ -83,12 +83,11 @@ template <class Mask>
   requires requires(Mask m) { m.value[0]; }
 inline std::uint32_t bits_of(Mask m) {
 #if defined(__AVX512F__)
-  if constexpr (std::is_same_v<Mask, typename Pack<float, 16>::Mask>)
-    return _mm512_test_epi32_mask((__m512i)m.value, (__m512i)m.value);
+  if constexpr (std::is_same_v<Mask, typename Pack<float, 16>::Mask>) return x86::not_zero(m.value);
 #endif
 #if defined(__AVX__)
   if constexpr (std::is_same_v<Mask, typename Pack<float, 8>::Mask>)
-    return std::uint32_t(_mm256_movemask_ps((__m256)m.value));
+    return x86::signs((x86::f8)m.value);
   else
 #endif
   {
@@ -186,7 +185,7 @@ inline constexpr bool has_rsqrt_estimate<Pack<double, 8>> = true;
 #elif defined(__AVX__)
 template <>
 inline constexpr bool has_rsqrt_estimate<Pack<float, 8>> = true;
-#elif defined(__SSE2__)
+#elif defined(__x86_64__)
 template <>
 inline constexpr bool has_rsqrt_estimate<Pack<float, 4>> = true;
 #endif
@@ -195,17 +194,11 @@ inline constexpr bool has_rsqrt_estimate<Pack<float, 4>> = true;
 template <class T, int W>
 inline Pack<T, W> rsqrt_estimate(Pack<T, W> x) {
   using P = Pack<T, W>;
-  using R = typename P::Register;
   static_assert(has_rsqrt_estimate<P>);
-#if defined(__AVX512F__)
-  if constexpr (std::is_same_v<T, float>)
-    return P((R)_mm512_maskz_rsqrt14_ps(0xffff, (__m512)x.value));
-  else
-    return P((R)_mm512_maskz_rsqrt14_pd(0xff, (__m512d)x.value));
-#elif defined(__AVX__)
-  return P((R)_mm256_rsqrt_ps((__m256)x.value));
-#elif defined(__SSE2__)
-  return P((R)_mm_rsqrt_ps((__m128)x.value));
+#if defined(__x86_64__)
+  return P(x86::rsqrt_estimate(x.value));
+#else
+  return x;
 #endif
 }
 
@@ -222,13 +215,10 @@ inline Pack<T, W> rsqrt(Pack<T, W> x) {
     const P e = P(T(1)) - x * y * y;
     return y * e * (P(T(0.5)) + e * (P(T(0.375)) + e * P(T(0.3125)))) + y;
   } else {
-    using R [[maybe_unused]] = typename P::Register;
-#if defined(__AVX__)
-    if constexpr (std::is_same_v<T, double> && W == 4)
-      return P(T(1)) / P((R)_mm256_sqrt_pd((__m256d)x.value));
-#elif defined(__SSE2__)
-    if constexpr (std::is_same_v<T, double> && W == 2)
-      return P(T(1)) / P((R)_mm_sqrt_pd((__m128d)x.value));
+#if defined(__AVX__) && defined(__x86_64__)
+    if constexpr (std::is_same_v<T, double> && W == 4) return P(T(1)) / P(x86::root(x.value));
+#elif defined(__x86_64__)
+    if constexpr (std::is_same_v<T, double> && W == 2) return P(T(1)) / P(x86::root(x.value));
 #endif
     T lane[W];
     LaneTraits<P>::store(x, lane);

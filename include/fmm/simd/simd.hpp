@@ -28,11 +28,8 @@ inline constexpr int up_to_eight = register_bytes == 16 ? 4 : 8;
 using UpToEightFloats = Pack<float, up_to_eight>;
 
 inline UpToEightFloats square_root(UpToEightFloats x) {
-  using R [[maybe_unused]] = UpToEightFloats::Register;
-#if defined(__AVX__)
-  return UpToEightFloats((R)_mm256_sqrt_ps((__m256)x.value));
-#elif defined(__SSE2__)
-  return UpToEightFloats((R)_mm_sqrt_ps((__m128)x.value));
+#if defined(__x86_64__)
+  return UpToEightFloats(x86::root(x.value));
 #else
   for (int l = 0; l < up_to_eight; ++l) x.value[l] = std::sqrt(x.value[l]);
   return x;

@@ -10,36 +10,52 @@
 
 namespace fmm::tolerance {
 
-/// Adds up |b|^2, |a - b|^2, and the squares and products of these that their variances take, with both fields
-/// multiplied by `per_unit`.
+/// Sums of |b|^2, |a - b|^2, and of the squares and products of these that their variances take.
+struct ComparedFields {
+  double norm = 0, difference = 0, norm_square = 0, product = 0, difference_square = 0;
+  KOKKOS_FUNCTION void join(ComparedFields const& other) {
+    norm += other.norm;
+    difference += other.difference;
+    norm_square += other.norm_square;
+    product += other.product;
+    difference_square += other.difference_square;
+  }
+};
+
+/// Of both fields multiplied by `per_unit`.
 template <class Field, class Known>
 struct CompareFields {
   Field field;
   Known known;
   double per_unit;
 
-  KOKKOS_FUNCTION void operator()(std::int64_t i, double& norm, double& difference,
-                                  double& norm_square, double& product,
-                                  double& difference_square) const {
+  KOKKOS_FUNCTION void operator()(std::int64_t i, ComparedFields& sums) const {
     double b2 = 0, d2 = 0;
     for (int k = 0; k < 3; ++k) {
       const double b = known(i, k), d = double(field(i, k)) - b;
       b2 += (b * per_unit) * (b * per_unit);
       d2 += (d * per_unit) * (d * per_unit);
     }
-    norm += b2;
-    difference += d2;
-    norm_square += b2 * b2;
-    product += b2 * d2;
-    difference_square += d2 * d2;
+    sums.norm += b2;
+    sums.difference += d2;
+    sums.norm_square += b2 * b2;
+    sums.product += b2 * d2;
+    sums.difference_square += d2 * d2;
+  }
+};
+
+struct LargestNumber {
+  double value = -std::numeric_limits<double>::max();
+  KOKKOS_FUNCTION void join(LargestNumber const& other) {
+    if (other.value > value) value = other.value;
   }
 };
 
 template <class Known>
 struct LargestComponent {
   Known known;
-  KOKKOS_FUNCTION void operator()(std::int64_t i, double& largest) const {
-    for (int k = 0; k < 3; ++k) largest = std::fmax(largest, std::fabs(known(i, k)));
+  KOKKOS_FUNCTION void operator()(std::int64_t i, LargestNumber& largest) const {
+    for (int k = 0; k < 3; ++k) largest.value = std::fmax(largest.value, std::fabs(known(i, k)));
   }
 };
 
@@ -48,17 +64,14 @@ struct LargestComponent {
 /// contribute most. Infinite if it is not a number.
 template <class Space, class Field, class Known>
 double likely_error(Space const& space, Field const& field, Known const& known) {
-  const auto bodies = range(space, std::int64_t(known.extent(0)));
-  double largest = 0;
-  Kokkos::parallel_reduce("fmm::largest_field", bodies, LargestComponent<Known>{known},
-                          Kokkos::Max<double>(largest));
+  const auto bodies = std::int64_t(known.extent(0));
+  const double largest =
+      reduce<LargestNumber>("fmm::largest_field", space, bodies, LargestComponent<Known>{known})
+          .value;
   space.fence();
   const double per_unit = largest > 0 ? 1 / largest : 1;
-  double b = 0, d = 0, bb = 0, bd = 0, dd = 0;
-  using Sum = Kokkos::Sum<double>;
-  Kokkos::parallel_reduce("fmm::compare_fields", bodies,
-                          CompareFields<Field, Known>{field, known, per_unit}, Sum(b), Sum(d),
-                          Sum(bb), Sum(bd), Sum(dd));
+  const auto [b, d, bb, bd, dd] = reduce<ComparedFields>(
+      "fmm::compare_fields", space, bodies, CompareFields<Field, Known>{field, known, per_unit});
   space.fence();
   if (d == 0) return 0;
   const double ratio = d / b, variance = dd - 2 * ratio * bd + ratio * ratio * bb;
@@ -101,7 +114,7 @@ void direct_field(Space const& space, Kernel const& kernel, Positions const& pos
   const auto all = numbers.resize(checked_size("positions", positions));
   for_range("fmm::number", space, all.extent(0),
             SpreadNumbers<Space>{std::int64_t(all.extent(0)), all});
-  direct_sum(space, kernel, positions, charges, all, none, field);
+  direct_sum(space, kernel, positions, charges, all.view(), none, field);
 }
 
 /// Adds up the squares of some bodies' fields.
@@ -109,9 +122,9 @@ template <class Space>
 struct SumOfSquares {
   Array<Sums<double>, Space> sums;
   double per_unit;
-  KOKKOS_FUNCTION void operator()(std::int64_t i, double& squares) const {
+  KOKKOS_FUNCTION void operator()(std::int64_t i, SumOf<double>& squares) const {
     const double x = sums(i).x * per_unit, y = sums(i).y * per_unit, z = sums(i).z * per_unit;
-    squares += x * x + y * y + z * z;
+    squares.value += x * x + y * y + z * z;
   }
 };
 
@@ -135,9 +148,10 @@ Cancellation cancellation_of(Space const& space, Kernel const& kernel, Positions
   DirectSums<Space> direct;
   direct.template add<Wanted<false, true>>(space, kernel, typename Positions::const_type(positions),
                                            typename Charges::const_type(charges), numbers);
-  double squares = 0;
-  Kokkos::parallel_reduce("fmm::squares", range(space, count),
-                          SumOfSquares<Space>{direct.sums.view(count), 1 / facts.unit}, squares);
+  const double squares =
+      reduce<SumOf<double>>("fmm::squares", space, count,
+                            SumOfSquares<Space>{direct.sums.view(count), 1 / facts.unit})
+          .value;
   space.fence();
   const double edge = root_cube(bounding_box(space, positions)).edge,
                distance = edge / std::cbrt(double(n)),

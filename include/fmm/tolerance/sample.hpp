@@ -5,7 +5,6 @@
 #include <algorithm>
 #include <cmath>
 #include <functional>
-#include <numeric>
 #include <vector>
 
 #include "../engine/evaluation.hpp"
@@ -182,7 +181,7 @@ class SampledFields {
     numbers_.resize(3 * tiles);
     const std::int64_t n = plan.tree.size;
     sums_ = plan.memory.are_in_sums() ? own_sums_.resize(n) : plan.memory.sums.view(n);
-    Kokkos::deep_copy(space, wanted, 0);
+    fill<int>(space, wanted, 0);
     for_range("fmm::calibration::wanted", space, tiles,
               MarkWanted<Space>{plan.tree.octree.cells, sample_.tiles, wanted});
   }
@@ -207,9 +206,10 @@ class SampledFields {
                                   Shape::pairs_per_m2l(order), Shape::pairs_per_m2p(order),
                                   Shape::pairs_per_p2l(order), numbers_.view()});
     read_back(space_, numbers_.view().data(), of_tiles.data(), of_tiles.size());
-    const auto others = of_tiles.begin() + sample_.certain;
-    return std::accumulate(of_tiles.begin(), others, 0.0) +
-           sample_.weight * std::accumulate(others, of_tiles.end(), 0.0);
+    double certain = 0, others = 0;
+    for (std::size_t i = 0; i < of_tiles.size(); ++i)
+      (std::int64_t(i) < std::int64_t(sample_.certain) ? certain : others) += of_tiles[i];
+    return certain + sample_.weight * others;
   }
 
  private:

@@ -1,9 +1,38 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // The reference itself: direct sums at chosen targets and the errors measured against them.
+#include <random>
+#include <unordered_map>
+
 #include "support.hpp"
 
 namespace fmm_test {
 namespace {
+
+TEST(Sample, NumbersAreThoseOfTheMersenneTwister) {
+  for (const std::uint64_t seed : {std::uint64_t(1), std::uint64_t(5489), ~std::uint64_t(0)}) {
+    fmm::accuracy::RandomNumbers numbers(seed);
+    std::mt19937_64 random(seed);
+    for (int i = 0; i < 2000; ++i) ASSERT_EQ(numbers(), random()) << i;
+  }
+}
+
+TEST(Sample, IsTheBeginningOfAShuffle) {
+  for (const std::size_t n : {1, 2, 10, 1000, 1000000})
+    for (const std::size_t m : {std::size_t(0), std::size_t(1), n / 2, n - 1, n})
+      if (m <= 1000) {
+        std::mt19937_64 random(7);
+        std::unordered_map<std::size_t, std::size_t> moved;
+        const auto at = [&](std::size_t k) { return moved.count(k) ? moved[k] : k; };
+        std::vector<std::int64_t> chosen(m);
+        for (std::size_t i = 0; i < m; ++i) {
+          const std::size_t j = m == n ? i : i + random() % (n - i);
+          chosen[i] = std::int64_t(at(j));
+          moved[j] = at(i);
+        }
+        std::sort(chosen.begin(), chosen.end());
+        EXPECT_EQ(fmm::accuracy::choose(m, n, 7), chosen) << m << " of " << n;
+      }
+}
 
 template <class T>
 class Accuracy : public testing::Test {};

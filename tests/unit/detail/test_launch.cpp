@@ -49,7 +49,7 @@ TYPED_TEST(Launch, EveryItemOnce) {
     for (const int chunk : {1, 16, 1000000}) {
       Buffer<int, Space> buffer("calls");
       const auto calls = buffer.resize(n);
-      Kokkos::deep_copy(space, calls, 0);
+      Kokkos::deep_copy(space, calls.view(), 0);
       for_range("range", space, n, AddTo<Space>{calls});
       for_uneven("uneven", space, n, chunk, AddTo<Space>{calls});
       space.fence();
@@ -63,7 +63,7 @@ TYPED_TEST(Launch, EveryTeamOnceWithMemoryOfItsOwn) {
   for (const int n : {1, 2, 7, 1000, 20000}) {
     Buffer<int, Space> buffer("calls"), sum_buffer("sums");
     const auto calls = buffer.resize(n), sums = sum_buffer.resize(n);
-    Kokkos::deep_copy(space, calls, 0);
+    Kokkos::deep_copy(space, calls.view(), 0);
     TeamPolicy<Space> policy(space, n, is_host_space_v<Space> ? 1 : 32);
     policy.set_scratch_size(0, Kokkos::PerTeam(100 * sizeof(int) + scratch_alignment));
     for_teams("teams", policy, AddTeam<Space>{calls, sums});

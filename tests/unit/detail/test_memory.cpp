@@ -45,7 +45,7 @@ TYPED_TEST(MemoryTest, LentMemoryIsSharedOut) {
   EXPECT_EQ(in(c), 128);
   // contents move along when a lent buffer grows
   const Space space;
-  Kokkos::deep_copy(b.resize(3), 2.5);
+  Kokkos::deep_copy(b.resize(3).view(), 2.5);
   b.grow(space, 100, 3);
   space.fence();
   EXPECT_EQ(to_host(b.view(3)), std::vector<double>(3, 2.5));

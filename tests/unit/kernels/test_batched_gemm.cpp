@@ -292,7 +292,7 @@ void check_locals(Fixture& f) {
     auto usual = fmm::Tuning<Space, Real>::gemm;
     usual.least_pairs = std::min<std::int64_t>(usual.least_pairs, 64);  // these lists are short
     for (auto const& shape : {usual, small_parts}) {
-      Kokkos::deep_copy(f.space, locals, Real(1e9));
+      Kokkos::deep_copy(f.space, locals.view(), Real(1e9));
       m2l_by_gemm<Order>(f.space, s.memory.gemm, s.tree.octree.cells, s.lists.m2l, multipoles,
                          locals, shape);
       f.space.fence();

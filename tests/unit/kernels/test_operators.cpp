@@ -161,7 +161,7 @@ void check_bodies_in_locals(F& f) {
   static constexpr auto table = NormTable<Order, double>::make();
   const auto locals = f.s.memory.locals.resize(f.cells.size() * row);
   const double before = 0.5;
-  Kokkos::deep_copy(locals, Real(before));
+  Kokkos::deep_copy(locals.view(), Real(before));
   p2l<Expansion>(f.space, f.s.tree.octree.cells, f.s.lists.p2l, f.s.tree.bodies, locals);
   f.space.fence();
   const auto L = to_host(locals);
@@ -218,7 +218,7 @@ TYPED_TEST(Operators, LocalsOfChildrenGiveTheParentsPotential) {
   std::vector<Real> L(locals.extent(0), Real(0));
   std::mt19937_64 random(1);
   for (int k = 0; k < F::size; ++k) L[k] = Real(double(random() >> 11) * 0x1p-53 - 0.5);  // root
-  Kokkos::deep_copy(locals,
+  Kokkos::deep_copy(locals.view(),
                     Kokkos::View<Real*, Kokkos::HostSpace, Kokkos::MemoryTraits<Kokkos::Unmanaged>>(
                         L.data(), L.size()));
   for (int level = 1; level <= this->s.tree.octree.depth; ++level)

@@ -52,7 +52,7 @@ class SplitRowsOf : public testing::Test {
   template <class F>
   std::vector<double> sums_of(F const& add) {
     const auto sums = s.memory.sums.view(s.tree.size);
-    Kokkos::deep_copy(space, sums, Sums<Sum>{});
+    Kokkos::deep_copy(space, sums.view(), Sums<Sum>{});
     add(sums);
     space.fence();
     return numbers_of(sums);

@@ -60,7 +60,7 @@ TYPED_TEST(TreeTest, SortIsStableAndComplete) {
         std::iota(order.begin(), order.end(), 0);
         using Host = Kokkos::MemoryTraits<Kokkos::Unmanaged>;
         Buffer<std::uint64_t, Space> unsorted("keys"), spare("spare keys");
-        Kokkos::deep_copy(spare.resize(n),
+        Kokkos::deep_copy(spare.resize(n).view(),
                           Kokkos::View<std::uint64_t*, Kokkos::HostSpace, Host>(keys.data(), n));
         const auto set = unsorted_keys(buffers, unsorted.resize(n), first_bit);
         for_range("keys", space, n, SetKeys<Space>{spare.view(n), set});

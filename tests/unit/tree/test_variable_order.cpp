@@ -138,9 +138,14 @@ TYPED_TEST(OrdersPerPair, LocalsAreTheSumsOfAllParts) {
     const Kokkos::View<Real*, Space> sums("sums", low.size());
     const auto all_offsets = there(offsets);
     const auto all_entries = there(entries);
+    const auto all_low = there(low);
+    const auto array = [](auto const& view) {
+      return Array<typename std::decay_t<decltype(view)>::value_type, Space>(view.data(),
+                                                                             view.size());
+    };
     m2l<fmm::SphericalExpansion<q, Real, Rotation>>(
-        space, cells, Csr<Space>{all_offsets, all_entries}, Array<Real, Space>(there(low)),
-        Array<Real, Space>(sums));
+        space, cells, Csr<Space>{array(all_offsets), array(all_entries)}, array(all_low),
+        array(sums));
     space.fence();
     const auto part = to_host(sums);
     for (std::size_t i = 0; i < rows; ++i)

@@ -117,7 +117,7 @@ SplitRows<Space, Sum> split_rows(Space const& space, Array<Tile, Space> tiles, C
   SplitRows<Space, Sum> rows{buffers.segments.view(further), buffers.sums.view(further * size),
                              size, longest};
   for_range("fmm::segments::write", space, count, WriteSegments<Space>{counts, rows.further});
-  Kokkos::deep_copy(space, rows.sums, Sums<Sum>{});
+  fill<Sums<Sum>>(space, rows.sums, {});
   return rows;
 }
 

@@ -7,6 +7,7 @@
 #include <limits>
 
 #include "../../cells/cell.hpp"
+#include "../../detail/reduce.hpp"
 #include "../../errors.hpp"
 #include "../../options.hpp"
 #include "../../simd/simd.hpp"
@@ -46,23 +47,42 @@ KOKKOS_INLINE_FUNCTION std::uint32_t grid_coordinate(double x, double low, doubl
   return g <= 0 ? 0u : g >= cells - 1 ? std::uint32_t(cells - 1) : std::uint32_t(g);
 }
 
-/// Finds the smallest index of a position that is not finite, next to the bounds.
+struct Box {
+  double low[3], high[3];
+
+  double extent() const {
+    return std::fmax(high[0] - low[0], std::fmax(high[1] - low[1], high[2] - low[2]));
+  }
+};
+
+/// The box of some positions, and the smallest index of one that is not finite.
+struct BoxOfFinite {
+  static constexpr double most = std::numeric_limits<double>::max();
+  Box box = {{most, most, most}, {-most, -most, -most}};
+  FirstIndex bad;
+
+  KOKKOS_FUNCTION void add(double const* low, double const* high) {
+    for (int d = 0; d < 3; ++d) {  // NaN is ignored
+      if (low[d] < box.low[d]) box.low[d] = low[d];
+      if (high[d] > box.high[d]) box.high[d] = high[d];
+    }
+  }
+  KOKKOS_FUNCTION void join(BoxOfFinite const& other) {
+    add(other.box.low, other.box.high);
+    bad.join(other.bad);
+  }
+};
+
 template <class Positions>
 struct Bounds {
   Positions positions;
 
-  KOKKOS_FUNCTION void operator()(std::int64_t i, double& x0, double& y0, double& z0, double& x1,
-                                  double& y1, double& z1, std::int64_t& bad) const {
+  KOKKOS_FUNCTION void operator()(std::int64_t i, BoxOfFinite& all) const {
     prefetch_row(positions, i + bodies_ahead);
-    const double x = positions(i, 0), y = positions(i, 1), z = positions(i, 2);
-    // x - x is 0 for a finite number only; comparisons below ignore NaN
-    if (!(x - x == 0 && y - y == 0 && z - z == 0) && i < bad) bad = i;
-    if (x < x0) x0 = x;
-    if (y < y0) y0 = y;
-    if (z < z0) z0 = z;
-    if (x > x1) x1 = x;
-    if (y > y1) y1 = y;
-    if (z > z1) z1 = z;
+    const double x[3] = {positions(i, 0), positions(i, 1), positions(i, 2)};
+    // x - x is 0 for a finite number only
+    if (!(x[0] - x[0] == 0 && x[1] - x[1] == 0 && x[2] - x[2] == 0)) all.bad.join({i});
+    all.add(x, x);
   }
 };
 
@@ -72,21 +92,23 @@ struct ReadComponent {
   std::int64_t i;
   int d;
 
-  KOKKOS_FUNCTION void operator()(std::int64_t, double& out) const {
+  KOKKOS_FUNCTION void operator()(std::int64_t, SumOf<double>& out) const { out.value = get(); }
+  KOKKOS_FUNCTION double get() const {
     if constexpr (View::rank == 2)
-      out = view(i, d);
+      return view(i, d);
     else
-      out = view(i);
+      return view(i);
   }
 };
 
 /// One component of one body, read back for an error message.
 template <class Space, class View>
 double component(Space const& space, View const& view, std::int64_t i, int d = 0) {
-  double value = 0;
-  Kokkos::parallel_reduce("fmm::component", range(space, 1), ReadComponent<View>{view, i, d},
-                          value);
-  return value;
+  const ReadComponent<View> read{view, i, d};
+  if constexpr (is_host_space_v<Space>)
+    return read.get();
+  else
+    return reduce<SumOf<double>>("fmm::component", space, 1, read).value;
 }
 
 /// Throws InvalidArgument for the first component of row i, one of which is not finite.
@@ -100,28 +122,15 @@ void refuse_row(Space const& space, std::string const& name, View const& view, s
   }
 }
 
-struct Box {
-  double low[3], high[3];
-
-  double extent() const {
-    return std::fmax(high[0] - low[0], std::fmax(high[1] - low[1], high[2] - low[2]));
-  }
-};
-
 /// The smallest box with all (N,3) `positions`, N >= 1. Throws InvalidArgument for a position that is not finite or
 /// bodies that lie too far apart for double precision. Cost: one reduction.
 template <class Space, class Positions>
 Box bounding_box(Space const& space, Positions const& positions) {
-  Box box;
-  double *const low = box.low, *const high = box.high;
-  std::int64_t bad;
-  Kokkos::parallel_reduce("fmm::bounds", range(space, std::int64_t(positions.extent(0))),
-                          Bounds<Positions>{positions}, Kokkos::Min<double>(low[0]),
-                          Kokkos::Min<double>(low[1]), Kokkos::Min<double>(low[2]),
-                          Kokkos::Max<double>(high[0]), Kokkos::Max<double>(high[1]),
-                          Kokkos::Max<double>(high[2]), Kokkos::Min<std::int64_t>(bad));
+  const auto count = std::int64_t(positions.extent(0));
+  const auto [box, bad] =
+      reduce<BoxOfFinite>("fmm::bounds", space, count, Bounds<Positions>{positions});
   space.fence();
-  if (bad < std::int64_t(positions.extent(0))) refuse_row(space, "positions", positions, bad);
+  if (bad.value < count) refuse_row(space, "positions", positions, bad.value);
   if (!(box.extent() < 1e150))  // squares of distances are to be finite, too
     throw InvalidArgument("positions' extent", box.extent(), "less than 1e150");
   return box;

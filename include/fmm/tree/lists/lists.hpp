@@ -256,7 +256,7 @@ InteractionLists<Space> fill_lists(Space const& space, TraversalBuffers<Space>& 
     for (int k = 0; k < list_open; ++k) fit.entries = fit.entries && lists[k]->fits();
   } else {
     const auto ends = buffers.ends.resize((max_tree_depth + 2) * list_kinds);
-    Kokkos::deep_copy(space, part<Offset, Space>(ends, 0, list_kinds), Offset(0));
+    fill<Offset>(space, part<Offset, Space>(ends, 0, list_kinds), 0);
     if (buffers.p2p.capacity() > 0) {
       pass(false);
       fit = take_lengths(space, buffers, levels);

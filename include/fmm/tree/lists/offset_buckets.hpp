@@ -118,7 +118,7 @@ SplitList<Space> split_list(Space const& space, OffsetBucketBuffers<Space>& buff
   auto counts = buffers.counts.resize(OffsetClass::count);
   ListSplit<Space> split{cells, list, buffers.buckets.resize(OffsetClass::count), {}};
   const auto classes = buffers.classes.resize(OffsetClass::count);
-  Kokkos::deep_copy(space, counts, Offset(0));
+  fill<Offset>(space, counts, 0);
   for_uneven("fmm::buckets::count", space, rows, 64, CountClasses<Space>{cells, list, counts});
   int buckets = 0;
   do {

@@ -1,0 +1,86 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// What all items of a range give together: sums, bounds, a first index. A kernel gives a value of one type, however
+// many numbers are in it: a program that uses the library pays for each of Kokkos's reducers with compilation.
+#pragma once
+
+#include <algorithm>
+#include <cstdint>
+#include <limits>
+#include <new>
+
+#include "launch.hpp"
+
+namespace fmm::detail {
+
+/// A sum, as the value of a reduction.
+template <class T>
+struct SumOf {
+  T value = T(0);
+  KOKKOS_FUNCTION void join(SumOf const& other) { value += other.value; }
+};
+
+/// The smallest of some indices; the largest number if there is none.
+struct FirstIndex {
+  std::int64_t value = std::numeric_limits<std::int64_t>::max();
+  KOKKOS_FUNCTION void join(FirstIndex const& other) {
+    if (other.value < value) value = other.value;
+  }
+};
+
+/// What Kokkos's reductions want of a functor.
+template <class Value, class Functor>
+struct Reduction {
+  using value_type = Value;
+  Functor functor;
+
+  KOKKOS_FUNCTION void operator()(std::int64_t i, Value& value) const { functor(i, value); }
+  KOKKOS_FUNCTION void init(Value& value) const { value = Value(); }
+  KOKKOS_FUNCTION void join(Value& value, Value const& other) const { value.join(other); }
+  /// Before version 4.
+  KOKKOS_FUNCTION void join(volatile Value& value, volatile Value const& other) const {
+    const_cast<Value&>(value).join(const_cast<Value const&>(other));
+  }
+};
+
+/// The value of a thread's share of the items, in memory of its own.
+template <class Value, class Functor>
+struct ReduceShare {
+  static constexpr std::size_t lines = (sizeof(Value) - 1) / sizeof(TeamOfOne::Line) + 1;
+  Functor const& functor;
+  std::int64_t count, share;
+  TeamOfOne::Line* values;
+
+  void operator()(std::int64_t thread) const {
+    Value value;
+    const std::int64_t end = std::min(count, share * (thread + 1));
+    for (std::int64_t i = share * thread; i < end; ++i) functor(i, value);
+    new (values + lines * thread) Value(value);
+  }
+  Value const& of_thread(int thread) const {
+    return *std::launder(reinterpret_cast<Value const*>(values + lines * thread));
+  }
+};
+
+/// The value of functor(i, value) for i of 0 .. count - 1, where Value() is that of no item and value.join(other)
+/// appends that of later items. It is there on return. With OpenMP, threads have the shares that Kokkos gives them,
+/// so that sums have the same bits.
+template <class Value, class Space, class Functor>
+Value reduce(char const* label, Space const& space, std::int64_t count, Functor const& functor) {
+  Value value;
+  if (count <= 0) return value;
+  if constexpr (is_openmp_v<Space>) {
+    const std::int64_t threads = space.concurrency(), chunk = range(space, count).chunk_size(),
+                       chunks = (count + chunk - 1) / chunk;
+    using Share = ReduceShare<Value, Functor>;
+    const Share share{functor, count, (chunks + threads - 1) / threads * chunk,
+                      thread_memory<TeamOfOne::Line>(Share::lines * threads)};
+    on_threads(label, space, int(threads), share);
+    value = share.of_thread(0);
+    for (int t = 1; t < threads; ++t) value.join(share.of_thread(t));
+  } else {
+    Kokkos::parallel_reduce(label, range(space, count), Reduction<Value, Functor>{functor}, value);
+  }
+  return value;
+}
+
+}  // namespace fmm::detail
