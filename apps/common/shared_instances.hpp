@@ -29,7 +29,7 @@
       Space const&, fmm::engine::PlanPool<Space, Precision>&, fmm::Options const&,                \
       fmm::engine::FarFieldRule, fmm::kernels::KernelProfile const&,                              \
       fmm::Inputs<decltype(forces::BodiesOn<Space, Data>::positions), Charges, LastField> const&, \
-      fmm::Report*);
+      fmm::Report*, fmm::engine::BuildChoices const*);
 
 #define FORCES_SHARED_BUILD(prefix, Space, Precision, Data, Traversal) \
   FORCES_SHARED_BUILD_WITH(prefix, Space, Precision, Data, Traversal, fmm::None, fmm::None)

@@ -81,10 +81,11 @@ class Solver {
   /// the criterion uses the powers of multipoles, there are no lists before the first one. Of the last field the
   /// plan keeps what it needs, for evaluations with other charges, too; where it is zero nothing is accepted: a
   /// direct sum. Throws InvalidArgument for inputs that are not finite, and OutOfMemory; returns when the lists are
-  /// being written. Cost: O(N log N) for the sort, O(N) else (treecode: O(N log N) list entries).
+  /// being written. Cost: O(N log N) for the sort, O(N) else (treecode: O(N log N) list entries). `choices`: those of
+  /// another build, of which these bodies are a part.
   template <class Sources, class Charges, class LastField>
   plan_type build(ExecutionSpace const& space, Inputs<Sources, Charges, LastField> const& inputs,
-                  Report* report = nullptr) {
+                  Report* report = nullptr, engine::BuildChoices const* choices = nullptr) {
     engine::check_view<ExecutionSpace, Sources, 2>();
     constexpr bool has_charges = !std::is_same_v<Charges, None>;
     static_assert(has_charges == uses_charges,
@@ -99,7 +100,8 @@ class Solver {
     if constexpr (has_last_field) engine::check_view<ExecutionSpace, LastField, 2>();
     const detail::HostThread<ExecutionSpace> thread(space);
     return plan_type(engine::make_plan<Traversal>(space, pool_, options_, far_field(),
-                                                  kernels::profile_of(kernel_), inputs, report));
+                                                  kernels::profile_of(kernel_), inputs, report,
+                                                  choices));
   }
   /// Short for `Inputs{.sources = positions}`.
   template <class Positions>
@@ -145,6 +147,16 @@ class Solver {
     using Scheme = engine::m2l_scheme_t<Method>;
     return std::make_unique<
         engine::FarFieldOf<Expansion, Scheme, ExecutionSpace, Precision, Want, Shift>>();
+  }
+  /// What a build of these positions chooses. Waits for a reduction.
+  template <class Positions>
+  engine::BuildChoices choose(ExecutionSpace const& space, Positions const& positions) const {
+    engine::check_view<ExecutionSpace, Positions, 2>();
+    const std::int64_t n = engine::checked_size("positions", positions);
+    if (n == 0) return {};
+    const typename Positions::const_type constant = positions;
+    return engine::choose_build<Traversal, ExecutionSpace, Real>(
+        space, tree::bounding_box(space, constant), n, options_, far_field());
   }
   /// The powers of their multipoles.
   static engine::PowersOf<ExecutionSpace, Real> powers_of() {

@@ -177,5 +177,154 @@ TEST(Seams, SetsThatDoNotFitAreRefused) {
   EXPECT_THROW(list(plan, fmm::GridShift{{1, 0, 0}}), fmm::InvalidArgument);
 }
 
+// ---- some of the bodies
+
+/// Sums of the bodies of every third leaf alone, with lists for these leaves and the cells above them.
+template <class Traversal>
+void active_block(double tolerance) {
+  using Want = fmm::kernels::Wanted<true, true>;
+  SolverBy<Traversal> solver;
+  const Space space;
+  const Bodies bodies = make_bodies(Model::plummer, 4000, false, 6);
+  const DeviceBodies<Space> device(bodies);
+  Kokkos::View<double*, Space> potential("potential", bodies.size());
+  Kokkos::View<double* [3], Space> field("field", bodies.size());
+  auto plan = solver.build(space, device.x);
+  solver.evaluate(space, plan, device.q, potential, field);
+  space.fence();
+  const Results of_all = to_host(potential, field);
+  auto& [facts, tree, lists, memory] = plan.data();
+
+  const auto cells = to_host(tree.octree.cells);
+  std::vector<fmm::Tile> block;
+  std::vector<int> wanted(cells.size(), 0);
+  for (fmm::Tile const& tile : to_host(tree.octree.tiles))
+    if (tile.cell % 3 == 0) {
+      block.push_back(tile);
+      for (fmm::CellIndex c = tile.cell; c >= 0; c = cells[c].parent) wanted[std::size_t(c)] = 1;
+    }
+  ASSERT_FALSE(block.empty());
+  const auto tiles_there = column_in<Space>(block);
+  const auto wanted_there = column_in<Space>(wanted);
+  const Kokkos::View<fmm::Sums<double>*, Space> sums_there("sums", bodies.size());
+  const fmm::Array<fmm::Tile, Space> tiles(tiles_there.data(), block.size());
+  const fmm::Array<fmm::Sums<double>, Space> sums(sums_there.data(), bodies.size());
+
+  auto steps = solver.template evaluation<Want>(space, plan, nullptr);
+  steps.template take_charges<decltype(potential), decltype(field)>(device.q);
+  steps.upward(true);
+  lists = fmm::engine::build_dual_lists<Traversal>(
+      space, memory, tree, solver.options(), solver.far_field(),
+      fmm::engine::measure_for_lists<Traversal>(space, memory, tree, solver.far_field()),
+      fmm::Array<int, Space>(wanted_there.data(), wanted.size()));
+  fmm::engine::set_far_field_of(space, *solver.template operators<Want>(), memory, tree, lists,
+                                tiles, sums);
+  fmm::engine::add_near_field<Want>(space, memory, fmm::engine::BodySets<Space, double>{tree, tree},
+                                    fmm::kernels::in_units_of(tree.cube.edge, solver.kernel()),
+                                    tiles, lists.p2p, sums, solver.options());
+  Kokkos::deep_copy(space, steps.sums().view(), sums_there);
+  steps.give_results(potential, field);
+  space.fence();
+  const Results of_block = to_host(potential, field);
+
+  Results exact, chosen, expected, reference;
+  add_exerted(bodies, bodies, 0, exact);
+  const auto order = to_host(tree.permutation);
+  for (fmm::Tile const& tile : block)
+    for (int k = 0; k < tile.count; ++k) {
+      const auto i = std::size_t(order[std::size_t(tile.first + k)]);
+      chosen.potential.push_back(of_block.potential[i]);
+      expected.potential.push_back(of_all.potential[i]);
+      reference.potential.push_back(exact.potential[i]);
+      for (int d = 0; d < 3; ++d) {
+        chosen.field.push_back(of_block.field[3 * i + d]);
+        expected.field.push_back(of_all.field[3 * i + d]);
+        reference.field.push_back(exact.field[3 * i + d]);
+      }
+    }
+  EXPECT_LT(chosen.potential.size(), bodies.size() / 2);
+  expect_near(chosen, expected, 1e-14);
+  expect_near(chosen, reference, tolerance);
+}
+
+TEST(Seams, BlockOfActiveBodies) { active_block<DualTree<>>(5e-5); }
+
+/// Two parts of the Morton order, each a plan of its own with the choices of all: their cells are the whole's, and
+/// what each exerts on itself and on the other is the whole's sum.
+TEST(Seams, PartsOfTheOrder) {
+  using Traversal = DualTree<>;
+  using Plan = SolverBy<Traversal>::plan_type;
+  constexpr int shared = 5;  // levels down to which all cells are split
+  SolverBy<Traversal> solver;
+  const Space space;
+  const Bodies bodies = make_bodies(Model::plummer, 6000, false, 7);
+  const DeviceBodies<Space> device(bodies);
+  auto choices = solver.choose(space, device.x);
+  choices.split.least_depth = shared;
+  const fmm::Inputs<decltype(device.x)> all{device.x};
+  auto whole = solver.build(space, all, nullptr, &choices);
+
+  // cut where a cell begins
+  const auto order = to_host(whole.data().tree.permutation);
+  const auto cells_of = [&](Plan& plan, std::int64_t first) {
+    std::vector<std::vector<std::int64_t>> cells;
+    for (fmm::Cell const& c : to_host(plan.data().tree.octree.cells))
+      if (c.level >= shared)
+        cells.push_back({c.level, c.centre[0], c.centre[1], c.centre[2], first + c.body_begin,
+                         c.body_count, c.is_leaf()});
+    std::sort(cells.begin(), cells.end());
+    return cells;
+  };
+  std::size_t cut = 0;
+  for (auto const& cell : cells_of(whole, 0))
+    if (cell[0] == shared && cell[4] < 4000) cut = std::max(cut, std::size_t(cell[4]));
+  ASSERT_GT(cut, 2000u);
+
+  Bodies parts[2];
+  for (std::size_t i = 0; i < order.size(); ++i) {
+    Bodies& part = parts[i < cut ? 0 : 1];
+    for (int d = 0; d < 3; ++d) part.x.push_back(bodies.x[3 * order[i] + d]);
+    part.q.push_back(bodies.q[order[i]]);
+  }
+  const DeviceBodies<Space> device_parts[2] = {DeviceBodies<Space>(parts[0]),
+                                               DeviceBodies<Space>(parts[1])};
+  const auto build = [&](int k) {
+    const fmm::Inputs<decltype(device.x)> inputs{device_parts[k].x};
+    return solver.build(space, inputs, nullptr, &choices);
+  };
+  Plan plans[2] = {build(0), build(1)};
+  auto cells = cells_of(plans[0], 0);
+  const auto others = cells_of(plans[1], std::int64_t(cut));
+  cells.insert(cells.end(), others.begin(), others.end());
+  std::sort(cells.begin(), cells.end());
+  EXPECT_EQ(cells, cells_of(whole, 0));
+
+  Results sums, expected;
+  add_exerted(bodies, bodies, 0, expected);
+  sums.potential.resize(bodies.size());
+  sums.field.resize(3 * bodies.size());
+  for (int k = 0; k < 2; ++k) {
+    Kokkos::View<double*, Space> potential("potential", parts[k].size());
+    Kokkos::View<double* [3], Space> field("field", parts[k].size());
+    solver.evaluate(space, plans[k], device_parts[k].q, potential, field);
+    space.fence();
+    const Results own = to_host(potential, field),
+                  of_other = exerted<Traversal, double>(solver, plans[k], plans[1 - k],
+                                                        fmm::NoShift(), device_parts[1 - k].q);
+    for (std::size_t i = 0; i < parts[k].size(); ++i) {
+      const auto to = std::size_t(order[(k == 0 ? 0 : cut) + i]);
+      sums.potential[to] = own.potential[i] + of_other.potential[i];
+      for (int d = 0; d < 3; ++d)
+        sums.field[3 * to + d] = own.field[3 * i + d] + of_other.field[3 * i + d];
+    }
+  }
+  const double error = relative_l2(run(solver, bodies).field, expected.field);
+  EXPECT_LT(error, 5e-5);
+  expect_near(sums, expected, 1.5 * error);
+
+  choices.cube.edge /= 2;
+  EXPECT_THROW(solver.build(space, all, nullptr, &choices), fmm::InvalidArgument);
+}
+
 }  // namespace
 }  // namespace fmm_test

@@ -16,10 +16,24 @@
 
 namespace fmm::engine {
 
-/// The plan of (N,3) `positions`, but for the lists of a criterion that uses charges.
+/// The choices for n bodies in a box.
+template <class Traversal, class Space, class Real>
+BuildChoices choose_build(Space const& space, Box const& box, std::int64_t n,
+                          Options const& options, FarFieldRule far) {
+  if constexpr (std::is_same_v<Traversal, DirectSum>) {
+    return {root_cube(box), {}, Tuning<Space, Real>::all_pairs_shape(n, space.concurrency())};
+  } else {
+    const Cube cube = root_of_tree(box, n, options, far);
+    return {cube, split_rule(options, n, deepest_level(in_edges(far, cube)))};
+  }
+}
+
+/// The plan of (N,3) `positions`, but for the lists of a criterion that uses charges; with the choices that are `given`,
+/// or its own.
 template <class Traversal, class Space, class Precision, class Positions>
 void build_plan(Space const& space, PlanData<Space, Precision>& plan, Positions const& positions,
-                Options const& options, FarFieldRule far, Report* report) {
+                Options const& options, FarFieldRule far, Report* report,
+                BuildChoices const* given = nullptr) {
   const std::int64_t n = std::int64_t(positions.extent(0));
   auto& facts = plan.facts;
   auto& tree = plan.tree;
@@ -30,12 +44,15 @@ void build_plan(Space const& space, PlanData<Space, Precision>& plan, Positions 
   tree.size = n;
   lists = {};
   if (n == 0) return;
-  constexpr bool all_pairs = std::is_same_v<Traversal, DirectSum>;
+  BuildChoices chosen;
   stage(space, report, "bounds", [&] {
     const Box box = bounding_box(space, positions);
-    tree.cube = all_pairs ? root_cube(box) : root_of_tree(box, n, options, far);
+    if (given) check_in_cube(box, given->cube);
+    chosen = given ? *given
+                   : choose_build<Traversal, Space, real_t<Precision>>(space, box, n, options, far);
+    tree.cube = chosen.cube;
   });
-  if constexpr (all_pairs) {
+  if constexpr (std::is_same_v<Traversal, DirectSum>) {
     // tiles are taken from the order itself, whatever the options say of a tree
     const auto sorted = sort_bodies(space, memory, tree, positions, max_tree_depth, report);
     stage(space, report, "tree", [&] {
@@ -43,14 +60,13 @@ void build_plan(Space const& space, PlanData<Space, Precision>& plan, Positions 
       for_range("fmm::positions", space, n,
                 CopyPositions<Space, Positions>{positions, tree.permutation, tree.positions});
       using Shapes = Tuning<Space, real_t<Precision>>;
-      facts.all_pairs_shape = Shapes::all_pairs_shape(n, space.concurrency());
+      facts.all_pairs_shape = chosen.all_pairs_shape;
       tree.octree.tiles =
           block_tiles(space, sorted.keys, Shapes::all_pairs[facts.all_pairs_shape].tile,
                       memory.octree.tiles, memory.octree.totals);
     });
   } else {
-    const auto rule = split_rule(options, n, deepest_level(in_edges(far, tree.cube)));
-    build_tree<Traversal>(space, memory, tree, positions, rule, report);
+    build_tree<Traversal>(space, memory, tree, positions, chosen.split, report);
     if constexpr (!traits_v<Traversal>.uses_charges) {
       memory.traversal.borrow(Lender<Space>(memory.sums.view()),
                               std::int64_t(tree.octree.cells.extent(0)));
@@ -68,8 +84,8 @@ template <class Traversal, class Space, class Precision, class Sources, class Ch
           class LastField>
 std::shared_ptr<PlanData<Space, Precision>> make_plan(
     Space const& space, PlanPool<Space, Precision>& pool, Options const& options, FarFieldRule far,
-    KernelProfile const& kernel, Inputs<Sources, Charges, LastField> const& inputs,
-    Report* report) {
+    KernelProfile const& kernel, Inputs<Sources, Charges, LastField> const& inputs, Report* report,
+    BuildChoices const* given) {
   constexpr bool needs_multipoles = traits_v<Traversal>.uses_powers;
   const typename Sources::const_type positions = inputs.sources;
   const std::int64_t n = checked_size("positions", positions);
@@ -84,7 +100,7 @@ std::shared_ptr<PlanData<Space, Precision>> make_plan(
   auto plan = pool.free_plan();
   auto& tree = plan->tree;
   auto& memory = plan->memory;
-  build_plan<Traversal>(space, *plan, positions, options, far, report);
+  build_plan<Traversal>(space, *plan, positions, options, far, report, given);
   if (n > 0) {
     if constexpr (traits_v<Traversal>.uses_last_field) {
       const typename LastField::const_type last_field = inputs.last_field;

@@ -70,4 +70,24 @@ inline Cube root_of_tree(Box const& box, std::int64_t n, Options const& options,
   return root_cube(box, layers_of_leaves(options, n, deepest_level(in_edges(far, around))));
 }
 
+/// What a build chooses by the bounds and the number of the bodies. A part of the bodies that is built with what was
+/// chosen for all has their keys, and in cells that are whole their cells.
+struct BuildChoices {
+  Cube cube;
+  SplitRule split{};
+  int all_pairs_shape = 0;  ///< DirectSum only: the index of the tiles' P2PShape
+};
+
+/// Throws unless the box is in the cube.
+FMM_SELDOM inline void check_in_cube(Box const& box, Cube const& cube) {
+  for (int d = 0; d < 3; ++d) {
+    if (!(box.low[d] >= cube.low[d]))
+      throw InvalidArgument("positions", box.low[d],
+                            "in the chosen cube, from " + to_text(cube.low[d]));
+    if (!(box.high[d] <= cube.low[d] + cube.edge))
+      throw InvalidArgument("positions", box.high[d],
+                            "in the chosen cube, to " + to_text(cube.low[d] + cube.edge));
+  }
+}
+
 }  // namespace fmm::engine

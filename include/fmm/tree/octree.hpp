@@ -104,7 +104,7 @@ std::optional<Octree<Space>> build_octree(Space const& space, OctreeBuffers<Spac
     tree.parent_begin[level] = tree.parent_begin[level + 1] = parents;
     if (level == rule.depth) break;
     const CellIndex begin = tree.level_begin[level], end = tree.level_begin[level + 1];
-    const std::int64_t most = std::min<std::int64_t>(end - begin, n / (rule.leaf_capacity + 1));
+    const std::int64_t most = rule.most_split(level, end - begin, n);
     if (most == 0) break;
     const auto selected =
         part<CellIndex, Space>(buffers.parents.grow(space, parents + most, parents), parents, most);

@@ -11,13 +11,18 @@
 
 namespace fmm::tree {
 
-/// When to split: uniform trees to their depth, adaptive ones while a cell is too full.
+/// When to split: uniform trees to their depth, adaptive ones while a cell is too full, or above a level.
 struct SplitRule {
   int depth;
-  int leaf_capacity;  ///< 0 for a uniform tree
+  int leaf_capacity;    ///< 0 for a uniform tree
+  int least_depth = 0;  ///< of every leaf, so that a part of the bodies has the cells of all down to that level
 
   KOKKOS_INLINE_FUNCTION bool operator()(int level, BodyIndex body_count) const {
-    return level < depth && body_count > leaf_capacity;
+    return level < depth && (level < least_depth || body_count > leaf_capacity);
+  }
+  /// How many of `cells` cells of a level, of n bodies in all, are split at most.
+  std::int64_t most_split(int level, std::int64_t cells, std::int64_t n) const {
+    return level < least_depth ? cells : std::min(cells, n / (leaf_capacity + 1));
   }
 };
 
