@@ -146,6 +146,7 @@ InteractionLists<Space> build_lists_of_two(Space const& space, Workspace<Space, 
   memory.traversal.borrow(Lender<Space>(memory.sums.view()),
                           std::int64_t(targets.octree.cells.extent(0)));
   const float far_from = rounded_up(in_edges(far, targets.cube));
+  InteractionLists<Space> lists;
   if constexpr (is_dual_v<Traversal>) {
     using Criterion = typename Traversal::criterion;
     static_assert(!has_lower_orders_v<Criterion>,
@@ -157,13 +158,15 @@ InteractionLists<Space> build_lists_of_two(Space const& space, Workspace<Space, 
     const TwoSets<CellMeasures<Space>> measures{
         measure_for_lists<Traversal>(space, memory, targets, far),
         measure_for_lists<Traversal>(space, memory_of_sources, sources, far)};
-    return dual_lists(space, memory.traversal, targets.octree, sources.octree,
-                      make_criterion<Criterion>(criterion_options<Shape>(options, far)), measures,
-                      far_from, far.has_p2l, Shape::list_team, {}, shift);
+    lists = dual_lists(space, memory.traversal, targets.octree, sources.octree,
+                       make_criterion<Criterion>(criterion_options<Shape>(options, far)), measures,
+                       far_from, far.has_p2l, Shape::list_team, {}, shift);
   } else {
-    return barnes_hut_lists(space, memory.traversal, targets.octree, sources.octree, *options.theta,
-                            far_from, Shape::list_team, shift);
+    lists = barnes_hut_lists(space, memory.traversal, targets.octree, sources.octree,
+                             *options.theta, far_from, Shape::list_team, shift);
   }
+  memory.traversal.give_back();
+  return lists;
 }
 
 template <class Space>

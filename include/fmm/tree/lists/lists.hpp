@@ -97,6 +97,8 @@ struct TraversalBuffers {
     lender.lend(open.entries, share / sizeof(CellIndex));
     lender.lend(next_open.entries, share / sizeof(CellIndex));
   }
+  /// That memory has another use again.
+  void give_back() { borrow(Lender<Space>(Array<char, Space>()), 0); }
 
   std::size_t bytes() const {
     return m2l.bytes() + p2l.bytes() + m2p.bytes() + p2p.bytes() + open.bytes() +
