@@ -71,7 +71,6 @@ void build_plan(Space const& space, PlanData<Space, Precision>& plan, Positions 
       memory.traversal.borrow(Lender<Space>(memory.sums.view()),
                               std::int64_t(tree.octree.cells.extent(0)));
       lists = lists_stage<Traversal>(space, memory, tree, options, far, report);
-      memory.traversal.give_back();
     }
   }
   if (report) {

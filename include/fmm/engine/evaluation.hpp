@@ -79,6 +79,7 @@ class Evaluation {
   template <class Potential, class Field, class Charges>
   void take_charges(Charges const& charges) {
     const bool clears = !traits().has_locals;  // else L2P sets the sums
+    memory_.traversal.give_back();             // sums' memory, which a build's lists were made in
     charges_stage<Potential, Field>(space_, memory_of_sources_, sources_, kernel_, charges,
                                     sources_.bodies, clears && one_set, report_);
     if constexpr (!one_set) {
