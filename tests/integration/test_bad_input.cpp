@@ -46,7 +46,7 @@ void expect_option_refused(fmm::Options const& options, std::string const& argum
 using Dual = fmm::Solver<Laplace, fmm::Fmm<2, DualTree<>>, double>;
 using Lists = fmm::Solver<Laplace, fmm::Fmm<2, FmmList>, double>;
 using Tree = fmm::Solver<Laplace, fmm::Treecode<2>, double>;
-using DirectSum = fmm::Solver<Laplace, fmm::DirectSum, double>;
+using Sum = fmm::Solver<Laplace, fmm::DirectSum, double>;
 using Gravity = fmm::Solver<SoftenedGravity, fmm::Fmm<2, DualTree<>>, double>;
 using GravitySum = fmm::Solver<SoftenedGravity, fmm::DirectSum, double>;
 using Spline = fmm::Solver<SplineGravity, fmm::Fmm<2, DualTree<>>, double>;
@@ -58,7 +58,7 @@ TEST(Options, ThetaIsChecked) {
   expect_option_refused<Tree>({.theta = 1.5}, "theta", "1.5", "0 < theta <= 1");
   expect_option_refused<Tree>({.theta = -0.5}, "theta", "-0.5", "0 < theta <= 1");
   expect_option_refused<Lists>({.theta = 0.5}, "theta", "0.5", "0.66666666666666663");
-  expect_option_refused<DirectSum>({.theta = 0.5}, "theta", "0.5", "not set");
+  expect_option_refused<Sum>({.theta = 0.5}, "theta", "0.5", "not set");
   EXPECT_NO_THROW(Tree({.theta = 1}));
   EXPECT_NO_THROW(Lists({.theta = 2.0 / 3}));
 }
@@ -105,7 +105,7 @@ TEST(Options, DefaultsAreFilledIn) {
   EXPECT_EQ(*dual.options().theta, fmm::default_theta<DualTree<>>());
   EXPECT_GE(*dual.options().leaf_capacity, 1);
   EXPECT_EQ(*dual.options().depth, 21);
-  EXPECT_FALSE(DirectSum().options().theta);
+  EXPECT_FALSE(Sum().options().theta);
 }
 
 class Input : public testing::Test {
@@ -142,7 +142,7 @@ TEST_F(Input, PositionsMustBeFinite) {
     bodies.x[3 * 17 + 2] = bodies.x[3 * 63] = bad;
     const std::string text = bad != bad ? "nan" : bad > 0 ? "inf" : "-inf";
     expect_refused_by<Dual>("positions(17, 2)", text, "finite");
-    expect_refused_by<DirectSum>("positions(17, 2)", text, "finite");
+    expect_refused_by<Sum>("positions(17, 2)", text, "finite");
   }
   bodies = make_bodies(Model::cube, n);
   bodies.x[5] = 1e200;
@@ -152,7 +152,7 @@ TEST_F(Input, PositionsMustBeFinite) {
 TEST_F(Input, ChargesMustBeFinite) {
   bodies.q[31] = bodies.q[77] = nan;
   expect_refused_by<Dual>("charges(31)", "nan", "finite");
-  expect_refused_by<DirectSum>("charges(31)", "nan", "finite");
+  expect_refused_by<Sum>("charges(31)", "nan", "finite");
   bodies.q[31] = -infinity;
   expect_refused_by<Gravity>("charges(31)", "-inf", "finite and >= 0");
 }
@@ -334,7 +334,7 @@ TEST_F(Input, ChargesThatDoubleCannotDivideByAreRefused) {
   for (double& q : bodies.q) q = 1e-310;
   expect_refused_by<Dual>("the largest |charge|", "9.9999999999999694e-311",
                           "2.2250738585072014e-308");
-  expect_refused_by<DirectSum>("the largest |charge|", "9.9999999999999694e-311", "0, or at least");
+  expect_refused_by<Sum>("the largest |charge|", "9.9999999999999694e-311", "0, or at least");
   bodies.q[3] = 1e-300;
   const DeviceBodies<Space> device(bodies);
   Dual solver;
