@@ -11,19 +11,19 @@
 #include <type_traits>
 
 #include "detail/finite_math.hpp"
+#include "detail/noinline.hpp"
 #include "detail/rooms.hpp"
-#include "detail/seldom.hpp"
 
 namespace fmm {
 
 namespace detail {
 
 /// `value` as text: 17 significant digits for floating point, so that nothing is hidden by rounding.
-FMM_SELDOM inline std::string to_text(double value) {
+FMM_NOINLINE inline std::string to_text(double value) {
   char text[32];
   return {text, std::size_t(std::snprintf(text, sizeof text, "%.17g", value))};
 }
-FMM_SELDOM inline std::string to_text(long long value) {
+FMM_NOINLINE inline std::string to_text(long long value) {
   char text[32];
   return {text, std::size_t(std::snprintf(text, sizeof text, "%lld", value))};
 }
@@ -31,15 +31,15 @@ FMM_SELDOM inline std::string to_text(long long value) {
 /// What a message consists of: text, or a number. One type, whose members are kept out of the code around a throw.
 class Text {
  public:
-  FMM_SELDOM Text(std::string const& text) : text_(text) {}
-  FMM_SELDOM Text(std::string_view text) : text_(text) {}
-  FMM_SELDOM Text(char const* text) : text_(text) {}
+  FMM_NOINLINE Text(std::string const& text) : text_(text) {}
+  FMM_NOINLINE Text(std::string_view text) : text_(text) {}
+  FMM_NOINLINE Text(char const* text) : text_(text) {}
   template <class Number>
     requires std::is_floating_point_v<Number> Text(Number value) : text_(to_text(double(value))) {}
     template <class Number>
       requires std::is_integral_v<Number> Text(Number value)
           : text_(to_text(static_cast<long long>(value))) {}
-      FMM_SELDOM ~Text() {}
+      FMM_NOINLINE ~Text() {}
 
       std::string const& string() const { return text_; }
 
@@ -53,8 +53,8 @@ class Text {
 class InvalidArgument : public std::invalid_argument {
  public:
   /// The value may be a number.
-  FMM_SELDOM InvalidArgument(detail::Text const& argument, detail::Text const& value,
-                             detail::Text const& allowed)
+  FMM_NOINLINE InvalidArgument(detail::Text const& argument, detail::Text const& value,
+                               detail::Text const& allowed)
       : std::invalid_argument(argument.string() + " = " + value.string() +
                               " is not allowed: " + allowed.string()),
         argument_(argument.string()),
@@ -77,7 +77,7 @@ class InvalidArgument : public std::invalid_argument {
 /// Device or host memory ran out; nothing that the caller owns was changed.
 class OutOfMemory : public std::runtime_error {
  public:
-  FMM_SELDOM OutOfMemory(std::string const& label, std::size_t bytes)
+  FMM_NOINLINE OutOfMemory(std::string const& label, std::size_t bytes)
       : std::runtime_error("out of memory: could not allocate " + std::to_string(bytes) +
                            " bytes for " + label),
         bytes_(bytes) {}

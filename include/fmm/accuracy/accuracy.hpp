@@ -232,9 +232,9 @@ inline void add_field(RelativeNorm& norm, Sums<double> const& computed, Sums<dou
 }
 
 /// Errors of `computed` sums against `exact` ones of the same targets.
-FMM_SELDOM inline ErrorMeasure compare(std::vector<Sums<double>> const& computed,
-                                       std::vector<Sums<double>> const& exact, bool potential,
-                                       bool field) {
+FMM_NOINLINE inline ErrorMeasure compare(std::vector<Sums<double>> const& computed,
+                                         std::vector<Sums<double>> const& exact, bool potential,
+                                         bool field) {
   ErrorMeasure error;
   error.samples = exact.size();
   double largest_field = 0, largest_potential = 0;

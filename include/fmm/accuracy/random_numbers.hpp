@@ -7,7 +7,7 @@
 #include <cstdint>
 #include <vector>
 
-#include "../detail/seldom.hpp"
+#include "../detail/noinline.hpp"
 
 namespace fmm::accuracy {
 
@@ -71,8 +71,8 @@ class ShuffledNumbers {
 
 /// `samples` of the numbers 0..all-1 without repetition, ascending: the first m places of a Fisher-Yates shuffle,
 /// kept sparse.
-FMM_SELDOM inline std::vector<std::int64_t> choose(std::size_t samples, std::size_t all,
-                                                   std::uint64_t seed) {
+FMM_NOINLINE inline std::vector<std::int64_t> choose(std::size_t samples, std::size_t all,
+                                                     std::uint64_t seed) {
   const auto m = std::int64_t(samples), n = std::int64_t(all);
   std::vector<std::int64_t> chosen(m);
   RandomNumbers random(seed);

@@ -27,7 +27,7 @@ struct CopyPart {
 /// Starts to copy `count` bytes between two memory spaces. On a CPU they are copied on return, large pieces by all
 /// threads.
 template <class FromMemory, class ToMemory, class Space>
-FMM_SELDOM void copy_bytes(Space const& space, void const* from, void* to, std::size_t count) {
+FMM_NOINLINE void copy_bytes(Space const& space, void const* from, void* to, std::size_t count) {
   if constexpr (is_host_space_v<Space>) {
     static_assert(std::is_same_v<FromMemory, ToMemory>);
     constexpr std::size_t large = 8 * CopyPart::bytes;

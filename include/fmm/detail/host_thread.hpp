@@ -41,7 +41,7 @@ class ThreadsAtWork {
   using Place = std::pair<void const*, void const*>;  ///< the space's mark, and the instance
 
   /// False if another thread works there.
-  FMM_SELDOM bool enter(Place const& place) {
+  FMM_NOINLINE bool enter(Place const& place) {
     const Lock lock(locked_);
     AtWork* const at = find(place);
     if (!at)
@@ -52,7 +52,7 @@ class ThreadsAtWork {
       return false;
     return true;
   }
-  FMM_SELDOM void leave(Place const& place) {
+  FMM_NOINLINE void leave(Place const& place) {
     const Lock lock(locked_);
     AtWork* const at = find(place);
     if (--at->depth > 0) return;
@@ -86,8 +86,8 @@ class ThreadsAtWork {
 };
 inline ThreadsAtWork threads_at_work;
 
-[[noreturn]] FMM_SELDOM inline void refuse_thread(char const* space, char const* why,
-                                                  char const* allowed) {
+[[noreturn]] FMM_NOINLINE inline void refuse_thread(char const* space, char const* why,
+                                                    char const* allowed) {
   throw InvalidArgument("space", std::string(space) + ", " + why, allowed);
 }
 

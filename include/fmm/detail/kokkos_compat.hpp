@@ -10,8 +10,8 @@
 
 #include "../arrays.hpp"
 #include "finite_math.hpp"
+#include "noinline.hpp"
 #include "rooms.hpp"
-#include "seldom.hpp"
 
 namespace fmm::detail {
 
@@ -65,10 +65,10 @@ Range<Space> range(Space const& space, std::int64_t count) {
 /// A profiling region that ends with its scope; Kokkos tools show it as fmm::name.
 class Region {
  public:
-  FMM_SELDOM explicit Region(char const* name) {
+  FMM_NOINLINE explicit Region(char const* name) {
     Kokkos::Profiling::pushRegion(std::string("fmm::") + name);
   }
-  FMM_SELDOM ~Region() { Kokkos::Profiling::popRegion(); }
+  FMM_NOINLINE ~Region() { Kokkos::Profiling::popRegion(); }
   Region(Region const&) = delete;
   Region& operator=(Region const&) = delete;
 };

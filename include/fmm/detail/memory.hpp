@@ -19,7 +19,7 @@ namespace fmm::detail {
 /// Bytes of the host's memory that a program can still have (Linux: MemAvailable and SwapFree of
 /// /proc/meminfo), or the largest number where the system does not tell. Linux hands out more address
 /// space than there is memory and then kills the program: asking first turns that into an exception.
-FMM_SELDOM inline std::size_t available_host_memory() {
+FMM_NOINLINE inline std::size_t available_host_memory() {
   std::size_t available = 0;
   if (std::FILE* const info = std::fopen("/proc/meminfo", "r")) {
     char line[128], name[32];
@@ -51,12 +51,12 @@ class Bytes {
     lent_count_ = count;
   }
   /// `count` bytes of unspecified content, in the place of those that there were.
-  FMM_SELDOM void replace(std::size_t count) {
+  FMM_NOINLINE void replace(std::size_t count) {
     storage_ = {};
     storage_ = allocate(count);
   }
   /// `count` bytes, of which the first `kept` are as they were.
-  FMM_SELDOM void enlarge(Space const& space, std::size_t count, std::size_t kept) {
+  FMM_NOINLINE void enlarge(Space const& space, std::size_t count, std::size_t kept) {
     const Managed larger = allocate(count);
     if (kept > 0) {
       using Memory = typename Space::memory_space;
@@ -65,7 +65,7 @@ class Bytes {
     }
     storage_ = larger;
   }
-  [[noreturn]] FMM_SELDOM void refuse(std::size_t count) const {
+  [[noreturn]] FMM_NOINLINE void refuse(std::size_t count) const {
     throw OutOfMemory(std::string("fmm::") + label_, count);
   }
 

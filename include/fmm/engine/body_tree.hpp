@@ -55,7 +55,7 @@ struct BodySets {
 };
 
 /// Throws unless the trees of two sets are over one cube: their cells are in one grid then.
-FMM_SELDOM inline void check_one_cube(Cube const& targets, Cube const& sources) {
+FMM_NOINLINE inline void check_one_cube(Cube const& targets, Cube const& sources) {
   bool one = targets.edge == sources.edge;
   for (int d = 0; d < 3; ++d) one = one && targets.low[d] == sources.low[d];
   if (!one)

@@ -132,8 +132,8 @@ constexpr bool check_result() {
   return true;
 }
 
-FMM_SELDOM inline void refuse_extent(char const* name, int dimension, std::size_t extent,
-                                     std::string const& allowed) {
+FMM_NOINLINE inline void refuse_extent(char const* name, int dimension, std::size_t extent,
+                                       std::string const& allowed) {
   throw InvalidArgument(std::string(name) + ".extent(" + std::to_string(dimension) + ")", extent,
                         allowed);
 }

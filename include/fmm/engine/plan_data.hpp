@@ -34,14 +34,14 @@ struct PlanData {
 };
 
 /// Throws unless the plan was made by a solver with that traversal.
-FMM_SELDOM inline void check_traversal(void const* of_plan, void const* mark) {
+FMM_NOINLINE inline void check_traversal(void const* of_plan, void const* mark) {
   if (of_plan != mark)
     throw InvalidArgument("plan", "one of another traversal", "made with the solver's own");
 }
 
 /// Throws unless bodies as near as a kernel's far field begins are in the plan's near field; all
 /// are nearer than 2 edges.
-FMM_SELDOM inline void check_near_field(double of_plan, double far_from, Cube const& cube) {
+FMM_NOINLINE inline void check_near_field(double of_plan, double far_from, Cube const& cube) {
   if (of_plan < std::fmin(far_from, 2 * cube.edge))
     throw InvalidArgument(
         "plan's near field", of_plan,
@@ -50,13 +50,13 @@ FMM_SELDOM inline void check_near_field(double of_plan, double far_from, Cube co
 }
 
 /// Throws unless the plan's lists were made for expansions of that order.
-FMM_SELDOM inline void check_order(int of_plan, int order) {
+FMM_NOINLINE inline void check_order(int of_plan, int order) {
   if (of_plan != order)
     throw InvalidArgument("plan's order", of_plan, std::to_string(order) + ", that of the solver");
 }
 
 /// Throws if there are any in a list that a solver has no use for.
-FMM_SELDOM inline void refuse_entries(char const* list, std::int64_t entries) {
+FMM_NOINLINE inline void refuse_entries(char const* list, std::int64_t entries) {
   if (entries > 0)
     throw InvalidArgument("plan." + std::string(list) + "_entries()", entries,
                           "0 with this solver: the plan is of another one");
@@ -68,12 +68,12 @@ class PlanPool {
  public:
   using Data = PlanData<Space, Precision>;
 
-  FMM_SELDOM std::shared_ptr<Data> free_plan() {
+  FMM_NOINLINE std::shared_ptr<Data> free_plan() {
     for (auto const& plan : all_)
       if (plan.use_count() == 1) return plan;
     return all_.emplace_back(std::make_shared<Data>());
   }
-  FMM_SELDOM std::size_t bytes() const {
+  FMM_NOINLINE std::size_t bytes() const {
     std::size_t bytes = 0;
     for (auto const& plan : all_) bytes += plan->memory.bytes();
     return bytes;

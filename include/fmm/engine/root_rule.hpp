@@ -79,7 +79,7 @@ struct BuildChoices {
 };
 
 /// Throws unless the box is in the cube.
-FMM_SELDOM inline void check_in_cube(Box const& box, Cube const& cube) {
+FMM_NOINLINE inline void check_in_cube(Box const& box, Cube const& cube) {
   for (int d = 0; d < 3; ++d) {
     if (!(box.low[d] >= cube.low[d]))
       throw InvalidArgument("positions", box.low[d],

@@ -20,11 +20,11 @@ class Stopwatch {
   std::chrono::steady_clock::time_point start_ = std::chrono::steady_clock::now();
 };
 
-FMM_SELDOM inline void add_seconds(Report& report, char const* name, double seconds) {
+FMM_NOINLINE inline void add_seconds(Report& report, char const* name, double seconds) {
   report.stage(name).seconds += seconds;
 }
-FMM_SELDOM inline void add_work(Report& report, char const* name, std::int64_t count,
-                                std::int64_t flops_each = 0) {
+FMM_NOINLINE inline void add_work(Report& report, char const* name, std::int64_t count,
+                                  std::int64_t flops_each = 0) {
   report.stage(name).count += count;
   report.stage(name).flops += double(count) * double(flops_each);
 }

@@ -287,7 +287,7 @@ double softening_of(Kernel const& kernel) {
 
 /// Throws InvalidArgument for a softening that is so much longer than the edge of the bodies' cube
 /// that its third power is beyond the precision.
-FMM_SELDOM inline void check_softening(double softening, double edge, bool in_double) {
+FMM_NOINLINE inline void check_softening(double softening, double edge, bool in_double) {
   const double most = in_double ? 1e100 : 1e12;
   if (!(softening / edge <= most))
     throw InvalidArgument("softening", softening,

@@ -11,7 +11,7 @@
 #include <utility>
 #include <vector>
 
-#include "../detail/seldom.hpp"
+#include "../detail/noinline.hpp"
 #include "../options.hpp"
 #include "constants.hpp"
 
@@ -61,7 +61,7 @@ class SettingSearch {
         measure_(std::move(measure)) {}
 
   /// The fastest that was found to hold the goal; infinite seconds if none did. Cost: 15 to 50 trials.
-  FMM_SELDOM Trial fastest(int first_order) {
+  FMM_NOINLINE Trial fastest(int first_order) {
     Place best[2];
     for (const bool by_power : {true, false}) {
       Place& place = best[by_power];

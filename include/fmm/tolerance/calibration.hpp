@@ -24,12 +24,12 @@ namespace fmm::tolerance {
 /// says, are lost. Cost: 2 to 14 evaluations for an eighth of the bodies, or 1024 tiles if these are fewer; none if
 /// softening may take the tolerance alone.
 template <class Traversal, class Space, class Precision>
-FMM_SELDOM Calibrated calibrate(Space const& space,
-                                FarField<Space, Precision, Wanted<true, true>> const& operators,
-                                PlanData<Space, Precision>& plan, Options options, FarFieldRule far,
-                                CellMeasures<Space> const& measures,
-                                NearField<Space, Precision> const& near_field, double tolerance,
-                                double safe) {
+FMM_NOINLINE Calibrated calibrate(Space const& space,
+                                  FarField<Space, Precision, Wanted<true, true>> const& operators,
+                                  PlanData<Space, Precision>& plan, Options options,
+                                  FarFieldRule far, CellMeasures<Space> const& measures,
+                                  NearField<Space, Precision> const& near_field, double tolerance,
+                                  double safe) {
   double scale[2];  // of the fields, and of rounding's part
   read_back(space, plan.memory.traversal.scale.view(2).data(), scale, 2);
   Calibrated found{safe, scale[0]};

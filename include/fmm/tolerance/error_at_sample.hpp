@@ -9,7 +9,7 @@
 #include <limits>
 #include <vector>
 
-#include "../detail/seldom.hpp"
+#include "../detail/noinline.hpp"
 #include "constants.hpp"
 
 namespace fmm::tolerance {
@@ -38,8 +38,8 @@ double variance_of_sum(Numbers const& numbers, std::size_t begin, std::size_t en
 /// count three standard errors lower than the sample says, or as if all tiles were like the 95 % of them where
 /// these are weakest, whichever is more. Certain tiles have their share of the standard errors, as if others like them
 /// might have come instead: few of their bodies may have most of the error. Infinite if it is not a number.
-FMM_SELDOM inline double likely_error_of_all(std::vector<TileSquares> tiles,
-                                             std::size_t certain = 0, double weight = 1) {
+FMM_NOINLINE inline double likely_error_of_all(std::vector<TileSquares> tiles,
+                                               std::size_t certain = 0, double weight = 1) {
   double error = 0, field = 0, bodies = 0;
   for (std::size_t i = 0; i < tiles.size(); ++i) {
     const double w = i < certain ? 1 : weight;
@@ -76,8 +76,8 @@ FMM_SELDOM inline double likely_error_of_all(std::vector<TileSquares> tiles,
 /// `held` if there is none that is larger than this. Errors grow about as limits do, between two that were tried as a
 /// power of them; where that does not do, as at a step, the next ones are in the middle. An infinite error ends the
 /// search. Cost: 6 calls at most.
-FMM_SELDOM inline double largest_limit(double held, double first, double most, double goal,
-                                       std::function<double(double)> const& error) {
+FMM_NOINLINE inline double largest_limit(double held, double first, double most, double goal,
+                                         std::function<double(double)> const& error) {
   struct Trial {
     double limit, error;
   };

@@ -33,7 +33,7 @@ inline double required(Options const& options, bool single) {
 
 /// Throws InvalidArgument if sums in float do not reach the tolerance for charges of both signs, whose
 /// fields cancel: a neighbour's field is so many times the root mean square field.
-FMM_SELDOM inline void check_reached(double tolerance, double neighbour_over_field) {
+FMM_NOINLINE inline void check_reached(double tolerance, double neighbour_over_field) {
   const double reached = constants.rounding_in_float * neighbour_over_field;
   if (tolerance < reached)
     throw InvalidArgument("tolerance", tolerance,

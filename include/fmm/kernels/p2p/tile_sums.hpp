@@ -271,9 +271,9 @@ struct P2P {
 
   /// The same again for sources of which one was found to be at a target.
   template <Overlap Kind, class SomeChunk>
-  FMM_SELDOM KOKKOS_FUNCTION void add_coincident(TeamMember<Space> const& team, Frame const& frame,
-                                                 SomeChunk chunk, int count, int begin, int b,
-                                                 Held& held) const {
+  FMM_NOINLINE KOKKOS_FUNCTION void add_coincident(TeamMember<Space> const& team,
+                                                   Frame const& frame, SomeChunk chunk, int count,
+                                                   int begin, int b, Held& held) const {
     add_block<Overlap{.may_coincide = true, .has_self = Kind.has_self}, targets>(
         team, frame, chunk, count, begin, b, held);
   }

@@ -126,7 +126,7 @@ KOKKOS_FORCEINLINE_FUNCTION void swap_degree_in_packs(V const* a, Phases<Order, 
 
 /// a <- swap(turn(swap(a))), of degree n: a turn about x.
 template <int Order, int n, class V>
-FMM_SELDOM KOKKOS_INLINE_FUNCTION void tilt_degree(V* a, Phases<Order, V> const& phases) {
+FMM_NOINLINE KOKKOS_INLINE_FUNCTION void tilt_degree(V* a, Phases<Order, V> const& phases) {
   V b[2 * n + 1];
   swap_degree_in_packs<Order, n, true>(a, phases, b);
   swap_degree_in_packs<Order, n, false>(b, phases, a);
@@ -141,7 +141,7 @@ KOKKOS_FORCEINLINE_FUNCTION void tilt(V* a, Phases<Order, V> const& phases) {
 
 /// The translation along +z of the coefficients of order m (translate_along_z).
 template <int Order, Axial Kind, int m, class V>
-FMM_SELDOM KOKKOS_INLINE_FUNCTION void translate_order(V* a) {
+FMM_NOINLINE KOKKOS_INLINE_FUNCTION void translate_order(V* a) {
   using Real = lane_scalar_t<V>;
   using Table = AxialTable<Order, Real>;
   constexpr auto& table = axial_table<Order, Real>;
@@ -183,8 +183,8 @@ FMM_SELDOM KOKKOS_INLINE_FUNCTION void translate_order(V* a) {
 
 /// a_n^m <- a_n^m f s^n e^(i m phi), with the phases of phi.
 template <int Order, class V>
-FMM_SELDOM KOKKOS_INLINE_FUNCTION void scale_and_turn(V* a, V f, V s,
-                                                      Phases<Order, V> const& phases) {
+FMM_NOINLINE KOKKOS_INLINE_FUNCTION void scale_and_turn(V* a, V f, V s,
+                                                        Phases<Order, V> const& phases) {
   for (int n = 0; n <= Order; ++n) {
     a[n * n] *= f;
     for (int m = 1; m <= n; ++m) {

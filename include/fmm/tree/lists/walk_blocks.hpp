@@ -49,7 +49,7 @@ class Collected {
   void added(int count) { count_ += count; }
 
  private:
-  FMM_SELDOM void enlarge() {
+  FMM_NOINLINE void enlarge() {
     const Offset room = std::max<Offset>(4096, 2 * room_);
     auto larger = std::make_unique_for_overwrite<CellIndex[]>(room);
     std::copy(data(), data() + count_, larger.get());

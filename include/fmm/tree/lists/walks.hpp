@@ -170,7 +170,7 @@ struct DualWalk {
     return !only_m2l || (list != list_m2p && list != list_p2l);
   }
 
-  FMM_SELDOM KOKKOS_FUNCTION bool is_too_near(CellIndex target, CellIndex source) const {
+  FMM_NOINLINE KOKKOS_FUNCTION bool is_too_near(CellIndex target, CellIndex source) const {
     return can_be_nearer(target_view(target, target_cell(target)),
                          source_view(source, source_cell(source)), far_from);
   }
@@ -330,7 +330,7 @@ struct BarnesHutWalk {
     return list == list_m2p || list == list_p2p;
   }
 
-  FMM_SELDOM KOKKOS_FUNCTION bool is_too_near(Cell const& a, Cell const& b) const {
+  FMM_NOINLINE KOKKOS_FUNCTION bool is_too_near(Cell const& a, Cell const& b) const {
     return distances(a, b, 0.5f * float(a.edge() + b.edge())).cubes2 < far_from * far_from;
   }
 
