@@ -22,5 +22,5 @@ int main(int argc, char** argv) {
 
   const auto error =
       fmm::measure_error(space, solver.kernel(), positions, masses, potential, acceleration, 1000);
-  std::cout << "relative L2 error of the force: " << error.force_l2 << '\n';
+  std::cout << "relative L2 error of the force: " << error.field_l2 << '\n';
 }

@@ -32,5 +32,5 @@ int main(int argc, char** argv) {
 
   const auto error =
       fmm::measure_error(space, solver.kernel(), positions, charges, potential, field, 100);
-  std::cout << "relative L2 error of the force: " << error.force_l2 << '\n';
+  std::cout << "relative L2 error of the force: " << error.field_l2 << '\n';
 }

@@ -15,10 +15,10 @@ namespace forces {
 
 /// Errors against the direct sum in double.
 struct ErrorStatistics {
-  double force_l2 = 0;      ///< sqrt(sum |a - a_ref|^2 / sum |a_ref|^2)
-  double force_p99 = 0;     ///< 99th percentile of |a - a_ref| / |a_ref|
-  double force_max = 0;     ///< largest |a - a_ref| / |a_ref|
-  double potential_l2 = 0;  ///< as force_l2
+  double field_l2 = 0;      ///< sqrt(sum |a - a_ref|^2 / sum |a_ref|^2)
+  double field_p99 = 0;     ///< 99th percentile of |a - a_ref| / |a_ref|
+  double field_max = 0;     ///< largest |a - a_ref| / |a_ref|
+  double potential_l2 = 0;  ///< as field_l2
   std::int64_t samples = 0;
   std::int64_t not_finite = 0;  ///< of these, with a result that is infinite or not a number
 

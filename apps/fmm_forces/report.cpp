@@ -30,9 +30,13 @@ Json error_of(std::optional<ErrorStatistics> const& error) {
     exponents.push_back(bin / 10.0);
     counts.push_back(count);
   }
-  return {{"force_l2", error->force_l2},
-          {"force_p99", error->force_p99},
-          {"force_max", error->force_max},
+  // force_.. are older names of field_.., which scripts and files of results go by
+  return {{"field_l2", error->field_l2},
+          {"field_p99", error->field_p99},
+          {"field_max", error->field_max},
+          {"force_l2", error->field_l2},
+          {"force_p99", error->field_p99},
+          {"force_max", error->field_max},
           {"potential_l2", error->potential_l2},
           {"samples", error->samples},
           {"not_finite", error->not_finite},

@@ -61,14 +61,14 @@ Data const* in_space(std::vector<double> const& host, Column<Space, Data>& stora
 }
 
 ErrorStatistics statistics_of(fmm::ErrorMeasure const& measure) {
-  ErrorStatistics statistics{.force_l2 = measure.force_l2,
-                             .force_p99 = measure.force_p99,
-                             .force_max = measure.force_max,
+  ErrorStatistics statistics{.field_l2 = measure.field_l2,
+                             .field_p99 = measure.field_p99,
+                             .field_max = measure.field_max,
                              .potential_l2 = measure.potential_l2,
                              .samples = static_cast<std::int64_t>(measure.samples),
                              .not_finite = static_cast<std::int64_t>(measure.not_finite),
                              .histogram = {}};
-  for (const double error : measure.force)
+  for (const double error : measure.field)
     if (error > 0 && std::isfinite(error))
       ++statistics.histogram[static_cast<int>(std::floor(10 * std::log10(error)))];
   return statistics;

@@ -68,8 +68,8 @@ std::string table(RunFacts const& facts, std::vector<Measurement> const& measure
                  tree ? std::to_string(s.order) : "-",
                  tree && s.options.theta ? format("%.3g", *s.options.theta) : "-",
                  std::to_string(facts.n), seconds(m.total) + mark, seconds(m.build),
-                 seconds(m.evaluate), error(&ErrorStatistics::force_l2),
-                 error(&ErrorStatistics::force_p99), error(&ErrorStatistics::potential_l2)});
+                 seconds(m.evaluate), error(&ErrorStatistics::field_l2),
+                 error(&ErrorStatistics::field_p99), error(&ErrorStatistics::potential_l2)});
     header.push_back(name_of(s.method) + mark);
     if (const auto count = m.report.not_finite; count > 0)
       note += name_of(s.method) + ": " + not_finite(count, facts.n) + '\n';

@@ -101,7 +101,7 @@ void measure(Space const& space, Problem const& problem, char const* scheme) {
       "\"potential_l2\": %.3g, \"field_l2\": %.3g",
       uniform_cube::next_separator(), Order, sizeof(Real) == 4 ? "float" : "double", scheme,
       (long long)pairs, seconds, seconds / double(pairs), report.find("m2l")->flops / seconds,
-      error.potential_l2, error.force_l2);
+      error.potential_l2, error.field_l2);
   if constexpr (std::is_same_v<Translation, fmm::BatchedGemm>)
     std::printf(", \"library_flops_per_s\": %.4g, \"padded_library_flops_per_s\": %.4g",
                 library_rate<Real, Order>(space, s, Expansion::size, problem.repeats),

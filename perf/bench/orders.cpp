@@ -86,7 +86,7 @@ void measure(Space const& space, Problem const& problem, fmm::Options const& opt
       "\"seconds\": %.4g, \"m2l_seconds\": %.4g, \"field_l2\": %.3g}",
       separator, problem.model.c_str(), n, sizeof(Real) == 4 ? "float" : "double", Name::name,
       Order, Name::lower().c_str(), options.theta.value_or(0), options.pair_error.value_or(0),
-      solver.options().leaf_capacity.value_or(0), best, m2l, error.force_l2);
+      solver.options().leaf_capacity.value_or(0), best, m2l, error.field_l2);
   std::fflush(stdout);
   separator = ",\n ";
 }

@@ -40,7 +40,7 @@ void measure(Space const& space, Problem const& problem, char const* lists, doub
       "%s{\"order\": %d, \"lists\": \"%s\", \"theta\": %g, \"m2l\": %lld, \"p2p_pairs\": %lld, "
       "\"m2l_seconds\": %.4g, \"evaluate_seconds\": %.4g, \"field_l2\": %.3g}",
       uniform_cube::next_separator(), Order, lists, theta, (long long)m2l, (long long)pairs,
-      m2l_seconds, seconds, error.force_l2);
+      m2l_seconds, seconds, error.field_l2);
   std::fflush(stdout);
 }
 

@@ -288,7 +288,7 @@ TYPED_TEST(SolverTest, AllPairsSumsASample) {
     const auto error = fmm::measure_error(space, solver.kernel(), device.x, device.q, potential,
                                           field, numbers, 50);
     EXPECT_EQ(error.samples, std::size_t(std::min<std::int64_t>(50, count)));
-    EXPECT_LT(error.force_l2, 1e-6);
+    EXPECT_LT(error.field_l2, 1e-6);
   }
   fmm::Report report;
   EXPECT_THROW(solver.evaluate_sample(space, plan, device.q, potential, field, 0, &report),

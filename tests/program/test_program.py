@@ -672,6 +672,8 @@ class Report(Case):
             error = entry["error"]
             self.assertEqual(error["samples"], 300)
             self.assertLess(error["force_l2"], 3e-3)
+            for key in ("l2", "p99", "max"):
+                self.assertEqual(error["field_" + key], error["force_" + key])
             self.assertLess(error["potential_l2"], 1e-3)
             self.assertLessEqual(error["force_p99"], error["force_max"])
             histogram = error["histogram"]

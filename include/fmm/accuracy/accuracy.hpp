@@ -21,14 +21,14 @@ namespace fmm {
 /// Errors of a result against the direct sum in double. An error is infinite if a number that it is
 /// made of is not finite, and where the reference is 0 and the result is not.
 struct ErrorMeasure {
-  double force_l2 = 0;         ///< sqrt(sum |a - a_ref|^2 / sum |a_ref|^2)
-  double force_p99 = 0;        ///< 99th percentile of |a - a_ref| / |a_ref|
-  double force_max = 0;        ///< largest |a - a_ref| / |a_ref|
+  double field_l2 = 0;         ///< sqrt(sum |a - a_ref|^2 / sum |a_ref|^2)
+  double field_p99 = 0;        ///< 99th percentile of |a - a_ref| / |a_ref|
+  double field_max = 0;        ///< largest |a - a_ref| / |a_ref|
   double potential_l2 = 0;     ///< sqrt(sum (phi - phi_ref)^2 / sum phi_ref^2)
   std::size_t samples = 0;     ///< targets compared
   std::size_t not_finite = 0;  ///< of these, targets with a result that is infinite or not a number
   double direct_seconds = 0;   ///< time of the direct sum for them
-  std::vector<double> force;   ///< |a - a_ref| / |a_ref| of each target, ascending
+  std::vector<double> field;   ///< |a - a_ref| / |a_ref| of each target, ascending
 };
 
 namespace accuracy {
@@ -254,15 +254,15 @@ FMM_NOINLINE inline ErrorMeasure compare(std::vector<Sums<double>> const& comput
     if (field) {
       RelativeNorm own(largest_component(b));
       add_field(own, a, b);
-      error.force.push_back(own.ratio());
+      error.field.push_back(own.ratio());
     }
   }
   if (potential) error.potential_l2 = of_potential.ratio();
   if (field && !exact.empty()) {
-    error.force_l2 = of_field.ratio();
-    std::sort(error.force.begin(), error.force.end());
-    error.force_max = error.force.back();
-    error.force_p99 = error.force[std::size_t(0.99 * double(exact.size() - 1))];
+    error.field_l2 = of_field.ratio();
+    std::sort(error.field.begin(), error.field.end());
+    error.field_max = error.field.back();
+    error.field_p99 = error.field[std::size_t(0.99 * double(exact.size() - 1))];
   }
   return error;
 }

@@ -126,21 +126,21 @@ TYPED_TEST(Accuracy, ErrorsAreWhatTheyAreDefinedAs) {
   const auto error =
       fmm::measure_error(space, fmm::Laplace(), device.x, device.q, potential, field, n);
   EXPECT_EQ(error.samples, n);
-  EXPECT_NEAR(error.force_l2, std::sqrt(difference / norm), 1e-10);
+  EXPECT_NEAR(error.field_l2, std::sqrt(difference / norm), 1e-10);
   EXPECT_NEAR(error.potential_l2, std::sqrt(potential_difference / potential_norm), 1e-10);
-  EXPECT_NEAR(error.force_max, 1e-4 * double(n), 1e-10);
-  EXPECT_NEAR(error.force_p99, 0.99 * 1e-4 * double(n), 2e-4);
+  EXPECT_NEAR(error.field_max, 1e-4 * double(n), 1e-10);
+  EXPECT_NEAR(error.field_p99, 0.99 * 1e-4 * double(n), 2e-4);
 
   const auto sampled =
       fmm::measure_error(space, fmm::Laplace(), device.x, device.q, potential, field, 100, 3);
   EXPECT_EQ(sampled.samples, 100u);
-  EXPECT_NEAR(sampled.force_l2, error.force_l2, 0.5 * error.force_l2);
+  EXPECT_NEAR(sampled.field_l2, error.field_l2, 0.5 * error.field_l2);
   const auto again =
       fmm::measure_error(space, fmm::Laplace(), device.x, device.q, potential, field, 100, 3);
-  EXPECT_EQ(sampled.force_l2, again.force_l2);
+  EXPECT_EQ(sampled.field_l2, again.field_l2);
   const auto field_only =
       fmm::measure_error(space, fmm::Laplace(), device.x, device.q, fmm::none, field, n);
-  EXPECT_EQ(field_only.force_l2, error.force_l2);
+  EXPECT_EQ(field_only.field_l2, error.field_l2);
   EXPECT_EQ(
       fmm::measure_error(space, fmm::Laplace(), device.x, device.q, potential, field, 0).samples,
       0u);
@@ -149,7 +149,7 @@ TYPED_TEST(Accuracy, ErrorsAreWhatTheyAreDefinedAs) {
   Kokkos::deep_copy(targets, 7);
   EXPECT_NEAR(
       fmm::measure_error(space, fmm::Laplace(), device.x, device.q, potential, field, targets, 9)
-          .force_l2,
+          .field_l2,
       8e-4, 1e-12);
   Kokkos::deep_copy(targets, int(n));
   EXPECT_THROW(
@@ -169,17 +169,17 @@ TEST(Errors, OfResultsThatAreNotFiniteAreInfinite) {
   const double infinity = std::numeric_limits<double>::infinity();
   for (const double bad : {std::nan(""), infinity, -infinity}) {
     const auto error = compared(bad, 1);
-    EXPECT_EQ(error.force_l2, infinity) << bad;
-    EXPECT_EQ(error.force_max, infinity) << bad;
-    EXPECT_EQ(error.force_p99, 0) << bad;
+    EXPECT_EQ(error.field_l2, infinity) << bad;
+    EXPECT_EQ(error.field_max, infinity) << bad;
+    EXPECT_EQ(error.field_p99, 0) << bad;
     EXPECT_EQ(error.potential_l2, infinity) << bad;
     EXPECT_EQ(error.not_finite, 1u) << bad;
-    EXPECT_EQ(error.force.back(), infinity);
-    EXPECT_EQ(compared(bad, bad).force_l2, infinity);  // the reference, too
+    EXPECT_EQ(error.field.back(), infinity);
+    EXPECT_EQ(compared(bad, bad).field_l2, infinity);  // the reference, too
   }
   for (const double wrong : {1.0, 1e-170, 5e-324})
-    EXPECT_EQ(compared(wrong, 0).force_l2, infinity) << wrong;
-  EXPECT_EQ(compared(0, 0).force_l2, 0);
+    EXPECT_EQ(compared(wrong, 0).field_l2, infinity) << wrong;
+  EXPECT_EQ(compared(0, 0).field_l2, 0);
   EXPECT_EQ(compared(0, 0).not_finite, 0u);
 }
 
@@ -187,9 +187,9 @@ TEST(Errors, OfResultsThatAreNotFiniteAreInfinite) {
 TEST(Errors, OfVerySmallAndLargeFieldsAreThose) {
   for (const double unit : {5e-324, 1e-310, 1e-200, 1.0, 1e200, 1e307}) {
     const auto error = compared(2 * unit, unit);
-    EXPECT_NEAR(error.force_l2, 1 / std::sqrt(5.0), 1e-15) << unit;
+    EXPECT_NEAR(error.field_l2, 1 / std::sqrt(5.0), 1e-15) << unit;
     EXPECT_NEAR(error.potential_l2, 1 / std::sqrt(5.0), 1e-15) << unit;
-    EXPECT_EQ(error.force_max, 1) << unit;
+    EXPECT_EQ(error.field_max, 1) << unit;
     EXPECT_EQ(error.not_finite, 0u);
   }
 }
@@ -209,7 +209,7 @@ TYPED_TEST(Accuracy, ResultsThatAreNotFiniteAreSaid) {
   EXPECT_EQ(report.not_finite, 50);
   const auto error =
       fmm::measure_error(space, fmm::Laplace(), device.x, device.q, potential, field, 50);
-  EXPECT_EQ(error.force_l2, std::numeric_limits<double>::infinity());
+  EXPECT_EQ(error.field_l2, std::numeric_limits<double>::infinity());
   EXPECT_EQ(error.not_finite, 50u);
   const DeviceBodies<Space> good(make_bodies(Model::cube, 50));
   solver.evaluate(space, plan, good.q, potential, field, &report);
