@@ -16,7 +16,7 @@ int main(int argc, char** argv) {
 
   fmm::Solver<fmm::SoftenedGravity, fmm::Fmm<4>, double> solver;
   Kokkos::DefaultExecutionSpace const space;
-  auto const plan = solver.build(space, positions);
+  auto plan = solver.build(space, positions);
   solver.evaluate(space, plan, masses, potential, acceleration);
 
   auto const phi = Kokkos::create_mirror_view_and_copy(Kokkos::HostSpace(), potential);
