@@ -158,7 +158,7 @@ class Solver {
     return engine::choose_build<Traversal, ExecutionSpace, Real>(
         space, tree::bounding_box(space, constant), n, options_, far_field());
   }
-  /// The powers of their multipoles.
+  /// The powers of the expansion's multipoles, for criteria that use powers.
   static engine::PowersOf<ExecutionSpace, Real> powers_of() {
     return &kernels::multipole_powers<Expansion, ExecutionSpace, Real>;
   }
