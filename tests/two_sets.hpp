@@ -6,18 +6,15 @@
 
 namespace fmm_test {
 
-/// A plan with a tree of some bodies over a cube, and no lists.
-template <class Traversal, class Solver, class Positions>
-typename Solver::plan_type tree_over(fmm::tree::Cube const& cube, Solver const& solver,
+/// A plan of some bodies whose tree is over that cube.
+template <class Solver, class Positions>
+typename Solver::plan_type plan_over(fmm::tree::Cube const& cube, Solver& solver,
                                      Positions const& positions) {
-  typename Solver::plan_type plan;
-  auto& [facts, tree, lists, memory] = plan.data();
-  tree.size = std::int64_t(positions.extent(0));
-  tree.cube = cube;
-  const auto rule = fmm::engine::split_rule(solver.options(), tree.size, fmm::max_tree_depth);
-  fmm::engine::build_tree<Traversal>(typename Solver::execution_space(), memory, tree, positions,
-                                     rule, nullptr);
-  return plan;
+  const fmm::engine::BuildChoices choices{
+      cube, fmm::engine::split_rule(solver.options(), std::int64_t(positions.extent(0)),
+                                    fmm::max_tree_depth)};
+  return solver.build(typename Solver::execution_space(), fmm::Inputs<Positions>{positions},
+                      nullptr, &choices);
 }
 
 /// What sources at a shift exert on targets.

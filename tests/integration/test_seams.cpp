@@ -95,11 +95,10 @@ void expect_near(Results const& sums, Results const& expected, double tolerance)
 /// Targets that are another set than the sources: fewer, elsewhere, in a tree of their own.
 template <class Traversal, class Precision = double, class Space = Space>
 void other_targets(double tolerance, Bodies const& targets, Bodies const& sources) {
-  const SolverBy<Traversal, Precision, Space> solver;
+  SolverBy<Traversal, Precision, Space> solver;
   const DeviceBodies<Space> to(targets), from(sources);
   const auto cube = cube_of<Space>(targets, sources);
-  auto of_targets = tree_over<Traversal>(cube, solver, to.x),
-       of_sources = tree_over<Traversal>(cube, solver, from.x);
+  auto of_targets = plan_over(cube, solver, to.x), of_sources = plan_over(cube, solver, from.x);
   fmm::Report report;
   const Results sums = exerted<Traversal, Precision>(solver, of_targets, of_sources, fmm::NoShift(),
                                                      from.q, &report);
@@ -166,10 +165,9 @@ TEST(Seams, ImageOfTheSources) {
 TEST(Seams, SetsThatDoNotFitAreRefused) {
   const Bodies bodies = make_bodies(Model::cube, 500);
   const DeviceBodies<Space> device(bodies);
-  const SolverBy<fmm::FmmList> solver;
+  SolverBy<fmm::FmmList> solver;
   const fmm::tree::Cube cube{{0, 0, 0}, 1}, other{{0, 0, 0}, 2};
-  auto plan = tree_over<fmm::FmmList>(cube, solver, device.x),
-       of_other = tree_over<fmm::FmmList>(other, solver, device.x);
+  auto plan = plan_over(cube, solver, device.x), of_other = plan_over(other, solver, device.x);
   const auto list = [&](auto& sources, fmm::GridShift shift) {
     exerted<fmm::FmmList, double>(solver, plan, sources, shift, device.q);
   };

@@ -45,8 +45,7 @@ struct Count {
   void two_sets(Bodies const& targets, Bodies const& sources) {
     const DeviceBodies<Space> to(targets), from(sources);
     const auto cube = cube_of<Space>(targets, sources);
-    auto of_targets = tree_over<Traversal>(cube, solver, to.x),
-         of_sources = tree_over<Traversal>(cube, solver, from.x);
+    auto of_targets = plan_over(cube, solver, to.x), of_sources = plan_over(cube, solver, from.x);
     check("two sets", of_targets, of_sources, NoShift(), sources);
     check("two sets, right", of_targets, of_sources, GridShift::of_root(1, 0, 0), sources);
     check("two sets, in place", of_targets, of_sources, GridShift::of_root(0, 0, 0), sources);
