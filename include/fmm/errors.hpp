@@ -5,6 +5,7 @@
 
 #include <cstddef>
 #include <cstdio>
+#include <initializer_list>
 #include <stdexcept>
 #include <string>
 #include <string_view>
@@ -18,6 +19,13 @@ namespace fmm {
 
 namespace detail {
 
+/// Pieces of text, one after the other.
+FMM_NOINLINE inline std::string joined(std::initializer_list<std::string_view> pieces) {
+  std::string text;
+  for (const std::string_view piece : pieces) text.append(piece.data(), piece.size());
+  return text;
+}
+
 /// `value` as text: 17 significant digits for floating point, so that nothing is hidden by rounding.
 FMM_NOINLINE inline std::string to_text(double value) {
   char text[32];
@@ -27,6 +35,13 @@ FMM_NOINLINE inline std::string to_text(long long value) {
   char text[32];
   return {text, std::size_t(std::snprintf(text, sizeof text, "%lld", value))};
 }
+FMM_NOINLINE inline std::string to_text(unsigned long long value) {
+  char text[32];
+  return {text, std::size_t(std::snprintf(text, sizeof text, "%llu", value))};
+}
+
+template <class Number>
+using Integer = std::conditional_t<std::is_signed_v<Number>, long long, unsigned long long>;
 
 /// What a message consists of: text, or a number. One type, whose members are kept out of the code around a throw.
 class Text {
@@ -34,17 +49,16 @@ class Text {
   FMM_NOINLINE Text(std::string const& text) : text_(text) {}
   FMM_NOINLINE Text(std::string_view text) : text_(text) {}
   FMM_NOINLINE Text(char const* text) : text_(text) {}
-  template <class Number>
-    requires std::is_floating_point_v<Number> Text(Number value) : text_(to_text(double(value))) {}
-    template <class Number>
-      requires std::is_integral_v<Number> Text(Number value)
-          : text_(to_text(static_cast<long long>(value))) {}
-      FMM_NOINLINE ~Text() {}
+  template <class Number, std::enable_if_t<std::is_floating_point_v<Number>, int> = 0>
+  Text(Number value) : text_(to_text(double(value))) {}
+  template <class Number, std::enable_if_t<std::is_integral_v<Number>, int> = 0>
+  Text(Number value) : text_(to_text(Integer<Number>(value))) {}
+  FMM_NOINLINE ~Text() {}
 
-      std::string const& string() const { return text_; }
+  std::string const& string() const { return text_; }
 
-     private:
-      std::string text_;
+ private:
+  std::string text_;
 };
 
 }  // namespace detail
@@ -55,8 +69,8 @@ class InvalidArgument : public std::invalid_argument {
   /// The value may be a number.
   FMM_NOINLINE InvalidArgument(detail::Text const& argument, detail::Text const& value,
                                detail::Text const& allowed)
-      : std::invalid_argument(argument.string() + " = " + value.string() +
-                              " is not allowed: " + allowed.string()),
+      : std::invalid_argument(detail::joined(
+            {argument.string(), " = ", value.string(), " is not allowed: ", allowed.string()})),
         argument_(argument.string()),
         value_(value.string()),
         allowed_(allowed.string()) {}
@@ -78,8 +92,9 @@ class InvalidArgument : public std::invalid_argument {
 class OutOfMemory : public std::runtime_error {
  public:
   FMM_NOINLINE OutOfMemory(std::string const& label, std::size_t bytes)
-      : std::runtime_error("out of memory: could not allocate " + std::to_string(bytes) +
-                           " bytes for " + label),
+      : std::runtime_error(detail::joined({"out of memory: could not allocate ",
+                                           detail::to_text(static_cast<unsigned long long>(bytes)),
+                                           " bytes for ", label})),
         bytes_(bytes) {}
 
   /// The size of the allocation that failed.

@@ -193,7 +193,7 @@ Results sum_in_shape(Bodies const& bodies) {
   take_charges(space, charge_unit, charges, s.tree.permutation, placed, sums);
   launch_p2p<Wanted<true, true>>(
       space, std::int64_t(tiles.extent(0)),
-      AllSources<Space, Laplace, Real, Shape>{placed, tiles, {}, sums, {}, 1 / length, true});
+      AllSources<Space, Laplace, Real, Shape>{placed, tiles, {}, sums, {}, 1 / length});
   Kokkos::View<double*, Space> potential("potential", n);
   Kokkos::View<double* [3], Space> field("field", n);
   give_results(space, sums, gathers_results_v<Space> ? s.tree.place : s.tree.permutation, unit,

@@ -9,7 +9,6 @@
 
 #include <algorithm>
 #include <atomic>
-#include <memory>
 #include <new>
 
 #include "../errors.hpp"
@@ -26,22 +25,31 @@ template <class>
 inline constexpr bool is_openmp_v = false;
 #endif
 
-/// Memory of the calling thread for `count` of T, kept from kernel to kernel. Contents are lost. Throws OutOfMemory.
-template <class T>
-T* thread_memory(std::size_t count) {
-  thread_local std::unique_ptr<T[]> memory;
-  thread_local std::size_t room = 0;
-  if (room < count) {
-    room = 0;
-    memory.reset();
-    try {
-      memory.reset(new T[count]);
-    } catch (std::bad_alloc const&) {
-      throw OutOfMemory("fmm::threads", count * sizeof(T));
-    }
-    room = count;
+/// Of a cache: what is on lines of its own is not waited for by threads that write elsewhere.
+struct alignas(64) Line {
+  char bytes[64];
+};
+
+/// Who has memory of the calling thread; each has a piece of its own.
+enum class ThreadMemory { shares, values, pieces };
+
+/// Memory of the calling thread, kept from kernel to kernel. Contents are lost. Throws OutOfMemory.
+FMM_NOINLINE inline Line* thread_memory(ThreadMemory whose, std::size_t lines) {
+  struct Piece {
+    Line* first = nullptr;
+    std::size_t lines = 0;
+    ~Piece() { delete[] first; }
+  };
+  thread_local Piece pieces[int(ThreadMemory::pieces)];
+  Piece& piece = pieces[int(whose)];
+  if (piece.lines < lines) {
+    delete[] piece.first;
+    piece.lines = 0;
+    piece.first = new (std::nothrow) Line[lines];
+    if (!piece.first) throw OutOfMemory("fmm::threads", lines * sizeof(Line));
+    piece.lines = lines;
   }
-  return memory.get();
+  return piece.first;
 }
 
 /// What a thread begins with, and others help it to finish.
@@ -49,6 +57,7 @@ struct alignas(64) Share {
   std::atomic<std::int64_t> next;
   std::int64_t end;
 };
+static_assert(sizeof(Share) == sizeof(Line));
 
 /// Calls body(thread, begin, end) for parts of all shares, the thread's own first.
 template <class Body>
@@ -97,11 +106,9 @@ void for_shares(char const* label, Space const& space, std::int64_t count, std::
                 Body const& body) {
   if (count == 0) return;
   const int threads = space.concurrency();
-  Share* const shares = thread_memory<Share>(threads);
-  for (int t = 0; t < threads; ++t) {
-    shares[t].next.store(count * t / threads, std::memory_order_relaxed);
-    shares[t].end = count * (t + 1) / threads;
-  }
+  auto* const shares = reinterpret_cast<Share*>(thread_memory(ThreadMemory::shares, threads));
+  for (int t = 0; t < threads; ++t)
+    new (shares + t) Share{{count * t / threads}, count * (t + 1) / threads};
   on_threads(label, space, threads, WorkOnShares<Body>{body, shares, threads, chunk});
 }
 
@@ -129,10 +136,7 @@ struct OneByOne {
 /// A thread alone, with what Kokkos's team members have that functors use.
 class TeamOfOne {
  public:
-  static constexpr int alignment = 64;
-  struct alignas(alignment) Line {
-    char bytes[alignment];
-  };
+  static constexpr int alignment = alignof(Line);
 
   KOKKOS_INLINE_FUNCTION TeamOfOne(int rank, int league, Line* scratch)
       : rank_(rank), league_(league), next_(scratch) {}
@@ -166,8 +170,8 @@ template <class Functor>
 struct TeamsOfOne {
   Functor const& functor;
   int league;
-  std::size_t lines;         ///< of scratch memory that a team has
-  TeamOfOne::Line* scratch;  ///< of all threads
+  std::size_t lines;  ///< of scratch memory that a team has
+  Line* scratch;      ///< of all threads
 
   void operator()(std::int64_t thread, std::int64_t begin, std::int64_t end) const {
     for (std::int64_t r = begin; r < end; ++r)
@@ -216,13 +220,21 @@ void for_teams(char const* label, Policy const& policy, Functor const& functor) 
     const auto bytes = std::size_t(policy.scratch_size(0)) + std::size_t(policy.scratch_size(1));
     const std::size_t lines = bytes / TeamOfOne::alignment + 1;
     Space const& space = policy.space();
-    auto* const scratch = thread_memory<TeamOfOne::Line>(lines * space.concurrency());
+    Line* const scratch = thread_memory(ThreadMemory::values, lines * space.concurrency());
     for_shares(label, space, league,
                std::clamp<std::int64_t>(league / (parts * space.concurrency()), 1, most),
                TeamsOfOne<Functor>{functor, league, lines, scratch});
   } else {
     Kokkos::parallel_for(label, policy, functor);
   }
+}
+
+/// A sum over the team's threads, for all of them. A thread alone has it, and takes no reducer of Kokkos's: each costs a
+/// program that uses the library compilation.
+template <class T, class Team>
+KOKKOS_FORCEINLINE_FUNCTION void sum_over_team([[maybe_unused]] Team const& team,
+                                               [[maybe_unused]] T& value) {
+  if constexpr (!std::is_same_v<Team, TeamOfOne>) team.team_reduce(Kokkos::Sum<T>(value));
 }
 
 /// reducer's value = that of f(i, value) for i of 0 .. count - 1, for all threads of the team.

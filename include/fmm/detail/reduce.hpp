@@ -45,10 +45,10 @@ struct Reduction {
 /// The value of a thread's share of the items, in memory of its own.
 template <class Value, class Functor>
 struct ReduceShare {
-  static constexpr std::size_t lines = (sizeof(Value) - 1) / sizeof(TeamOfOne::Line) + 1;
+  static constexpr std::size_t lines = (sizeof(Value) - 1) / sizeof(Line) + 1;
   Functor const& functor;
   std::int64_t count, share;
-  TeamOfOne::Line* values;
+  Line* values;
 
   void operator()(std::int64_t thread) const {
     Value value;
@@ -73,7 +73,7 @@ Value reduce(char const* label, Space const& space, std::int64_t count, Functor 
                        chunks = (count + chunk - 1) / chunk;
     using Share = ReduceShare<Value, Functor>;
     const Share share{functor, count, (chunks + threads - 1) / threads * chunk,
-                      thread_memory<TeamOfOne::Line>(Share::lines * threads)};
+                      thread_memory(ThreadMemory::values, Share::lines * threads)};
     on_threads(label, space, int(threads), share);
     value = share.of_thread(0);
     for (int t = 1; t < threads; ++t) value.join(share.of_thread(t));

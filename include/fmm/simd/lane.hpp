@@ -11,6 +11,7 @@
 #include <type_traits>
 #include <utility>
 
+#include "../detail/launch.hpp"
 #include "intrinsics.hpp"
 
 // Before a loop, in device code: FMM_UNROLL unrolls it whole, once its bounds are known, which those of an
@@ -198,7 +199,7 @@ KOKKOS_FORCEINLINE_FUNCTION std::uint32_t vote(Team const& team, bool yes) {
   return __ballot_sync(0xffffffffu, yes);
 #else
   std::uint32_t bits = std::uint32_t(yes) << team.team_rank();
-  team.team_reduce(Kokkos::Sum<std::uint32_t>(bits));
+  sum_over_team(team, bits);
   return bits;
 #endif
 }

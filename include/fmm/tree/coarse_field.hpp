@@ -125,7 +125,7 @@ struct SumCoarse {
       const std::int64_t index = all.selected(i);
       for (int k = 0; k < (Vectors ? 4 : 1); ++k) {
         float sum = LaneTraits<V>::sum(sums[k]);
-        if (team.team_size() > 1) team.team_reduce(Kokkos::Sum<float>(sum));
+        if (team.team_size() > 1) sum_over_team(team, sum);
         if (team.team_rank() == 0) (k == 0 ? fields(index) : vectors(3 * index + k - 1)) = sum;
       }
     }

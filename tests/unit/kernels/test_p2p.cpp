@@ -193,7 +193,7 @@ static_assert(P2PProblem<NearField<Space, Laplace, double, shape>, Space>);
 constexpr P2PShape mixed_shape = near_field_shape<Mixed>(Tuning<Space, float>::near_field[0]);
 static_assert(P2PProblem<NearField<Space, Laplace, Mixed, mixed_shape>, Space>);
 static_assert(P2PProblem<AllSources<Space, Laplace, Mixed, shape>, Space>);
-static_assert(P2PProblem<AllSources<Space, SplineGravity, double, shape>, Space>);
+static_assert(P2PProblem<AllSources<Space, SplineGravity, double, shape, false>, Space>);
 
 struct WithoutOwnIndex : Good {
   void own_index() const = delete;

@@ -12,8 +12,8 @@ namespace fmm::kernels {
 
 /// All pairs of bodies, or of chosen targets with all bodies, from double coordinates. In float a tile's
 /// coordinates are counted from its first target before they are rounded. `per_unit` is a power of two,
-/// so that scaling is exact.
-template <class Space, class Kernel, class Precision, P2PShape Shape>
+/// so that scaling is exact. `Contiguous`: of all bodies, tile by tile; else of chosen ones.
+template <class Space, class Kernel, class Precision, P2PShape Shape, bool Contiguous = true>
 struct AllSources {
   using precision = Precision;
   using Real = real_t<Precision>;
@@ -21,6 +21,8 @@ struct AllSources {
   using kernel = Kernel;
   using V = Lanes<Space, Real>;
   static constexpr P2PShape shape = Shape;
+  static constexpr bool contiguous = Contiguous;
+  static constexpr bool only_own = !contiguous;  ///< scattered targets: see own_count
   static constexpr bool two_part = two_part_v<Precision>;
   using AnyChunk = Chunk<V, shape.chunk, two_part>;  ///< of other sources and of own ones
   struct Frame {
@@ -37,12 +39,11 @@ struct AllSources {
   static constexpr int runs = 0, close_room = 0;
 
   Array<Body<double>, Space> bodies;
-  Array<Tile, Space> tiles;         ///< of all bodies, if `contiguous`
+  Array<Tile, Space> tiles;         ///< of all bodies, if contiguous
   Array<BodyIndex, Space> targets;  ///< the targets' bodies, if not
   Array<Sums<Sum>, Space> sums;
   Kernel kernel_of_unit;
   double per_unit;
-  bool contiguous;
 
   KOKKOS_FUNCTION BodyIndex body_of(Frame const& f, int i) const {
     return contiguous ? BodyIndex(f.tile_begin + i) : targets(f.tile_begin + i);

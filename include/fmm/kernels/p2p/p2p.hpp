@@ -73,7 +73,7 @@ void p2p_all(Space const& space, Kernel const& kernel_of_unit, double per_unit,
   with_index<int(Shapes::all_pairs.size())>(shape, [&](auto index) {
     using Problem = AllSources<Space, Kernel, Precision, Shapes::all_pairs[decltype(index)::value]>;
     launch_p2p<Want>(space, std::int64_t(tiles.extent(0)),
-                     Problem{bodies, tiles, {}, sums, kernel_of_unit, per_unit, true});
+                     Problem{bodies, tiles, {}, sums, kernel_of_unit, per_unit});
   });
 }
 
@@ -88,8 +88,8 @@ void p2p_chosen(Space const& space, Kernel const& kernel_of_unit, double per_uni
       Shapes::all_pairs_shape(count, space.concurrency()), [&](auto index) {
         constexpr P2PShape shape = Shapes::all_pairs[decltype(index)::value];
         launch_p2p<Want>(space, (count + shape.tile - 1) / shape.tile,
-                         AllSources<Space, Kernel, double, shape>{
-                             bodies, {}, targets, sums, kernel_of_unit, per_unit, false});
+                         AllSources<Space, Kernel, double, shape, false>{
+                             bodies, {}, targets, sums, kernel_of_unit, per_unit});
       });
 }
 

@@ -72,6 +72,13 @@ concept DescribesProblem = std::copy_constructible<Problem> && requires {
   { Problem::close_room } -> std::convertible_to<int>;
 };
 
+/// Whether all sources count as own ones, and none come from `stage`; if a problem says nothing, some do.
+template <class Problem>
+inline constexpr bool only_own_v = false;
+template <class Problem>
+  requires requires { Problem::only_own; }
+inline constexpr bool only_own_v<Problem> = Problem::only_own;
+
 /// What the kernel reads of a tile.
 template <class Frame, class Kernel, class Real>
 concept TileFrame = std::is_trivially_copyable_v<Frame> && requires(Frame const frame) {

@@ -121,6 +121,13 @@ struct P2P {
       add_own<MayCoincide>(team, frame, shared, memory, 0, 0, held);
     else if (team.team_rank() == 0)
       *memory.close_count = 0;
+    if constexpr (!only_own_v<Problem>) add_others<MayCoincide>(team, frame, shared, memory, held);
+  }
+
+  /// Adds the sources of `stage`, and where close ones are noted the own and these.
+  template <bool MayCoincide>
+  KOKKOS_FORCEINLINE_FUNCTION void add_others(TeamMember<Space> const& team, Frame const& frame,
+                                              char* shared, Memory memory, Held& held) const {
     [[maybe_unused]] int own = 0;  // how many of the own sources were added
     const MainChunk chunk(reinterpret_cast<Real*>(shared));
     auto cursor = problem.begin(frame);
@@ -221,10 +228,11 @@ struct P2P {
     if constexpr (Kind.has_self) {
       FMM_UNROLL
       for (int t = 0; t < Targets; ++t)
-        self[t] =
-            problem.own_index(frame, Layout::within(frame, Layout::target_of(team, b, t))) - begin;
+        self[t] = int(unsigned(problem.own_index(
+                          frame, Layout::within(frame, Layout::target_of(team, b, t)))) -
+                      unsigned(begin));
       // scattered targets are in few of the chunks
-      if constexpr (!source_by_source && !notes_close) {
+      if constexpr (!source_by_source && !notes_close && !Kind.may_coincide) {
         bool among = false;
         FMM_UNROLL
         for (int t = 0; t < Targets; ++t) among = among || (self[t] >= 0 && self[t] < count);
@@ -263,19 +271,22 @@ struct P2P {
       }
       // where close sources are noted, others meet no target
       if constexpr (!Kind.may_coincide && has_apart && (!notes_close || Kind.has_self))
-        if (!finite) return add_coincident<Kind>(team, frame, chunk, count, begin, b, held);
+        if (!finite)
+          return add_coincident(team, frame, chunk, count,
+                                Kind.has_self ? begin : -2 * SomeChunk::capacity, b, held);
       FMM_UNROLL
       for (int t = 0; t < Targets; ++t) total[t] += sum[t];
     }
   }
 
-  /// The same again for sources of which one was found to be at a target.
-  template <Overlap Kind, class SomeChunk>
+  /// The same again for sources of which one was found to be at a target. With any overlap, so that it is compiled
+  /// once: in a chunk that begins so far before all numbers no target is itself.
+  template <class SomeChunk>
   FMM_NOINLINE KOKKOS_FUNCTION void add_coincident(TeamMember<Space> const& team,
                                                    Frame const& frame, SomeChunk chunk, int count,
                                                    int begin, int b, Held& held) const {
-    add_block<Overlap{.may_coincide = true, .has_self = Kind.has_self}, targets>(
-        team, frame, chunk, count, begin, b, held);
+    add_block<Overlap{.may_coincide = true, .has_self = true}, targets>(team, frame, chunk, count,
+                                                                        begin, b, held);
   }
 
   /// Stores the totals of the targets whose bits of `wanted` are set: bit k for the k-th one that this thread
