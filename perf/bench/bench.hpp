@@ -215,9 +215,11 @@ struct Setup {
     const auto sums = s.memory.sums.resize(s.tree.size);
     const double unit = fmm::engine::inspect_charges(space, true, charges).unit;
     if constexpr (std::is_same_v<Traversal, fmm::DirectSum>)
-      fmm::engine::take_charges(space, unit, charges, s.tree.permutation, s.tree.positions, sums);
+      fmm::engine::take_charges(space, unit, charges, s.tree.permutation,
+                                fmm::kernels::charges_of(s.tree.positions), sums);
     else
-      fmm::engine::take_charges(space, unit, charges, s.tree.permutation, s.tree.bodies, sums);
+      fmm::engine::take_charges(space, unit, charges, s.tree.permutation,
+                                fmm::kernels::charges_of(s.tree.bodies), sums);
     space.fence();
   }
 

@@ -143,12 +143,12 @@ TEST(Mixed, HasAMarginForATolerance) {
     build_plan<DualTree<>>(space, s, positions, SolverIn<Mixed>({.theta = 0.5}).options(),
                            {2, 0, true}, nullptr);
     take_charges(space, inspect_charges(space, false, charges).unit, charges, s.tree.permutation,
-                 s.tree.bodies, s.memory.sums.resize(s.tree.size));
+                 charges_of(s.tree.bodies), s.memory.sums.resize(s.tree.size));
     const auto pairs = [&](double margin) {
       const auto sums = s.memory.sums.view(s.tree.size);
       Kokkos::deep_copy(space, sums.view(), Sums<sum_t<Mixed>>{});
-      p2p<Wanted<true, true>, Mixed>(space, Laplace(), s.tree.octree.cells, s.tree.octree.tiles,
-                                     s.lists.p2p, s.tree.bodies, s.tree.low, sums, {}, margin);
+      p2p<Outputs<true, true>, Mixed>(space, Laplace(), s.tree.octree.cells, s.tree.octree.tiles,
+                                      s.lists.p2p, s.tree.bodies, s.tree.low, sums, {}, margin);
       space.fence();
       return numbers_of(sums);
     };
