@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Very long rows of a list cut into parts, on a GPU.
+// Very long rows of a list cut into segments, on a GPU.
 #pragma once
 
 #include <algorithm>
@@ -11,7 +11,7 @@
 
 namespace fmm::engine {
 
-/// Parts of the rows that the leaves of these tiles, all or some of the tree's, have in a list, if there is a very long
+/// Segments of the rows that the leaves of these tiles, all or some of the tree's, have in a list, if there is a very long
 /// one: more than `least` entries, and four times the mean. On a host rows stay whole. A target has so many records of
 /// sums.
 template <class Space, class Precision>

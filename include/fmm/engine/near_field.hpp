@@ -10,7 +10,7 @@
 
 namespace fmm::engine {
 
-/// The near field's part, of the targets in `tiles`, added to `sums`; of one set, a leaf itself is implied in its row of
+/// The near field of the targets in `tiles`, added to `sums`; of one set, a leaf itself is implied in its row of
 /// `list`. The kernel is in units of the cube, if it can be. The options say how sources are taken in mixed precision.
 template <class Out, class Space, class Precision, class Shift, class Terms, class Kernel>
 void add_near_field(Space const& space, Workspace<Space, Precision>& memory,

@@ -98,7 +98,7 @@ struct Charges {
 template <class Space, class Real>
 Array<Real, Space> plane(Array<Real, Space> const& all, int which, int count) {
   const auto size = std::int64_t(all.extent(0)) / count;
-  return part(all, which * size, size);
+  return subarray(all, which * size, size);
 }
 
 /// Bodies in tree order with all their terms: the first number of body i is bodies(i).q, the others are in its row of
