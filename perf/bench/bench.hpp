@@ -28,7 +28,7 @@ using Space = Kokkos::BENCH_SPACE;
 #else
 using Space = Kokkos::DefaultExecutionSpace;
 #endif
-inline constexpr bool on_host = fmm::detail::is_host_space_v<Space>;
+inline constexpr bool on_host = Kokkos::SpaceAccessibility<Space, Kokkos::HostSpace>::accessible;
 
 /// What bodies are handed over in.
 template <class Precision>
@@ -228,9 +228,7 @@ struct Setup {
 
   /// Body-body pairs of the near field, body-cell pairs of a treecode and of an FMM's X list.
   fmm::engine::PairCounts count_pairs() const {
-    return fmm::detail::reduce<fmm::engine::PairCounts>(
-        "fmm_bench::count", space, cells(),
-        fmm::engine::CountPairs<Space>{s.tree.octree.cells, s.lists, true});
+    return fmm::engine::pairs_in_lists(space, cells(), s.tree.octree.cells, s.lists, true);
   }
 };
 

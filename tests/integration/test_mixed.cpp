@@ -47,7 +47,8 @@ INSTANTIATE_TEST_SUITE_P(All, MixedPrecision,
 /// So many tiles that a GPU takes the shape of P2P for many, and leaves of several chunks of sources.
 TEST(Mixed, HasFloatsRoundingInManyLargeLeaves) {
   using Space = Kokkos::DefaultExecutionSpace;
-  const std::size_t n = fmm::detail::is_host_space_v<Space> ? 20000 : 150000;
+  const std::size_t n =
+      Kokkos::SpaceAccessibility<Space, Kokkos::HostSpace>::accessible ? 20000 : 150000;
   for (const Model model : {Model::cube, Model::shell}) {
     const DeviceBodies<Space> device(make_bodies(model, n, false, 3));
     for (const int leaf_capacity : {130, 260, 600}) {

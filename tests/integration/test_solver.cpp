@@ -182,7 +182,7 @@ Results sum_in_shape(Bodies const& bodies) {
   const auto keys =
       sort_bodies(space, s.memory, s.tree, positions, fmm::max_tree_depth, nullptr).keys;
   const auto placed = s.memory.positions.resize(n);
-  Kokkos::parallel_for("positions", range(space, n),
+  Kokkos::parallel_for("positions", Kokkos::RangePolicy<Space>(space, 0, n),
                        CopyPositions<Space, Positions>{positions, s.tree.permutation, placed});
   const auto tiles =
       block_tiles(space, keys, Shape.tile, s.memory.octree.tiles, s.memory.octree.totals);
