@@ -53,9 +53,11 @@ FMM_NOINLINE inline Line* thread_memory(ThreadMemory whose, std::size_t lines) {
 }
 
 /// What a thread begins with, and others help it to finish.
-struct alignas(64) Share {
+struct Share {
   std::atomic<std::int64_t> next;
   std::int64_t end;
+  // in place of alignas, for which nvcc knows no placement new
+  char rest[sizeof(Line) - sizeof next - sizeof end];
 };
 static_assert(sizeof(Share) == sizeof(Line));
 
@@ -108,7 +110,7 @@ void for_shares(char const* label, Space const& space, std::int64_t count, std::
   const int threads = space.concurrency();
   auto* const shares = reinterpret_cast<Share*>(thread_memory(ThreadMemory::shares, threads));
   for (int t = 0; t < threads; ++t)
-    new (shares + t) Share{{count * t / threads}, count * (t + 1) / threads};
+    new (shares + t) Share{{count * t / threads}, count * (t + 1) / threads, {}};
   on_threads(label, space, threads, WorkOnShares<Body>{body, shares, threads, chunk});
 }
 

@@ -24,8 +24,7 @@ struct AllSources {
   using outputs = Out;
   using V = Lanes<Space, Real>;
   static constexpr P2PShape shape = Shape;
-  static constexpr bool contiguous = Contiguous;
-  static constexpr bool only_own = !contiguous;  ///< scattered targets: see own_count
+  static constexpr bool only_own = !Contiguous;  ///< scattered targets: see own_count
   static constexpr bool two_part = two_part_v<Precision>;
   /// Of other sources and of own ones.
   using AnyChunk = Chunk<V, shape.chunk, two_part, Terms::numbers>;
@@ -43,12 +42,14 @@ struct AllSources {
   static constexpr int runs = 0, close_room = 0;
 
   Array<Body<double>, Space> bodies;
-  Array<Tile, Space> tiles;         ///< of all bodies, if contiguous
+  Array<Tile, Space> tiles;         ///< of all bodies, if `contiguous`
   Array<BodyIndex, Space> targets;  ///< the targets' bodies, if not
   Array<Sums<Sum>, Space> sums;
   Kernel kernel_of_unit;
   double per_unit;
   Array<double, Space> further = {};  ///< SourceTerms::further of the bodies
+  /// As a constant it has nvcc allot other registers: on an H200 10^4 bodies in Mixed took 11 % longer.
+  bool contiguous = Contiguous;
 
   KOKKOS_FUNCTION BodyIndex body_of(Frame const& f, int i) const {
     return contiguous ? BodyIndex(f.tile_begin + i) : targets(f.tile_begin + i);

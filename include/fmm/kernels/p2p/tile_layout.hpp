@@ -34,7 +34,8 @@ struct TileLayout {
                 "fmm: a tile of P2P is whole rows of targets of all columns of threads");
   static_assert(split == 1 || (blocks == 1 && W == 1),
                 "fmm: threads of P2P that share targets have one block of these, and one lane");
-  static_assert(split == 1 || shape.tile <= 31 * shape.team);  // bits of what a thread stores
+  static_assert(split == 1 ||  // bits of what a thread stores
+                (shape.tile + shape.team - 1) / shape.team * records <= 31);
 
   // ---- how a thread adds ----
 
@@ -70,7 +71,7 @@ struct TileLayout {
   /// Sources, and afterwards the sums of the threads that share targets.
   static constexpr int source_bytes =
                            std::max(MainChunk::numbers, OwnChunk::numbers) * int(sizeof(Real)),
-                       totals = split > 1 ? shape.tile *split *records : 0,
+                       totals = split > 1 ? shape.tile *split : 0,
                        total_bytes = totals * int(sizeof(Body<Total>));
   static constexpr int shared_bytes = source_bytes > total_bytes ? source_bytes : total_bytes;
   static constexpr std::size_t scratch_bytes =

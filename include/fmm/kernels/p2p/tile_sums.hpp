@@ -233,9 +233,8 @@ struct P2P {
     if constexpr (Kind.has_self) {
       FMM_UNROLL
       for (int t = 0; t < Targets; ++t)
-        self[t] = int(unsigned(problem.own_index(
-                          frame, Layout::within(frame, Layout::target_of(team, b, t)))) -
-                      unsigned(begin));
+        self[t] =
+            problem.own_index(frame, Layout::within(frame, Layout::target_of(team, b, t))) - begin;
       // scattered targets are in few of the chunks
       if constexpr (!source_by_source && !notes_close && !Kind.may_coincide) {
         bool among = false;
@@ -278,76 +277,71 @@ struct P2P {
       }
       // where close sources are noted, others meet no target
       if constexpr (!Kind.may_coincide && has_apart && (!notes_close || Kind.has_self))
-        if (!finite)
-          return add_coincident(team, frame, chunk, count,
-                                Kind.has_self ? begin : -2 * SomeChunk::capacity, b, held);
+        if (!finite) return add_coincident<Kind>(team, frame, chunk, count, begin, b, held);
       FMM_UNROLL
       for (int t = 0; t < Targets; ++t) total[t] += sum[t];
     }
   }
 
-  /// The same again for sources of which one was found to be at a target. With any overlap, so that it is compiled
-  /// once: in a chunk that begins so far before all numbers no target is itself.
-  template <class SomeChunk>
+  /// The same again for sources of which one was found to be at a target.
+  template <Overlap Kind, class SomeChunk>
   FMM_NOINLINE KOKKOS_FUNCTION void add_coincident(TeamMember<Space> const& team,
                                                    Frame const& frame, SomeChunk chunk, int count,
                                                    int begin, int b, Held& held) const {
-    add_block<Overlap{.may_coincide = true, .has_self = true}, targets>(team, frame, chunk, count,
-                                                                        begin, b, held);
+    add_block<Overlap{.may_coincide = true, .has_self = Kind.has_self}, targets>(
+        team, frame, chunk, count, begin, b, held);
   }
 
-  /// Stores the totals of the targets whose bits of `wanted` are set: bit k for the k-th one that this thread
+  /// Stores the totals whose bits of `wanted` are set: bit k for the k-th record of a target that this thread
   /// stores. Threads that share targets meet in scratch memory. Returns the bits of those that were not stored
   /// since they are not finite, where the kernel has another form for these.
   KOKKOS_FORCEINLINE_FUNCTION unsigned store(TeamMember<Space> const& team, Frame const& frame,
                                              char* shared, Held const& held,
                                              unsigned wanted) const {
-    const auto put = [&](int i, TotalSums const& totals) {
-      FMM_UNROLL
-      for (int r = 0; r < records; ++r) {
-        TargetSums<Total> const& total = totals.record(r);
-        problem.store(frame, i, r,
-                      Sums<typename Types::Sum>{
-                          total.potential * frame.potential_unit, total.x * frame.field_unit,
-                          total.y * frame.field_unit, total.z * frame.field_unit});
-      }
+    const auto put = [&](int i, int record, TargetSums<Total> const& total) {
+      problem.store(frame, i, record,
+                    Sums<typename Types::Sum>{
+                        total.potential * frame.potential_unit, total.x * frame.field_unit,
+                        total.y * frame.field_unit, total.z * frame.field_unit});
     };
     unsigned left = 0;
     if constexpr (split == 1) {
       FMM_UNROLL
       for (int b = 0; b < blocks; ++b) FMM_UNROLL
       for (int t = 0; t < targets; ++t)
-        if (const int i = Layout::target_of(team, b, t); i < frame.count) put(i, held.total[b][t]);
+        if (const int i = Layout::target_of(team, b, t); i < frame.count) {
+          FMM_UNROLL
+          for (int r = 0; r < records; ++r) put(i, r, held.total[b][t].record(r));
+        }
     } else {
       const int share = team.team_rank() / columns;
       Body<Total>* const scratch = reinterpret_cast<Body<Total>*>(shared);
-      team.team_barrier();
-      FMM_UNROLL
-      for (int t = 0; t < targets; ++t) FMM_UNROLL
-      for (int r = 0; r < records; ++r) {
-        TargetSums<Total> const& total = held.total[0][t].record(r);
-        scratch[(share * shape.tile + Layout::target_of(team, 0, t)) * records + r] = {
-            total.x, total.y, total.z, total.potential};
-      }
-      team.team_barrier();
       unsigned bit = 1;
-      for (int i = team.team_rank(); i < frame.count; i += team.team_size(), bit <<= 1) {
-        TotalSums total;
-        const auto add = [&](int place) {
-          FMM_UNROLL
-          for (int r = 0; r < records; ++r) {
-            const Body<Total> of_share = scratch[place * records + r];
-            total.record(r) += TargetSums<Total>{of_share.q, of_share.x, of_share.y, of_share.z};
-          }
-        };
-        for (int s = 0; s < split; ++s) {
-          add(s * shape.tile + i);
-          if (Layout::is_halved(frame, 0, i / columns)) add(s * shape.tile + i + columns / 2);
+      FMM_UNROLL
+      for (int r = 0; r < records; ++r) {
+        team.team_barrier();
+        FMM_UNROLL
+        for (int t = 0; t < targets; ++t) {
+          TargetSums<Total> const& total = held.total[0][t].record(r);
+          scratch[share * shape.tile + Layout::target_of(team, 0, t)] = {total.x, total.y, total.z,
+                                                                         total.potential};
         }
-        if (adds_again && wanted == ~0u && !total.finite())
-          left |= bit;
-        else if ((wanted & bit) != 0)
-          put(i, total);
+        team.team_barrier();
+        for (int i = team.team_rank(); i < frame.count; i += team.team_size(), bit <<= 1) {
+          TargetSums<Total> total;
+          for (int s = 0; s < split; ++s) {
+            const Body<Total> of_share = scratch[s * shape.tile + i];
+            total += TargetSums<Total>{of_share.q, of_share.x, of_share.y, of_share.z};
+            if (Layout::is_halved(frame, 0, i / columns)) {
+              const Body<Total> other = scratch[s * shape.tile + i + columns / 2];
+              total += TargetSums<Total>{other.q, other.x, other.y, other.z};
+            }
+          }
+          if (adds_again && wanted == ~0u && !total.finite())
+            left |= bit;
+          else if ((wanted & bit) != 0)
+            put(i, r, total);
+        }
       }
     }
     return left;
