@@ -14,7 +14,7 @@
 
 namespace fmm::engine {
 
-/// Expansion   an expansion (kernels/expansion.hpp)
+/// Expansion   an expansion (kernels/expansion.hpp), of which a FarFieldOf holds an object
 /// M2LScheme   how M2L is done (m2l_scheme.hpp); NoM2L: a treecode
 ///
 /// An operator that the scheme has no use for does nothing, and is not compiled.
@@ -34,34 +34,36 @@ class FarFieldOf final : public FarField<Space, Precision, Want, Shift> {
                         has_m2p = !has_locals || !only_m2l;
 
  public:
-  FarFieldOf() : Base({row_length(Expansion::size), has_locals, only_m2l}) {}
+  explicit FarFieldOf(Expansion const& expansion)
+      : Base({row_length(Expansion::size), has_locals, only_m2l}), expansion_(expansion) {}
 
   void p2m(Space const& space, Tree const& tree, Bodies bodies, Numbers multipoles) const override {
-    kernels::p2m<Expansion>(space, tree.cells, tree.leaves, bodies, multipoles);
+    kernels::p2m<Expansion>(space, tree.cells, tree.leaves, bodies, multipoles, expansion_);
   }
   void m2m(Space const& space, Tree const& tree, int level, Numbers multipoles) const override {
-    kernels::m2m<Expansion>(space, tree.cells, tree.parents_of(level), multipoles);
+    kernels::m2m<Expansion>(space, tree.cells, tree.parents_of(level), multipoles, expansion_);
   }
 
   void m2l(Space const& space, Memory& memory, Sets const& sets, Csr<Space> list,
            Numbers multipoles, Numbers locals) const override {
     if constexpr (has_locals)
-      M2LScheme::template m2l<Expansion>(space, memory, sets.cells(), list, multipoles, locals);
+      M2LScheme::template m2l<Expansion>(space, memory, sets.cells(), list, multipoles, locals,
+                                         expansion_);
   }
   void p2l(Space const& space, Sets const& sets, Csr<Space> list, Numbers locals) const override {
     if constexpr (has_locals && !only_m2l && has_p2l<basis_t<Expansion>>())
-      kernels::p2l<Expansion>(space, sets.cells(), list, sets.sources.bodies, locals);
+      kernels::p2l<Expansion>(space, sets.cells(), list, sets.sources.bodies, locals, expansion_);
   }
 
   void l2l(Space const& space, Tree const& tree, int level, Numbers locals) const override {
     if constexpr (has_locals)
       kernels::l2l<Expansion>(space, tree.cells, tree.level_begin[level],
-                              tree.level_begin[level + 1], locals);
+                              tree.level_begin[level + 1], locals, expansion_);
   }
   void l2p(Space const& space, Tree const& tree, Array<Tile, Space> tiles, Bodies bodies,
            Numbers locals, BodySums sums) const override {
     if constexpr (has_locals)
-      kernels::l2p<Expansion, Want>(space, tree.cells, tiles, bodies, locals, sums);
+      kernels::l2p<Expansion, Want>(space, tree.cells, tiles, bodies, locals, sums, expansion_);
   }
 
   std::size_t staged_numbers(std::size_t cells) const override {
@@ -69,14 +71,14 @@ class FarFieldOf final : public FarField<Space, Precision, Want, Shift> {
   }
   Staged stage(Space const& space, Numbers multipoles, Buffer<Real, Space>& memory) const override {
     if constexpr (has_m2p)
-      return stage_multipoles<Expansion>(space, multipoles, memory);
+      return stage_multipoles<Expansion>(space, multipoles, memory, expansion_);
     else
       return {};
   }
   Staged keep(Space const& space, Csr<Space> list, Numbers multipoles,
               Buffer<Real, Space>& memory) const override {
     if constexpr (has_m2p && has_locals)
-      return keep_multipoles<Expansion>(space, list, multipoles, memory);
+      return keep_multipoles<Expansion>(space, list, multipoles, memory, expansion_);
     else
       return {};
   }
@@ -86,12 +88,14 @@ class FarFieldOf final : public FarField<Space, Precision, Want, Shift> {
       kernels::m2p<Expansion, Want>(space, sets.cells(), tiles, near, far, sets.targets.bodies,
                                     staged, sums,
                                     split_long_rows(space, memory, sets.targets.octree, tiles, near,
-                                                    Tuning<Space, Real>::m2p_segment));
+                                                    Tuning<Space, Real>::m2p_segment),
+                                    expansion_);
   }
 
   OperatorFlops flops() const override {
-    OperatorFlops flops = body_flops<basis_t<Expansion>, Real, Want::potential, Want::field>();
-    const OperatorFlops translations = translation_flops<Expansion, Real>();
+    OperatorFlops flops =
+        body_flops<basis_t<Expansion>, Real, Want::potential, Want::field>(expansion_);
+    const OperatorFlops translations = translation_flops<Expansion, Real>(expansion_);
     flops.m2m = translations.m2m;
     flops.m2l = translations.m2l;
     flops.l2l = translations.l2l;
@@ -99,8 +103,12 @@ class FarFieldOf final : public FarField<Space, Precision, Want, Shift> {
   }
   void count_m2l(Space const& space, Memory const& memory, Csr<Space> list,
                  Report& report) const override {
-    if constexpr (has_locals) M2LScheme::template count<Expansion>(space, memory, list, report);
+    if constexpr (has_locals)
+      M2LScheme::template count<Expansion>(space, memory, list, report, expansion_);
   }
+
+ private:
+  Expansion expansion_;
 };
 
 }  // namespace fmm::engine

@@ -22,6 +22,7 @@ struct L2P {
   Array<Body<Real>, Space> bodies;
   Array<Real, Space> locals;
   Array<Sums<Sum>, Space> sums;
+  [[no_unique_address]] Expansion expansion = {};
 
   KOKKOS_FUNCTION void operator()(TeamMember<Space> const& team) const {
     const Tile tile = tiles(team.league_rank());
@@ -31,17 +32,19 @@ struct L2P {
     Real const* const L = locals.data() + std::int64_t(tile.cell) * row_length(Expansion::size);
     for (int k = team.team_rank(); k < size; k += team.team_size()) {
       if constexpr (requires { Expansion::staged_size; })
-        staged[k] = Expansion::stage_local(L, k);
+        staged[k] = expansion.stage_local(L, k);
       else
         staged[k] = L[k];
     }
     team.team_barrier();
-    const Real per_edge = edges_of_level<Real>(cells(tile.cell).level);
+    const int level = cells(tile.cell).level;
+    const Real per_edge = edges_of_level<Real>(level);
     for (int i = team.team_rank() * W; i < tile.count; i += team.team_size() * W) {
       const int count = tile.count - i < W ? tile.count - i : W;
       const LaneBodies<V> body(&bodies(tile.first + i), count);
-      auto value = Expansion::template l2p<Want::potential, Want::field>(body.x, body.y, body.z,
-                                                                         rows->value);
+      auto value =
+          at_level<Real>(expansion, level)
+              .template l2p<Want::potential, Want::field>(body.x, body.y, body.z, rows->value);
       value.x *= V(per_edge);
       value.y *= V(per_edge);
       value.z *= V(per_edge);
@@ -53,10 +56,11 @@ struct L2P {
 /// Sets `sums` to the far field that the leaves' local expansions hold.
 template <class Expansion, class Want, class Space, class Real, class Sum>
 void l2p(Space const& space, Array<Cell, Space> cells, Array<Tile, Space> tiles,
-         Array<Body<Real>, Space> bodies, Array<Real, Space> locals, Array<Sums<Sum>, Space> sums) {
+         Array<Body<Real>, Space> bodies, Array<Real, Space> locals, Array<Sums<Sum>, Space> sums,
+         Expansion const& expansion = {}) {
   using Functor = L2P<Space, basis_t<Expansion>, Real, Want, Sum>;
   for_tiles("fmm::l2p", space, std::int64_t(tiles.extent(0)),
-            Functor{cells, tiles, bodies, locals, sums});
+            Functor{cells, tiles, bodies, locals, sums, expansion});
 }
 
 }  // namespace fmm::kernels

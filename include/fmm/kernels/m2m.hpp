@@ -15,6 +15,7 @@ struct M2M {
   Array<Cell, Space> cells;
   Array<CellIndex, Space> parents;  ///< the level's cells that have children
   Array<Real, Space> multipoles;
+  [[no_unique_address]] Expansion expansion = {};
 
   KOKKOS_FUNCTION std::int64_t items(int owner) const { return cells(parents(owner)).child_count; }
   KOKKOS_FUNCTION Real* output(int owner) const {
@@ -45,7 +46,8 @@ struct M2M {
     using T = LaneTraits<V>;
     V M[size];
     child.template load<size>(count, M);
-    Expansion::m2m(T::load(shift[0]), T::load(shift[1]), T::load(shift[2]), M);
+    at_level<Real>(expansion, parent.level)
+        .m2m(T::load(shift[0]), T::load(shift[1]), T::load(shift[2]), M);
     FMM_UNROLL
     for (int k = 0; k < loop_end<size>(size); ++k) sum[k] += M[k];
   }
@@ -54,10 +56,10 @@ struct M2M {
 /// Multipoles of `parents`, all of one level, from those of their children.
 template <class Expansion, class Space, class Real>
 void m2m(Space const& space, Array<Cell, Space> cells, Array<CellIndex, Space> parents,
-         Array<Real, Space> multipoles) {
-  gather_translated<Axial::m2m, Expansion>("fmm::m2m", space, int(parents.extent(0)),
-                                           Tuning<Space, Real>::m2m_team,
-                                           M2M<Space, Expansion, Real>{cells, parents, multipoles});
+         Array<Real, Space> multipoles, Expansion const& expansion = {}) {
+  gather_translated<Axial::m2m, Expansion>(
+      "fmm::m2m", space, int(parents.extent(0)), Tuning<Space, Real>::m2m_team,
+      M2M<Space, Expansion, Real>{cells, parents, multipoles, expansion});
 }
 
 }  // namespace fmm::kernels

@@ -31,6 +31,7 @@ struct StageMultipoles {
   static constexpr int size = staged_size<Expansion>(), row = row_length(size);
   Array<CellIndex, Space> some;  ///< if it is not empty
   Array<Real, Space> multipoles, staged;
+  [[no_unique_address]] Expansion expansion = {};
 
   KOKKOS_FUNCTION void operator()(std::int64_t i) const {
     const std::int64_t r = i / row, cell = some.extent(0) > 0 ? some(r) : r;
@@ -39,7 +40,7 @@ struct StageMultipoles {
     if (k >= size)
       staged(i) = Real(0);
     else if constexpr (requires { Expansion::staged_size; })
-      staged(i) = Expansion::stage_multipole(M, k);
+      staged(i) = expansion.stage_multipole(M, k);
     else
       staged(i) = M[k];
   }
@@ -58,14 +59,15 @@ std::size_t staged_numbers(std::size_t cells) {
 /// Those of all cells: in `memory`, or as they are if that is the expansion's wish.
 template <class Expansion, class Space, class Real>
 StagedMultipoles<Space, Real> stage_multipoles(Space const& space, Array<Real, Space> multipoles,
-                                               Buffer<Real, Space>& memory) {
+                                               Buffer<Real, Space>& memory,
+                                               Expansion const& expansion = {}) {
   using Basis = basis_t<Expansion>;
   if constexpr (requires { Basis::staged_size; }) {
     const std::size_t count =
         staged_numbers<Expansion>(multipoles.extent(0) / row_length(Expansion::size));
     const auto staged = memory.resize(count);
     for_range("fmm::m2p::stage", space, count,
-              StageMultipoles<Space, Basis, Real>{{}, multipoles, staged});
+              StageMultipoles<Space, Basis, Real>{{}, multipoles, staged, expansion});
     return {staged};
   } else {
     return {multipoles};
@@ -77,7 +79,8 @@ StagedMultipoles<Space, Real> stage_multipoles(Space const& space, Array<Real, S
 template <class Expansion, class Space, class Real>
 StagedMultipoles<Space, Real> keep_multipoles(Space const& space, Csr<Space> list,
                                               Array<Real, Space> multipoles,
-                                              Buffer<Real, Space>& memory) {
+                                              Buffer<Real, Space>& memory,
+                                              Expansion const& expansion = {}) {
   using Functor = StageMultipoles<Space, basis_t<Expansion>, Real>;
   const std::size_t cells = multipoles.extent(0) / row_length(Expansion::size),
                     entries = list.entries.extent(0);
@@ -85,7 +88,8 @@ StagedMultipoles<Space, Real> keep_multipoles(Space const& space, Csr<Space> lis
   const std::size_t count = (of_entries ? entries : cells) * Functor::row;
   const auto staged = memory.resize(count);
   for_range("fmm::m2p::keep", space, count,
-            Functor{of_entries ? list.entries : Array<CellIndex, Space>{}, multipoles, staged});
+            Functor{of_entries ? list.entries : Array<CellIndex, Space>{}, multipoles, staged,
+                    expansion});
   return {staged, of_entries};
 }
 
@@ -166,6 +170,7 @@ struct M2P {
   StagedMultipoles<Space, Real> staged;
   Array<Sums<Sum>, Space> sums;
   SplitRows<Space, Sum> split_rows = {};
+  [[no_unique_address]] Expansion expansion = {};
 
   KOKKOS_FUNCTION void operator()(TeamMember<Space> const& team) const {
     const RowSegment segment = split_rows.of_team(team.league_rank(), tiles, near);
@@ -257,7 +262,7 @@ struct M2P {
       const Real per_edge = place.value[3];
       FMM_UNROLL
       for (int t = 0; t < Targets; ++t)
-        Expansion::template m2p<Want::potential, Want::field>(
+        expansion.template m2p<Want::potential, Want::field>(
             x[t][0] * V(per_edge) + V(place.value[0]), x[t][1] * V(per_edge) + V(place.value[1]),
             x[t][2] * V(per_edge) + V(place.value[2]), per_edge, row[1].value, sum[t]);
     }
@@ -302,10 +307,11 @@ struct M2P {
 template <class Expansion, class Want, class Space, class Cells, class Real, class Sum>
 void m2p(Space const& space, Cells const& cells, Array<Tile, Space> tiles, Csr<Space> near,
          Csr<Space> far, Array<Body<Real>, Space> bodies, StagedMultipoles<Space, Real> staged,
-         Array<Sums<Sum>, Space> sums, SplitRows<Space, Sum> rows = {}) {
+         Array<Sums<Sum>, Space> sums, SplitRows<Space, Sum> rows = {},
+         Expansion const& expansion = {}) {
   using Functor = M2P<Space, basis_t<Expansion>, Real, Want, Sum, Cells>;
   for_tiles("fmm::m2p", space, std::int64_t(tiles.extent(0)) + rows.count(),
-            Functor{cells, tiles, near, far, bodies, staged, sums, rows});
+            Functor{cells, tiles, near, far, bodies, staged, sums, rows, expansion});
   add_segment_sums(space, rows, sums);
 }
 

@@ -35,6 +35,7 @@ struct P2L {
   Csr<Space> list;
   Array<Body<Real>, Space> bodies;
   Array<Real, Space> locals;
+  [[no_unique_address]] Expansion expansion = {};
 
   KOKKOS_FUNCTION void operator()(TeamMember<Space> const& team) const {
     const int owner = team.league_rank();
@@ -82,8 +83,8 @@ struct P2L {
       walk.skip(1);
     }
     using T = LaneTraits<V>;
-    Expansion::p2l(T::load(x), T::load(y), T::load(z), T::load(q),
-                   edges_of_level<Real>(target.level), sum);
+    expansion.p2l(T::load(x), T::load(y), T::load(z), T::load(q),
+                  edges_of_level<Real>(target.level), sum);
   }
 };
 
@@ -91,11 +92,11 @@ struct P2L {
 /// set or of two (cells/sets.hpp).
 template <class Expansion, class Space, class Cells, class Real>
 void p2l(Space const& space, Cells const& cells, Csr<Space> list, Array<Body<Real>, Space> bodies,
-         Array<Real, Space> locals) {
+         Array<Real, Space> locals, Expansion const& expansion = {}) {
   for_teams("fmm::p2l",
             summing_teams<Real>(space, int(targets_of(cells).extent(0)),
                                 Tuning<Space, Real>::gather_team),
-            P2L<Space, basis_t<Expansion>, Real, Cells>{cells, list, bodies, locals});
+            P2L<Space, basis_t<Expansion>, Real, Cells>{cells, list, bodies, locals, expansion});
 }
 
 }  // namespace fmm::kernels

@@ -15,6 +15,7 @@ struct P2M {
   Array<CellIndex, Space> leaves;
   Array<Body<Real>, Space> bodies;
   Array<Real, Space> multipoles;
+  [[no_unique_address]] Expansion expansion = {};
 
   KOKKOS_FUNCTION std::int64_t items(int owner) const { return cells(leaves(owner)).body_count; }
   KOKKOS_FUNCTION Real* output(int owner) const {
@@ -23,10 +24,11 @@ struct P2M {
 
   template <class V>
   KOKKOS_FUNCTION void add(int owner, std::int64_t first, int count, V* sum) const {
-    const Body<Real>* const body = bodies.data() + cells(leaves(owner)).body_begin + first;
+    Cell const& leaf = cells(leaves(owner));
+    const Body<Real>* const body = bodies.data() + leaf.body_begin + first;
     constexpr int W = lane_count_v<V>;
     if constexpr (W == 1) {
-      Expansion::p2m(body->x, body->y, body->z, body->q, sum);
+      at_level<Real>(expansion, leaf.level).p2m(body->x, body->y, body->z, body->q, sum);
     } else {
       Real x[W] = {}, y[W] = {}, z[W] = {}, q[W] = {};  // empty lanes: no charge at the centre
       for (int l = 0; l < count; ++l) {
@@ -36,7 +38,8 @@ struct P2M {
         q[l] = body[l].q;
       }
       using T = LaneTraits<V>;
-      Expansion::p2m(T::load(x), T::load(y), T::load(z), T::load(q), sum);
+      at_level<Real>(expansion, leaf.level)
+          .p2m(T::load(x), T::load(y), T::load(z), T::load(q), sum);
     }
   }
 };
@@ -52,12 +55,14 @@ struct P2MTerms {
     Real* const out = op.output(owner);
     for (int k = rank; k < size; k += team.team_size()) out[k] = Real(0);
     TeamTerms<Space, Real> terms(team, out);
-    const BodyIndex begin = op.cells(op.leaves(owner)).body_begin;
+    Cell const& leaf = op.cells(op.leaves(owner));
+    const BodyIndex begin = leaf.body_begin;
     const std::int64_t items = op.items(owner);
     for (std::int64_t first = 0; first < items; first += team.team_size()) {
       const bool there = first + rank < items;
       const Body<Real> body = op.bodies(begin + (there ? first + rank : 0));
-      Expansion::p2m(body.x, body.y, body.z, there ? body.q : Real(0), terms);
+      at_level<Real>(op.expansion, leaf.level)
+          .p2m(body.x, body.y, body.z, there ? body.q : Real(0), terms);
     }
     terms.flush();
   }
@@ -66,9 +71,10 @@ struct P2MTerms {
 /// Multipoles of `leaves`; other rows of `multipoles` ((cells) x (row length)) are not touched.
 template <class Expansion, class Space, class Real>
 void p2m(Space const& space, Array<Cell, Space> cells, Array<CellIndex, Space> leaves,
-         Array<Body<Real>, Space> bodies, Array<Real, Space> multipoles) {
+         Array<Body<Real>, Space> bodies, Array<Real, Space> multipoles,
+         Expansion const& expansion = {}) {
   using Basis = basis_t<Expansion>;
-  const P2M<Space, Basis, Real> op{cells, leaves, bodies, multipoles};
+  const P2M<Space, Basis, Real> op{cells, leaves, bodies, multipoles, expansion};
   constexpr int team_size = Tuning<Space, Real>::gather_team;
   const int owners = int(leaves.extent(0));
   if constexpr (sums_terms<Space, Basis>) {
