@@ -2,10 +2,10 @@
 // A pair kernel of one's own with a far field: the screened Coulomb (Yukawa) potential u(r) = exp(-kappa r) / r, by a
 // direct sum, a treecode and an FMM. The kernel gives u and w = -u'(r) / r, and for Taylor expansions (taylor.hpp) its
 // other derivatives; the rest is the library's. A kernel for direct sums alone needs operator() and no more.
-#include "taylor.hpp"
-
 #include <Kokkos_Random.hpp>
 #include <iostream>
+
+#include "taylor.hpp"
 
 struct Yukawa {
   double kappa = 1;  ///< in the caller's unit

@@ -71,7 +71,8 @@ struct Taylor {
   template <class V, class Moments>
   KOKKOS_INLINE_FUNCTION static void p2m(V x, V y, V z, V q, Moments&& M) {
     const Powers<p, V> power(-x, -y, -z);
-    for_all<p>([&](int a, int b, int c, int k) { M[k] += q * power.x[a] * power.y[b] * power.z[c]; });
+    for_all<p>(
+        [&](int a, int b, int c, int k) { M[k] += q * power.x[a] * power.y[b] * power.z[c]; });
   }
 
   /// (-x - d)^[k] = sum_(j <= k) (-x)^[j] (-d)^[k - j]. In place: from the highest power down.
@@ -119,9 +120,7 @@ struct Taylor {
   template <class V>
   KOKKOS_INLINE_FUNCTION static void l2l(V x, V y, V z, V* L) {
     const Powers<p, V> power(x, y, z);
-    for_all<p>([&](int a, int b, int c, int k) {
-      L[k] = sum_of_products(power, a, b, c, L);
-    });
+    for_all<p>([&](int a, int b, int c, int k) { L[k] = sum_of_products(power, a, b, c, L); });
     scale_degrees<p>(V(Real(0.5)), L);  // from parent edges to child edges
   }
 
