@@ -81,7 +81,7 @@ struct M2LInOrders {
                    !std::is_same_v<Expansion, Largest>>;
     gather_translated<Axial::m2l, Expansion>("fmm::m2l", space, int(cells.extent(0)),
                                              Tuning<Space, Real>::gather_team,
-                                             Op{cells, list, multipoles, locals});
+                                             Op{Expansion(), cells, list, multipoles, locals});
   }
 };
 

@@ -226,6 +226,21 @@ Expansion make_expansion(Kernel const& kernel, double root_edge) {
     return Expansion(kernel, root_edge);
 }
 
+/// The expansion of a functor, which derives from this, so that one without members takes no room. (What
+/// [[no_unique_address]] means, nvcc 13 and its host compiler do not agree on.)
+template <class Expansion,
+          bool = std::is_empty_v<Expansion>&& std::is_default_constructible_v<Expansion>>
+struct WithExpansion {
+  Expansion held;
+  WithExpansion(Expansion const& expansion) : held(expansion) {}
+  KOKKOS_FORCEINLINE_FUNCTION Expansion const& expansion() const { return held; }
+};
+template <class Expansion>
+struct WithExpansion<Expansion, true> {
+  WithExpansion(Expansion const&) {}
+  KOKKOS_FORCEINLINE_FUNCTION Expansion expansion() const { return {}; }
+};
+
 /// The expansion of a level's cells.
 template <class Real, class Expansion>
 KOKKOS_FORCEINLINE_FUNCTION decltype(auto) at_level(Expansion const& expansion, int level) {

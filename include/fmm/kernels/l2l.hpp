@@ -9,14 +9,13 @@
 namespace fmm::kernels {
 
 template <class Space, class Expansion, class Real>
-struct L2L {
+struct L2L : WithExpansion<Expansion> {
   using V = Lanes<Space, Real>;
   static constexpr int W = lane_count_v<V>;
   static constexpr int size = Expansion::size, row = row_length(Expansion::size);
   Array<Cell, Space> cells;
   CellIndex begin, end;  ///< the children's level
   Array<Real, Space> locals;
-  [[no_unique_address]] Expansion expansion = {};
 
   KOKKOS_FUNCTION void operator()(std::int64_t group) const {
     const CellIndex first = begin + CellIndex(group) * W;
@@ -32,7 +31,7 @@ struct L2L {
     using T = LaneTraits<V>;
     V L[size];
     parent.template load<size>(count, L);
-    at_level<Real>(expansion, cells(first).level - 1)
+    at_level<Real>(this->expansion(), cells(first).level - 1)
         .l2l(T::load(shift[0]), T::load(shift[1]), T::load(shift[2]), L);
     add_to_rows<size, row>(L, count, locals.data() + std::int64_t(first) * row);
   }
@@ -75,7 +74,7 @@ void l2l(Space const& space, Array<Cell, Space> cells, CellIndex begin, CellInde
   if constexpr (split == 1) {
     using Functor = L2L<Space, Expansion, Real>;
     for_range("fmm::l2l", space, (end - begin + Functor::W - 1) / Functor::W,
-              Functor{cells, begin, end, locals, expansion});
+              Functor{expansion, cells, begin, end, locals});
   } else {
     using Functor = L2LInSteps<Space, RotationOrder<Expansion>::value, Real, split>;
     constexpr int items = Functor::Team::items;

@@ -10,7 +10,7 @@
 namespace fmm::kernels {
 
 template <class Space, class Expansion, class Real, class Want, class Sum>
-struct L2P {
+struct L2P : WithExpansion<Expansion> {
   using V = Lanes<Space, Real>;
   static constexpr int W = lane_count_v<V>;
   static constexpr int size = staged_size<Expansion>(), quads = row_length(size) / 4;
@@ -22,7 +22,6 @@ struct L2P {
   Array<Body<Real>, Space> bodies;
   Array<Real, Space> locals;
   Array<Sums<Sum>, Space> sums;
-  [[no_unique_address]] Expansion expansion = {};
 
   KOKKOS_FUNCTION void operator()(TeamMember<Space> const& team) const {
     const Tile tile = tiles(team.league_rank());
@@ -32,7 +31,7 @@ struct L2P {
     Real const* const L = locals.data() + std::int64_t(tile.cell) * row_length(Expansion::size);
     for (int k = team.team_rank(); k < size; k += team.team_size()) {
       if constexpr (requires { Expansion::staged_size; })
-        staged[k] = expansion.stage_local(L, k);
+        staged[k] = this->expansion().stage_local(L, k);
       else
         staged[k] = L[k];
     }
@@ -43,7 +42,7 @@ struct L2P {
       const int count = tile.count - i < W ? tile.count - i : W;
       const LaneBodies<V> body(&bodies(tile.first + i), count);
       auto value =
-          at_level<Real>(expansion, level)
+          at_level<Real>(this->expansion(), level)
               .template l2p<Want::potential, Want::field>(body.x, body.y, body.z, rows->value);
       value.x *= V(per_edge);
       value.y *= V(per_edge);
@@ -60,7 +59,7 @@ void l2p(Space const& space, Array<Cell, Space> cells, Array<Tile, Space> tiles,
          Expansion const& expansion = {}) {
   using Functor = L2P<Space, basis_t<Expansion>, Real, Want, Sum>;
   for_tiles("fmm::l2p", space, std::int64_t(tiles.extent(0)),
-            Functor{cells, tiles, bodies, locals, sums, expansion});
+            Functor{expansion, cells, tiles, bodies, locals, sums});
 }
 
 }  // namespace fmm::kernels

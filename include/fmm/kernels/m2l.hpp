@@ -33,14 +33,13 @@ struct PairGeometry {
 template <class Space, class Expansion, class Real, class List = Csr<Space>,
           int Row = row_length(Expansion::size), bool Adds = false,
           class Cells = Array<Cell, Space>>
-struct M2L {
+struct M2L : WithExpansion<Expansion> {
   using real = Real;
   static constexpr int size = Expansion::size, row = Row;
   static constexpr bool adds = Adds;
   Cells cells;
   List list;
   Array<Real, Space> multipoles, locals;
-  [[no_unique_address]] Expansion expansion = {};
 
   KOKKOS_FUNCTION std::int64_t items(int owner) const {
     return list.end(owner) - list.begin(owner);
@@ -74,8 +73,8 @@ struct M2L {
     }
     V a[size];
     source.template load<size>(count, a);
-    expansion.m2l(pair.axis(0), pair.axis(1), pair.axis(2), pair.source_edge(),
-                  V(in_root_edges<Real>(target.edge())), a);
+    this->expansion().m2l(pair.axis(0), pair.axis(1), pair.axis(2), pair.source_edge(),
+                          V(in_root_edges<Real>(target.edge())), a);
     FMM_UNROLL
     for (int k = 0; k < loop_end<size>(size); ++k) sum[k] += a[k];
   }
@@ -196,7 +195,7 @@ void m2l(Space const& space, Cells const& cells, Csr<Space> list, Array<Real, Sp
                       Tuning<Space, Real>::m2l_resident(RotationOrder<Expansion>::value)>(
         "fmm::m2l", space, owners, team_size,
         M2L<Space, Expansion, Real, Csr<Space>, row_length(Expansion::size), false, Cells>{
-            cells, list, multipoles, locals, expansion});
+            expansion, cells, list, multipoles, locals});
   }
 }
 

@@ -9,13 +9,12 @@
 namespace fmm::kernels {
 
 template <class Space, class Expansion, class Real>
-struct M2M {
+struct M2M : WithExpansion<Expansion> {
   using real = Real;
   static constexpr int size = Expansion::size, row = row_length(Expansion::size);
   Array<Cell, Space> cells;
   Array<CellIndex, Space> parents;  ///< the level's cells that have children
   Array<Real, Space> multipoles;
-  [[no_unique_address]] Expansion expansion = {};
 
   KOKKOS_FUNCTION std::int64_t items(int owner) const { return cells(parents(owner)).child_count; }
   KOKKOS_FUNCTION Real* output(int owner) const {
@@ -46,7 +45,7 @@ struct M2M {
     using T = LaneTraits<V>;
     V M[size];
     child.template load<size>(count, M);
-    at_level<Real>(expansion, parent.level)
+    at_level<Real>(this->expansion(), parent.level)
         .m2m(T::load(shift[0]), T::load(shift[1]), T::load(shift[2]), M);
     FMM_UNROLL
     for (int k = 0; k < loop_end<size>(size); ++k) sum[k] += M[k];
@@ -59,7 +58,7 @@ void m2m(Space const& space, Array<Cell, Space> cells, Array<CellIndex, Space> p
          Array<Real, Space> multipoles, Expansion const& expansion = {}) {
   gather_translated<Axial::m2m, Expansion>(
       "fmm::m2m", space, int(parents.extent(0)), Tuning<Space, Real>::m2m_team,
-      M2M<Space, Expansion, Real>{cells, parents, multipoles, expansion});
+      M2M<Space, Expansion, Real>{expansion, cells, parents, multipoles});
 }
 
 }  // namespace fmm::kernels

@@ -27,11 +27,10 @@ struct StagedMultipoles {
 
 /// Number k of each cell's staged multipole, or of those of some cells.
 template <class Space, class Expansion, class Real>
-struct StageMultipoles {
+struct StageMultipoles : WithExpansion<Expansion> {
   static constexpr int size = staged_size<Expansion>(), row = row_length(size);
   Array<CellIndex, Space> some;  ///< if it is not empty
   Array<Real, Space> multipoles, staged;
-  [[no_unique_address]] Expansion expansion = {};
 
   KOKKOS_FUNCTION void operator()(std::int64_t i) const {
     const std::int64_t r = i / row, cell = some.extent(0) > 0 ? some(r) : r;
@@ -40,7 +39,7 @@ struct StageMultipoles {
     if (k >= size)
       staged(i) = Real(0);
     else if constexpr (requires { Expansion::staged_size; })
-      staged(i) = expansion.stage_multipole(M, k);
+      staged(i) = this->expansion().stage_multipole(M, k);
     else
       staged(i) = M[k];
   }
@@ -67,7 +66,7 @@ StagedMultipoles<Space, Real> stage_multipoles(Space const& space, Array<Real, S
         staged_numbers<Expansion>(multipoles.extent(0) / row_length(Expansion::size));
     const auto staged = memory.resize(count);
     for_range("fmm::m2p::stage", space, count,
-              StageMultipoles<Space, Basis, Real>{{}, multipoles, staged, expansion});
+              StageMultipoles<Space, Basis, Real>{expansion, {}, multipoles, staged});
     return {staged};
   } else {
     return {multipoles};
@@ -88,8 +87,8 @@ StagedMultipoles<Space, Real> keep_multipoles(Space const& space, Csr<Space> lis
   const std::size_t count = (of_entries ? entries : cells) * Functor::row;
   const auto staged = memory.resize(count);
   for_range("fmm::m2p::keep", space, count,
-            Functor{of_entries ? list.entries : Array<CellIndex, Space>{}, multipoles, staged,
-                    expansion});
+            Functor{expansion, of_entries ? list.entries : Array<CellIndex, Space>{}, multipoles,
+                    staged});
   return {staged, of_entries};
 }
 
@@ -135,7 +134,7 @@ struct MultipoleWalk {
 
 template <class Space, class Expansion, class Real, class Want, class Sum,
           class Cells = Array<Cell, Space>>
-struct M2P {
+struct M2P : WithExpansion<Expansion> {
   using V = Lanes<Space, Real>;
   using Shape = Tuning<Space, Real>;
   static constexpr M2PShape shape = Shape::far_field;
@@ -170,7 +169,6 @@ struct M2P {
   StagedMultipoles<Space, Real> staged;
   Array<Sums<Sum>, Space> sums;
   SplitRows<Space, Sum> split_rows = {};
-  [[no_unique_address]] Expansion expansion = {};
 
   KOKKOS_FUNCTION void operator()(TeamMember<Space> const& team) const {
     const RowSegment segment = split_rows.of_team(team.league_rank(), tiles, near);
@@ -262,7 +260,7 @@ struct M2P {
       const Real per_edge = place.value[3];
       FMM_UNROLL
       for (int t = 0; t < Targets; ++t)
-        expansion.template m2p<Want::potential, Want::field>(
+        this->expansion().template m2p<Want::potential, Want::field>(
             x[t][0] * V(per_edge) + V(place.value[0]), x[t][1] * V(per_edge) + V(place.value[1]),
             x[t][2] * V(per_edge) + V(place.value[2]), per_edge, row[1].value, sum[t]);
     }
@@ -311,7 +309,7 @@ void m2p(Space const& space, Cells const& cells, Array<Tile, Space> tiles, Csr<S
          Expansion const& expansion = {}) {
   using Functor = M2P<Space, basis_t<Expansion>, Real, Want, Sum, Cells>;
   for_tiles("fmm::m2p", space, std::int64_t(tiles.extent(0)) + rows.count(),
-            Functor{cells, tiles, near, far, bodies, staged, sums, rows, expansion});
+            Functor{expansion, cells, tiles, near, far, bodies, staged, sums, rows});
   add_segment_sums(space, rows, sums);
 }
 

@@ -27,7 +27,7 @@ struct BodyWalk {
 };
 
 template <class Space, class Expansion, class Real, class Cells = Array<Cell, Space>>
-struct P2L {
+struct P2L : WithExpansion<Expansion> {
   using V = Lanes<Space, Real>;
   static constexpr int W = lane_count_v<V>, size = Expansion::size;
   using Walk = BodyWalk<std::remove_cvref_t<decltype(sources_of(std::declval<Cells const&>()))>>;
@@ -35,7 +35,6 @@ struct P2L {
   Csr<Space> list;
   Array<Body<Real>, Space> bodies;
   Array<Real, Space> locals;
-  [[no_unique_address]] Expansion expansion = {};
 
   KOKKOS_FUNCTION void operator()(TeamMember<Space> const& team) const {
     const int owner = team.league_rank();
@@ -83,8 +82,8 @@ struct P2L {
       walk.skip(1);
     }
     using T = LaneTraits<V>;
-    expansion.p2l(T::load(x), T::load(y), T::load(z), T::load(q),
-                  edges_of_level<Real>(target.level), sum);
+    this->expansion().p2l(T::load(x), T::load(y), T::load(z), T::load(q),
+                          edges_of_level<Real>(target.level), sum);
   }
 };
 
@@ -96,7 +95,7 @@ void p2l(Space const& space, Cells const& cells, Csr<Space> list, Array<Body<Rea
   for_teams("fmm::p2l",
             summing_teams<Real>(space, int(targets_of(cells).extent(0)),
                                 Tuning<Space, Real>::gather_team),
-            P2L<Space, basis_t<Expansion>, Real, Cells>{cells, list, bodies, locals, expansion});
+            P2L<Space, basis_t<Expansion>, Real, Cells>{expansion, cells, list, bodies, locals});
 }
 
 }  // namespace fmm::kernels

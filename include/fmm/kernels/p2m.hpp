@@ -8,14 +8,13 @@
 namespace fmm::kernels {
 
 template <class Space, class Expansion, class Real>
-struct P2M {
+struct P2M : WithExpansion<Expansion> {
   using real = Real;
   static constexpr int size = Expansion::size;
   Array<Cell, Space> cells;
   Array<CellIndex, Space> leaves;
   Array<Body<Real>, Space> bodies;
   Array<Real, Space> multipoles;
-  [[no_unique_address]] Expansion expansion = {};
 
   KOKKOS_FUNCTION std::int64_t items(int owner) const { return cells(leaves(owner)).body_count; }
   KOKKOS_FUNCTION Real* output(int owner) const {
@@ -28,7 +27,7 @@ struct P2M {
     const Body<Real>* const body = bodies.data() + leaf.body_begin + first;
     constexpr int W = lane_count_v<V>;
     if constexpr (W == 1) {
-      at_level<Real>(expansion, leaf.level).p2m(body->x, body->y, body->z, body->q, sum);
+      at_level<Real>(this->expansion(), leaf.level).p2m(body->x, body->y, body->z, body->q, sum);
     } else {
       Real x[W] = {}, y[W] = {}, z[W] = {}, q[W] = {};  // empty lanes: no charge at the centre
       for (int l = 0; l < count; ++l) {
@@ -38,7 +37,7 @@ struct P2M {
         q[l] = body[l].q;
       }
       using T = LaneTraits<V>;
-      at_level<Real>(expansion, leaf.level)
+      at_level<Real>(this->expansion(), leaf.level)
           .p2m(T::load(x), T::load(y), T::load(z), T::load(q), sum);
     }
   }
@@ -61,7 +60,7 @@ struct P2MTerms {
     for (std::int64_t first = 0; first < items; first += team.team_size()) {
       const bool there = first + rank < items;
       const Body<Real> body = op.bodies(begin + (there ? first + rank : 0));
-      at_level<Real>(op.expansion, leaf.level)
+      at_level<Real>(op.expansion(), leaf.level)
           .p2m(body.x, body.y, body.z, there ? body.q : Real(0), terms);
     }
     terms.flush();
@@ -74,7 +73,7 @@ void p2m(Space const& space, Array<Cell, Space> cells, Array<CellIndex, Space> l
          Array<Body<Real>, Space> bodies, Array<Real, Space> multipoles,
          Expansion const& expansion = {}) {
   using Basis = basis_t<Expansion>;
-  const P2M<Space, Basis, Real> op{cells, leaves, bodies, multipoles, expansion};
+  const P2M<Space, Basis, Real> op{expansion, cells, leaves, bodies, multipoles};
   constexpr int team_size = Tuning<Space, Real>::gather_team;
   const int owners = int(leaves.extent(0));
   if constexpr (sums_terms<Space, Basis>) {
