@@ -251,6 +251,10 @@ struct WithoutAdd : Sources {
 struct WithoutRoute : Sources {
   void route() const = delete;
 };
+/// The library's expansion has no members, and takes no room in a functor.
+static_assert(sizeof(P2M<Space, basis_t<Expansion>, double>) ==
+              sizeof(Array<Cell, Space>) + sizeof(Array<CellIndex, Space>) +
+                  sizeof(Array<Body<double>, Space>) + sizeof(Array<double, Space>));
 static_assert(GatherOperator<P2M<Space, basis_t<Expansion>, double>, Space>);
 static_assert(GatherOperator<M2M<Space, Expansion, double>, Space>);
 static_assert(GatherOperator<Sources, Space>);
