@@ -81,8 +81,9 @@ Results summed(Bodies const& bodies, Kernel const& kernel) {
   fmm::Report report;
   const Results r = run(solver, bodies, {}, &report);
   EXPECT_GT(report.m2l + report.m2p, 0) << "there is no far field";
-  if constexpr (std::is_same_v<typename Method::traversal, FmmList>)
+  if constexpr (std::is_same_v<typename Method::traversal, FmmList>) {
     EXPECT_EQ(report.p2l > 0, Method::order > 0) << "with P2L of Taylor expansions";
+  }
   return r;
 }
 
