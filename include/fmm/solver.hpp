@@ -140,14 +140,14 @@ class Solver {
 
   // ---- for callers that compose an evaluation's steps themselves
 
-  /// The far field's operators in trees over that cube, for results that are a kernels::Wanted, of sources at a shift
-  /// (cells/sets.hpp).
-  template <class Want, class Shift = OneSet>
-  std::unique_ptr<engine::FarField<ExecutionSpace, Precision, Want, Shift> const> operators(
+  /// The far field's operators in trees over that cube, for outputs and terms of kernels/terms.hpp, of sources at a
+  /// shift (cells/sets.hpp).
+  template <class Out, class Shift = OneSet, class Terms = kernels::Charges<>>
+  std::unique_ptr<engine::FarField<ExecutionSpace, Precision, Out, Shift, Terms> const> operators(
       tree::Cube const& cube) const {
     using Scheme = engine::m2l_scheme_t<Method>;
     return std::make_unique<
-        engine::FarFieldOf<Expansion, Scheme, ExecutionSpace, Precision, Want, Shift>>(
+        engine::FarFieldOf<Expansion, Scheme, ExecutionSpace, Precision, Out, Shift, Terms>>(
         expansion(cube));
   }
   /// What a build of these positions chooses. Waits for a reduction.
@@ -186,11 +186,10 @@ class Solver {
     if (plan.size() > 0) check_lists(plan);
   }
   /// An evaluation with a plan of one body or more that is as `check` wants it.
-  template <class Want>
-  engine::Evaluation<ExecutionSpace, Precision, Want> evaluation(ExecutionSpace const& space,
-                                                                 plan_type& plan,
-                                                                 Report* report) const {
-    return {space, operators<Want>(plan.data().tree.cube), plan.data(),
+  template <class Out, class Terms = kernels::Charges<>>
+  engine::Evaluation<ExecutionSpace, Precision, Out, OneSet, Terms> evaluation(
+      ExecutionSpace const& space, plan_type& plan, Report* report) const {
+    return {space, operators<Out, OneSet, Terms>(plan.data().tree.cube), plan.data(),
             kernels::profile_of(kernel_), report};
   }
   /// The lists of a criterion that uses charges, once the plan has these and, if it uses powers, `multipoles`.
@@ -223,12 +222,12 @@ class Solver {
     if (plan.size() == 0) return;
     Data& data = plan.data();
     const engine::EvaluationClock clock(space, report);
-    using Want = engine::WantedOf<Potential, Field>;
+    using Out = engine::OutputsOf<Potential, Field>;
     if constexpr (is_direct) {
-      engine::evaluate_all_pairs<Want>(space, data, kernel_, charges, potential, field, sample,
-                                       report);
+      engine::evaluate_all_pairs<Out>(space, data, kernel_, charges, potential, field, sample,
+                                      report);
     } else {
-      auto steps = evaluation<Want>(space, plan, report);
+      auto steps = evaluation<Out>(space, plan, report);
       steps.template take_charges<Potential, Field>(charges);
       steps.upward(uses_charges);
       if constexpr (uses_charges) list(space, data, steps.multipoles(), report);

@@ -80,7 +80,7 @@ class CalibratedSolver {
     if (plan.size() == 0) return;
     const engine::EvaluationClock clock(space, report);
     auto steps =
-        solver_.template evaluation<engine::WantedOf<Potential, Field>>(space, plan, report);
+        solver_.template evaluation<engine::OutputsOf<Potential, Field>>(space, plan, report);
     steps.template take_charges<Potential, Field>(charges);
     steps.upward(true);
     list(space, plan.data(), steps.multipoles(), report);
@@ -134,14 +134,14 @@ class CalibratedSolver {
             (tree.charges.both_signs ? tolerance::constants.less_for_both_signs : 1);
         const tolerance::NearField<ExecutionSpace, Precision> near_field =
             [&](auto const& tiles, auto const& list, auto const& sums) {
-              engine::add_near_field<kernels::Wanted<true, true>>(
+              engine::add_near_field<kernels::Outputs<true, true>>(
                   space, memory, tree, kernels::in_units_of(tree.cube.edge, kernel()), tiles, list,
                   sums, options_);
             };
         held_->find(
             bodies,
             tolerance::calibrate<Traversal>(
-                space, *solver_.template operators<kernels::Wanted<true, true>>(tree.cube), data,
+                space, *solver_.template operators<kernels::Outputs<true, true>>(tree.cube), data,
                 by_powers(safe), far, measures, near_field, held_->tolerance(), safe));
       });
     tolerance::Calibrated const& found = held_->now();
