@@ -140,13 +140,15 @@ class Solver {
 
   // ---- for callers that compose an evaluation's steps themselves
 
-  /// The far field's operators, for outputs and terms of kernels/terms.hpp, of sources at a shift (cells/sets.hpp).
+  /// The far field's operators in trees over that cube, for outputs and terms of kernels/terms.hpp, of sources at a
+  /// shift (cells/sets.hpp).
   template <class Out, class Shift = OneSet, class Terms = kernels::Charges<>>
-  static std::unique_ptr<engine::FarField<ExecutionSpace, Precision, Out, Shift, Terms> const>
-  operators() {
+  std::unique_ptr<engine::FarField<ExecutionSpace, Precision, Out, Shift, Terms> const> operators(
+      tree::Cube const& cube) const {
     using Scheme = engine::m2l_scheme_t<Method>;
     return std::make_unique<
-        engine::FarFieldOf<Expansion, Scheme, ExecutionSpace, Precision, Out, Shift, Terms>>();
+        engine::FarFieldOf<Expansion, Scheme, ExecutionSpace, Precision, Out, Shift, Terms>>(
+        expansion(cube));
   }
   /// What a build of these positions chooses. Waits for a reduction.
   template <class Positions>
@@ -158,9 +160,12 @@ class Solver {
     return engine::choose_build<Traversal, ExecutionSpace, Real>(
         space, tree::bounding_box(space, constant), n, options_, far_field());
   }
-  /// The powers of the expansion's multipoles, for criteria that use powers.
-  static engine::PowersOf<ExecutionSpace, Real> powers_of() {
-    return &kernels::multipole_powers<Expansion, ExecutionSpace, Real>;
+  /// The powers of the expansion's multipoles in trees over that cube, for criteria that use powers.
+  engine::PowersOf<ExecutionSpace, Real> powers_of(tree::Cube const& cube) const {
+    return [expansion = expansion(cube)](auto const& space, std::int64_t cells,
+                                         auto const& multipoles, auto const& powers) {
+      kernels::multipole_powers<Expansion>(space, cells, multipoles, powers, expansion);
+    };
   }
   /// What lists are to know of the expansions.
   engine::FarFieldRule far_field() const {
@@ -184,8 +189,8 @@ class Solver {
   template <class Out, class Terms = kernels::Charges<>>
   engine::Evaluation<ExecutionSpace, Precision, Out, OneSet, Terms> evaluation(
       ExecutionSpace const& space, plan_type& plan, Report* report) const {
-    return {space, operators<Out, OneSet, Terms>(), plan.data(), kernels::profile_of(kernel_),
-            report};
+    return {space, operators<Out, OneSet, Terms>(plan.data().tree.cube), plan.data(),
+            kernels::profile_of(kernel_), report};
   }
   /// The lists of a criterion that uses charges, once the plan has these and, if it uses powers, `multipoles`.
   void list(ExecutionSpace const& space, Data& data, Array<Real, ExecutionSpace> multipoles,
@@ -193,7 +198,7 @@ class Solver {
     if constexpr (needs_multipoles) {
       engine::stage(space, report, "lists", [&] {
         const auto measures = engine::measures_by_powers<Traversal>(
-            space, powers_of(), data, kernel_, options_, far_field(), multipoles);
+            space, powers_of(data.tree.cube), data, kernel_, options_, far_field(), multipoles);
         data.lists = engine::build_dual_lists<Traversal>(space, data.memory, data.tree, options_,
                                                          far_field(), measures);
       });
@@ -232,6 +237,10 @@ class Solver {
       steps.give_results(potential, field);
     }
     clock.stop(plan.size(), potential, field, pool_.bytes());
+  }
+
+  Expansion expansion(tree::Cube const& cube) const {
+    return kernels::make_expansion<Expansion>(kernel_, cube.edge);
   }
 
   void check_lists(plan_type const& plan) const {

@@ -119,7 +119,7 @@ class CalibratedSolver {
     engine::stage(space, report, "lists", [&] {
       if (tolerance::HeldTolerance::are_enough(tree.size)) {
         const auto powers = memory.traversal.powers.resize(cells * (Order + 1));
-        Inner::powers_of()(space, compared, multipoles, powers);
+        solver_.powers_of(tree.cube)(space, compared, multipoles, powers);
         detail::read_back(space, powers.data(), bodies.powers.data(), bodies.powers.size());
       }
       known = held_->knows(bodies);
@@ -138,10 +138,11 @@ class CalibratedSolver {
                   space, memory, tree, kernels::in_units_of(tree.cube.edge, kernel()), tiles, list,
                   sums, options_);
             };
-        held_->find(bodies,
-                    tolerance::calibrate<Traversal>(
-                        space, *Inner::template operators<kernels::Outputs<true, true>>(), data,
-                        by_powers(safe), far, measures, near_field, held_->tolerance(), safe));
+        held_->find(
+            bodies,
+            tolerance::calibrate<Traversal>(
+                space, *solver_.template operators<kernels::Outputs<true, true>>(tree.cube), data,
+                by_powers(safe), far, measures, near_field, held_->tolerance(), safe));
       });
     tolerance::Calibrated const& found = held_->now();
     engine::stage(space, report, "lists", [&] {
@@ -162,9 +163,9 @@ class CalibratedSolver {
   tree::CellMeasures<ExecutionSpace> measure(ExecutionSpace const& space, Data& data,
                                              Array<Real, ExecutionSpace> multipoles,
                                              double known_scale) {
-    const auto measures =
-        engine::measures_by_powers<Traversal>(space, Inner::powers_of(), data, kernel(), options_,
-                                              solver_.far_field(), multipoles, known_scale);
+    const auto measures = engine::measures_by_powers<Traversal>(
+        space, solver_.powers_of(data.tree.cube), data, kernel(), options_, solver_.far_field(),
+        multipoles, known_scale);
     if (single && data.tree.charges.both_signs && known_scale == 0)
       tolerance::check_reached(
           held_->tolerance(),
