@@ -1,0 +1,193 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// The core of a solver: everything but its expansions, which it knows as a few facts and as a function that makes a
+// FarField. Compiled once for all orders and translations.
+#pragma once
+
+#include <memory>
+#include <utility>
+
+#include "../detail/host_thread.hpp"
+#include "build.hpp"
+#include "checks.hpp"
+#include "completed_options.hpp"
+#include "evaluation.hpp"
+#include "evaluation_clock.hpp"
+#include "measures_by_powers.hpp"
+
+namespace fmm::engine {
+
+/// Makes the operators of one expansion, for results that are a kernels::Wanted.
+template <class Space, class Precision, class Want>
+using MakeFarField = std::unique_ptr<FarField<Space, Precision, Want> const> (*)();
+
+/// What a core is to know of the expansions.
+template <class Space, class Precision>
+struct ExpansionFacts {
+  int order;
+  bool has_p2l;                                  ///< whether lists may have P2L
+  PowersOf<Space, real_t<Precision>> powers_of;  ///< nullptr unless the criterion uses powers
+};
+
+/// Throws for what this plan's lists were not made for; see SolverCore::check.
+template <class Space>
+FMM_NOINLINE void check_lists_of_plan(PlanFacts const& facts, InteractionLists<Space> const& lists,
+                                      FarFieldRule far, bool has_lower_orders, Cube const& cube) {
+  if (has_lower_orders) check_order(facts.order, far.order);
+  refuse_entries("p2l", far.has_p2l ? 0 : std::int64_t(lists.p2l.entries.extent(0)));
+  check_near_field(facts.far_from, far.from, cube);
+}
+
+/// Options, kernel, plans' memory and the steps of a build and an evaluation. A core keeps the memory of plans that are
+/// no longer used for the next build.
+///
+/// Kernel, Precision, Space   as of Solver
+/// Traversal                  DirectSum, or that of a Treecode or an Fmm
+template <class Kernel, class Traversal, class Precision, class Space>
+class SolverCore {
+  using Real = real_t<Precision>;
+  using Shape = Tuning<Space, Real>;
+  static constexpr bool is_direct = std::is_same_v<Traversal, DirectSum>;
+  static constexpr bool uses_charges = traits_v<Traversal>.uses_charges;
+  static constexpr bool uses_powers = traits_v<Traversal>.uses_powers;
+
+ public:
+  using Data = PlanData<Space, Precision>;
+  using Facts = ExpansionFacts<Space, Precision>;
+
+  /// Validates `options` and fills in the defaults. Throws InvalidArgument.
+  SolverCore(Options const& options, Kernel kernel, Facts const& expansions)
+      : kernel_(kernel), expansions_(expansions) {
+    constexpr bool takes_options = requires { kernel.with(options); };
+    constexpr KernelTraits traits{takes_options, HasFarFrom<Kernel>};
+    check_one_part(options, two_part_v<Precision> && !is_direct);
+    const int leaf_capacity = uses_powers ? Shape::leaf_capacity_by_power(expansions.order)
+                                          : Shape::leaf_capacity(expansions.order);
+    options_ = completed<Traversal>(options, traits, leaf_capacity);
+    if constexpr (takes_options) kernel_ = kernel.with(options);
+  }
+
+  Options const& options() const { return options_; }
+  Kernel const& kernel() const { return kernel_; }
+  int order() const { return expansions_.order; }
+  PowersOf<Space, Real> powers_of() const { return expansions_.powers_of; }
+  /// What lists are to know of the expansions.
+  FarFieldRule far_field() const {
+    return {expansions_.order, far_from(kernel_, options_), expansions_.has_p2l};
+  }
+  /// Bytes that plans hold in the execution space's memory.
+  std::size_t memory_bytes() const { return pool_.bytes(); }
+
+  /// Solver::build, of Inputs whose types were checked.
+  template <class Sources, class Charges, class LastField>
+  std::shared_ptr<Data> build(Space const& space, Inputs<Sources, Charges, LastField> const& inputs,
+                              Report* report, BuildChoices const* choices = nullptr) {
+    const HostThread<Space> thread(space);
+    return make_plan<Traversal>(space, pool_, options_, far_field(), profile_of(kernel_), inputs,
+                                report, choices);
+  }
+  /// Solver::choose.
+  template <class Positions>
+  BuildChoices choose(Space const& space, Positions const& positions) const {
+    const std::int64_t n = checked_size("positions", positions);
+    if (n == 0) return {};
+    const typename Positions::const_type constant = positions;
+    return choose_build<Traversal, Space, Real>(space, bounding_box(space, constant), n, options_,
+                                                far_field());
+  }
+
+  /// Throws InvalidArgument unless these arrays have the plan's size, and the plan's lists serve this solver.
+  template <class Charges, class Potential, class Field>
+  void check(Data const& plan, Charges const& charges, Potential const& potential,
+             Field const& field) const {
+    check_view<Space, Charges, 1>();
+    check_result<Space, Potential, 1>();
+    check_result<Space, Field, 2>();
+    static_assert(!std::is_same_v<Potential, None> || !std::is_same_v<Field, None>,
+                  "fmm: at least one of potential and field must be wanted");
+    const std::int64_t n = plan.tree.size;
+    check_extents("charges", charges, n);
+    check_extents("potential", potential, n);
+    check_extents("field", field, n);
+    if (n > 0) check_lists(plan);
+  }
+  /// The lists of a criterion that uses charges, once the plan has these and, if it uses powers, `multipoles`.
+  void list(Space const& space, Data& data, Array<Real, Space> multipoles, Report* report) {
+    if constexpr (uses_powers) {
+      stage(space, report, "lists", [&] {
+        const auto measures = measures_by_powers<Traversal>(space, powers_of(), data, kernel_,
+                                                            options_, far_field(), multipoles);
+        data.lists = build_dual_lists<Traversal>(space, data.memory, data.tree, options_,
+                                                 far_field(), measures);
+      });
+      if (report) add_list_work(*report, data.lists);
+    } else {
+      data.lists =
+          lists_stage<Traversal>(space, data.memory, data.tree, options_, far_field(), report);
+    }
+  }
+
+  /// Solver::evaluate on a tree; without the plan's lists where the criterion uses charges.
+  template <class Charges, class Potential, class Field>
+  void evaluate(Space const& space, Data& data,
+                MakeFarField<Space, Precision, WantedOf<Potential, Field>> operators,
+                Charges const& charges, Potential const& potential, Field const& field,
+                Report* report) {
+    evaluate_listed(space, data, operators, charges, potential, field, report, options_,
+                    [&](Array<Real, Space> multipoles) { list(space, data, multipoles, report); });
+  }
+  /// The same with lists that `list(multipoles)` makes, and near fields by these options.
+  template <class Charges, class Potential, class Field, class List>
+  void evaluate_listed(Space const& space, Data& data,
+                       MakeFarField<Space, Precision, WantedOf<Potential, Field>> operators,
+                       Charges const& charges, Potential const& potential, Field const& field,
+                       Report* report, Options const& near_options, List const& list) {
+    const HostThread<Space> thread(space);
+    check(data, charges, potential, field);
+    if (data.tree.size == 0) return;
+    const EvaluationClock clock(space, report);
+    Evaluation<Space, Precision, WantedOf<Potential, Field>> steps(space, operators(), data,
+                                                                   profile_of(kernel_), report);
+    steps.template take_charges<Potential, Field>(charges);
+    steps.upward(uses_charges);
+    if constexpr (uses_charges) list(steps.multipoles());
+    steps.interact();
+    steps.downward();
+    steps.near_field(kernel_, near_options);
+    steps.give_results(potential, field);
+    clock.stop(data.tree.size, potential, field, memory_bytes());
+  }
+
+  /// Solver::evaluate by all pairs: the sums of all bodies, or of a sample.
+  template <class Charges, class Potential, class Field>
+  void evaluate_pairs(Space const& space, Data& data, Charges const& charges,
+                      Potential const& potential, Field const& field, Report* report,
+                      TileSample<Space> const* sample) {
+    const HostThread<Space> thread(space);
+    check(data, charges, potential, field);
+    if (data.tree.size == 0) return;
+    const EvaluationClock clock(space, report);
+    evaluate_all_pairs<WantedOf<Potential, Field>>(space, data, kernel_, charges, potential, field,
+                                                   sample, report);
+    clock.stop(data.tree.size, potential, field, memory_bytes());
+  }
+
+ private:
+  void check_lists(Data const& plan) const {
+    check_traversal(plan.facts.traversal, &traversal_mark<Traversal>);
+    if constexpr (!uses_charges && !is_direct)
+      check_lists_of_plan(plan.facts, plan.lists, far_field(), has_lower_orders(), plan.tree.cube);
+  }
+  static constexpr bool has_lower_orders() {
+    if constexpr (is_dual_v<Traversal>)
+      return has_lower_orders_v<typename Traversal::criterion>;
+    else
+      return false;
+  }
+
+  Options options_;
+  Kernel kernel_;
+  Facts expansions_;
+  PlanPool<Space, Precision> pool_;
+};
+
+}  // namespace fmm::engine
