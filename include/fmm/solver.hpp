@@ -100,11 +100,12 @@ class Solver {
   template <class Charges, class Potential, class Field>
   void evaluate(ExecutionSpace const& space, plan_type& plan, Charges const& charges,
                 Potential const& potential, Field const& field, Report* report = nullptr) {
+    const engine::EvaluationEnds ends{charges, potential, field};
     if constexpr (is_direct)
-      core_.evaluate_pairs(space, plan.data(), charges, potential, field, report, nullptr);
+      core_.evaluate_pairs(space, plan.data(), ends, report, nullptr);
     else
-      core_.evaluate(space, plan.data(), &operators<engine::WantedOf<Potential, Field>>, charges,
-                     potential, field, report);
+      core_.evaluate(space, plan.data(), &operators<engine::WantedOf<Potential, Field>>, ends,
+                     report);
   }
 
   /// With DirectSum: the sums of about `samples` bodies over all others, to tell the time and the error of
@@ -122,7 +123,8 @@ class Solver {
       auto const& tree = plan.data().tree;
       const tree::TileSample<ExecutionSpace> sample(space, tree.octree.tiles, tree.permutation,
                                                     samples);
-      core_.evaluate_pairs(space, plan.data(), charges, potential, field, report, &sample);
+      core_.evaluate_pairs(space, plan.data(), engine::EvaluationEnds{charges, potential, field},
+                           report, &sample);
       return sample.bodies;
     }
 
@@ -159,7 +161,7 @@ class Solver {
   template <class Charges, class Potential, class Field>
   void check(plan_type const& plan, Charges const& charges, Potential const& potential,
              Field const& field) const {
-    core_.check(plan.data(), charges, potential, field);
+    core_.check(plan.data(), engine::EvaluationEnds{charges, potential, field});
   }
   /// An evaluation with a plan of one body or more that is as `check` wants it.
   template <class Want>

@@ -10,8 +10,7 @@
 #include "build.hpp"
 #include "checks.hpp"
 #include "completed_options.hpp"
-#include "evaluation.hpp"
-#include "evaluation_clock.hpp"
+#include "evaluation_ends.hpp"
 #include "measures_by_powers.hpp"
 
 namespace fmm::engine {
@@ -57,13 +56,11 @@ class SolverCore {
   /// Validates `options` and fills in the defaults. Throws InvalidArgument.
   SolverCore(Options const& options, Kernel kernel, Facts const& expansions)
       : kernel_(kernel), expansions_(expansions) {
-    constexpr bool takes_options = requires { kernel.with(options); };
-    constexpr KernelTraits traits{takes_options, HasFarFrom<Kernel>};
     check_one_part(options, two_part_v<Precision> && !is_direct);
     const int leaf_capacity = uses_powers ? Shape::leaf_capacity_by_power(expansions.order)
                                           : Shape::leaf_capacity(expansions.order);
-    options_ = completed<Traversal>(options, traits, leaf_capacity);
-    if constexpr (takes_options) kernel_ = kernel.with(options);
+    options_ = completed<Traversal>(options, traits_of_kernel(kernel), leaf_capacity);
+    if constexpr (requires { kernel.with(options); }) kernel_ = kernel.with(options);
   }
 
   Options const& options() const { return options_; }
@@ -95,19 +92,11 @@ class SolverCore {
                                                 far_field());
   }
 
-  /// Throws InvalidArgument unless these arrays have the plan's size, and the plan's lists serve this solver.
-  template <class Charges, class Potential, class Field>
-  void check(Data const& plan, Charges const& charges, Potential const& potential,
-             Field const& field) const {
-    check_view<Space, Charges, 1>();
-    check_result<Space, Potential, 1>();
-    check_result<Space, Field, 2>();
-    static_assert(!std::is_same_v<Potential, None> || !std::is_same_v<Field, None>,
-                  "fmm: at least one of potential and field must be wanted");
+  /// Throws InvalidArgument unless the arrays at the ends have the plan's size, and the plan's lists serve this solver.
+  template <class Ends>
+  void check(Data const& plan, Ends const& ends) const {
     const std::int64_t n = plan.tree.size;
-    check_extents("charges", charges, n);
-    check_extents("potential", potential, n);
-    check_extents("field", field, n);
+    ends.template check<Space>(n);
     if (n > 0) check_lists(plan);
   }
   /// The lists of a criterion that uses charges, once the plan has these and, if it uses powers, `multipoles`.
@@ -126,49 +115,47 @@ class SolverCore {
     }
   }
 
-  /// Solver::evaluate on a tree; without the plan's lists where the criterion uses charges.
-  template <class Charges, class Potential, class Field>
+  /// Solver::evaluate on a tree. `ends` are EvaluationEnds or have the same functions.
+  template <class Ends>
   void evaluate(Space const& space, Data& data,
-                MakeFarField<Space, Precision, WantedOf<Potential, Field>> operators,
-                Charges const& charges, Potential const& potential, Field const& field,
+                MakeFarField<Space, Precision, typename Ends::Want> operators, Ends const& ends,
                 Report* report) {
-    evaluate_listed(space, data, operators, charges, potential, field, report, options_,
+    evaluate_listed(space, data, operators, ends, report, options_,
                     [&](Array<Real, Space> multipoles) { list(space, data, multipoles, report); });
   }
-  /// The same with lists that `list(multipoles)` makes, and near fields by these options.
-  template <class Charges, class Potential, class Field, class List>
+  /// The same with near fields by these options, and, where the criterion uses charges, lists that `list(multipoles)`
+  /// makes.
+  template <class Ends, class List>
   void evaluate_listed(Space const& space, Data& data,
-                       MakeFarField<Space, Precision, WantedOf<Potential, Field>> operators,
-                       Charges const& charges, Potential const& potential, Field const& field,
-                       Report* report, Options const& near_options, List const& list) {
+                       MakeFarField<Space, Precision, typename Ends::Want> operators,
+                       Ends const& ends, Report* report, Options const& near_options,
+                       List const& list) {
     const HostThread<Space> thread(space);
-    check(data, charges, potential, field);
+    check(data, ends);
     if (data.tree.size == 0) return;
     const EvaluationClock clock(space, report);
-    Evaluation<Space, Precision, WantedOf<Potential, Field>> steps(space, operators(), data,
-                                                                   profile_of(kernel_), report);
-    steps.template take_charges<Potential, Field>(charges);
+    Evaluation<Space, Precision, typename Ends::Want> steps(space, operators(), data,
+                                                            profile_of(kernel_), report);
+    ends.take(steps);
     steps.upward(uses_charges);
     if constexpr (uses_charges) list(steps.multipoles());
     steps.interact();
     steps.downward();
     steps.near_field(kernel_, near_options);
-    steps.give_results(potential, field);
-    clock.stop(data.tree.size, potential, field, memory_bytes());
+    ends.give(steps);
+    ends.stop(clock, data.tree.size, memory_bytes());
   }
 
   /// Solver::evaluate by all pairs: the sums of all bodies, or of a sample.
-  template <class Charges, class Potential, class Field>
-  void evaluate_pairs(Space const& space, Data& data, Charges const& charges,
-                      Potential const& potential, Field const& field, Report* report,
+  template <class Ends>
+  void evaluate_pairs(Space const& space, Data& data, Ends const& ends, Report* report,
                       TileSample<Space> const* sample) {
     const HostThread<Space> thread(space);
-    check(data, charges, potential, field);
+    check(data, ends);
     if (data.tree.size == 0) return;
     const EvaluationClock clock(space, report);
-    evaluate_all_pairs<WantedOf<Potential, Field>>(space, data, kernel_, charges, potential, field,
-                                                   sample, report);
-    clock.stop(data.tree.size, potential, field, memory_bytes());
+    ends.all_pairs(space, data, kernel_, sample, report);
+    ends.stop(clock, data.tree.size, memory_bytes());
   }
 
  private:

@@ -44,7 +44,7 @@ class CalibratedCore {
   /// As CalibratedSolver's.
   CalibratedCore(Options const& options, Kernel kernel, Order const& order)
       : solver_(options.tolerance ? safe_options(options, *options.tolerance, order.facts.order,
-                                                 single, HasFarFrom<Kernel>)
+                                                 single, traits_of_kernel(kernel).has_far_from)
                                   : options,
                 kernel, order.facts),
         options_(solver_.options()),
@@ -66,14 +66,13 @@ class CalibratedCore {
     return solver_.build(space, inputs, report);
   }
 
-  /// `operators` are of the same order.
-  template <class Charges, class Potential, class Field>
+  /// `operators` are of the same order, and `ends` as in SolverCore.
+  template <class Ends>
   void evaluate(Space const& space, Data& plan,
-                MakeFarField<Space, Precision, WantedOf<Potential, Field>> operators,
-                Charges const& charges, Potential const& potential, Field const& field,
+                MakeFarField<Space, Precision, typename Ends::Want> operators, Ends const& ends,
                 Report* report) {
     solver_.evaluate_listed(
-        space, plan, operators, charges, potential, field, report, options_,
+        space, plan, operators, ends, report, options_,
         [&](Array<Real, Space> multipoles) { list(space, plan, multipoles, report); });
   }
 

@@ -61,8 +61,8 @@ class CalibratedSolver {
   void evaluate(ExecutionSpace const& space, plan_type& plan, Charges const& charges,
                 Potential const& potential, Field const& field, Report* report = nullptr) {
     core_.evaluate(space, plan.data(),
-                   &OfOrder::template operators<engine::WantedOf<Potential, Field>>, charges,
-                   potential, field, report);
+                   &OfOrder::template operators<engine::WantedOf<Potential, Field>>,
+                   engine::EvaluationEnds{charges, potential, field}, report);
   }
 
  private:

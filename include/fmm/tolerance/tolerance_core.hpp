@@ -13,18 +13,9 @@
 #include "autotuner.hpp"
 #include "calibrated_core.hpp"
 #include "known_field.hpp"
+#include "tuned.hpp"
 
-namespace fmm {
-
-/// What ToleranceSolver::tune found.
-struct Tuned {
-  bool held;       ///< whether any setting was found; if not, the solver is as it was
-  double error;    ///< relative L2 error of the field with it, its square three standard errors up
-  double seconds;  ///< of a build and an evaluation with it
-  int trials;      ///< settings that were tried
-};
-
-namespace tolerance {
+namespace fmm::tolerance {
 
 /// Kernel, Space   as of ToleranceSolver
 /// Precision       Mixed or double
@@ -74,17 +65,13 @@ class ToleranceCore {
     is_for_charges_ = true;  // plans of another order could no longer be evaluated
     return plan;
   }
-  /// `operators` are of this order().
-  template <class Charges, class Potential, class Field>
+  /// `operators` are of this order(), and `ends` as in SolverCore.
+  template <class Ends>
   void evaluate(Space const& space, Data& plan,
-                MakeFarField<Space, Precision, WantedOf<Potential, Field>> operators,
-                Charges const& charges, Potential const& potential, Field const& field,
+                MakeFarField<Space, Precision, typename Ends::Want> operators, Ends const& ends,
                 Report* report) {
-    std::visit(
-        [&](auto& solver) {
-          solver.evaluate(space, plan, operators, charges, potential, field, report);
-        },
-        solver_);
+    std::visit([&](auto& solver) { solver.evaluate(space, plan, operators, ends, report); },
+               solver_);
   }
 
   template <class Sources, class Charges>
@@ -108,8 +95,8 @@ class ToleranceCore {
         auto plan = build_by(solver, space, inputs, nullptr);
         std::visit(
             [&](auto& one) {
-              one.evaluate(space, *plan, order.far_field, charges, results.potential, results.field,
-                           nullptr);
+              one.evaluate(space, *plan, order.far_field,
+                           EvaluationEnds{charges, results.potential, results.field}, nullptr);
             },
             solver);
         space.fence();
@@ -155,11 +142,12 @@ class ToleranceCore {
     if (are_few(inputs.sources.extent(0), is_host_space_v<Space>))
       return direct_field(space, kernel(), inputs.sources, inputs.charges, results.field);
     SolverCore<Kernel, DualTree<MultipolePowerCriterion>, double, Space> solver(
-        known_field_options(options_, tolerance_, highest.facts.order, HasFarFrom<Kernel>), kernel_,
-        highest.facts);
+        known_field_options(options_, tolerance_, highest.facts.order,
+                            traits_of_kernel(kernel_).has_far_from),
+        kernel_, highest.facts);
     auto plan = solver.build(space, inputs, nullptr);
-    solver.evaluate(space, *plan, highest.far_field, inputs.charges, results.potential,
-                    results.field, nullptr);
+    solver.evaluate(space, *plan, highest.far_field,
+                    EvaluationEnds{inputs.charges, results.potential, results.field}, nullptr);
     space.fence();  // the solver's memory goes now
   }
 
@@ -194,14 +182,16 @@ class ToleranceCore {
 
   OneOrder with(Setting const& setting) const {
     Options options = with_setting(options_, setting);
-    if (HasFarFrom<Kernel> && !options.softening_error)
+    if (traits_of_kernel(kernel_).has_far_from && !options.softening_error)
       options.softening_error = constants.softening_error * tolerance_;
     return make(index_of(setting.order), setting.by_power, options);
   }
   /// The solver of one of the orders, by MultipolePowerCriterion or else RadiusCriterion.
   OneOrder make(int index, bool by_power, Options const& options) const {
     if (by_power) return OneOrder(std::in_place_type<ByPowers>, options, kernel_, orders_[index]);
-    return OneOrder(std::in_place_type<ByRadii>, options, kernel_, orders_[index].facts);
+    auto facts = orders_[index].facts;
+    facts.has_p2l = false;  // RadiusCriterion knows M2L only
+    return OneOrder(std::in_place_type<ByRadii>, options, kernel_, facts);
   }
 
   double tolerance_;
@@ -212,5 +202,4 @@ class ToleranceCore {
   bool is_for_charges_ = false;  ///< whether its order was chosen for charges that were there
 };
 
-}  // namespace tolerance
-}  // namespace fmm
+}  // namespace fmm::tolerance

@@ -78,8 +78,8 @@ class ToleranceSolver<Kernel, Orders<Order...>, Precision, ExecutionSpace> {
   template <class Charges, class Potential, class Field>
   void evaluate(ExecutionSpace const& space, plan_type& plan, Charges const& charges,
                 Potential const& potential, Field const& field, Report* report = nullptr) {
-    core_.evaluate(space, plan.data(), operators<engine::WantedOf<Potential, Field>>(), charges,
-                   potential, field, report);
+    core_.evaluate(space, plan.data(), operators<engine::WantedOf<Potential, Field>>(),
+                   engine::EvaluationEnds{charges, potential, field}, report);
   }
 
   /// Tries orders, leaf capacities (unless the options say), MultipolePowerCriterion with larger

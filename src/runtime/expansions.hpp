@@ -1,0 +1,55 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// The expansions of one order as values: what is compiled for an order, and for it alone (expansions.cpp.in).
+#pragma once
+
+#include <fmm/fmm.hpp>
+
+namespace fmm::runtime {
+
+using Potential = kernels::Wanted<true, false>;
+using Field = kernels::Wanted<false, true>;
+using Both = kernels::Wanted<true, true>;
+
+/// Functions that make the operators, by what is wanted of an evaluation.
+template <class Space, class Precision>
+struct MakeOperators {
+  engine::MakeFarField<Space, Precision, Potential> potential = nullptr;
+  engine::MakeFarField<Space, Precision, Field> field = nullptr;
+  engine::MakeFarField<Space, Precision, Both> both = nullptr;
+
+  template <class Want>
+  engine::MakeFarField<Space, Precision, Want> get() const {
+    if constexpr (std::is_same_v<Want, Both>)
+      return both;
+    else if constexpr (Want::potential)
+      return potential;
+    else
+      return field;
+  }
+};
+
+template <class Space, class Precision>
+struct Expansions {
+  engine::ExpansionFacts<Space, Precision> facts;  ///< of an Fmm, with powers
+  MakeOperators<Space, Precision> fmm, treecode;
+
+  /// What lists of a treecode, and those by radii, are to know.
+  engine::ExpansionFacts<Space, Precision> without_p2l() const {
+    return {facts.order, false, nullptr};
+  }
+};
+
+template <int Order, class Space, class Precision>
+Expansions<Space, Precision> expansions_of_order();
+
+template <class Space, class Precision, int... Order>
+std::vector<Expansions<Space, Precision>> expansions_of(std::integer_sequence<int, Order...>) {
+  return {expansions_of_order<Order, Space, Precision>()...};
+}
+/// Of all orders that are compiled in, ascending.
+template <class Space, class Precision>
+std::vector<Expansions<Space, Precision>> all_expansions() {
+  return expansions_of<Space, Precision>(std::integer_sequence<int, FMM_RUNTIME_ORDERS>());
+}
+
+}  // namespace fmm::runtime
