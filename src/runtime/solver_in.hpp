@@ -154,7 +154,7 @@ class SolverIn final : public AnySolver::Implementation {
   Cores make(Policies const& asked, Options const& options) {
     if constexpr (has_tolerance)
       if (options.tolerance && asked.method == Method::fmm)
-        return Cores(std::in_place_type<ByTolerance>, options, kernel_, orders_for(asked.order));
+        return Cores(std::in_place_type<ByTolerance>, options, kernel_, orders_for(asked));
     if (asked.method == Method::direct)
       return Cores(std::in_place_type<Direct>, options, kernel_,
                    engine::ExpansionFacts<Space, Precision>{0, false, nullptr});
@@ -170,18 +170,23 @@ class SolverIn final : public AnySolver::Implementation {
     return *std::find_if(expansions_.begin(), expansions_.end(),
                          [&](All const& one) { return one.facts.order == order; });
   }
-  /// What a tolerance is held with: this one, or those that ToleranceSolver has by default.
-  std::vector<tolerance::OrderOfMany<Space, Precision>> orders_for(std::optional<int> order) {
+  /// What a tolerance is held with.
+  std::vector<tolerance::OrderOfMany<Space, Precision>> orders_for(Policies const& asked) {
+    auto const& given = asked.orders_to_choose_from;
+    const auto is_wanted = [&](int order) {
+      if (asked.order) return order == *asked.order;
+      if (given.empty()) return is_one_of(order, DefaultOrders());
+      return std::find(given.begin(), given.end(), order) != given.end();
+    };
     std::vector<tolerance::OrderOfMany<Space, Precision>> chosen;
     for (All const& one : expansions_)
-      if (order ? one.facts.order == *order : is_one_of(one.facts.order, DefaultOrders())) {
+      if (is_wanted(one.facts.order)) {
         chosen.push_back({one.facts, one.fmm.both});
         highest_ = one.facts.order;
       }
     if (chosen.empty())
-      throw InvalidArgument("order", "none",
-                            "one of runtime::orders(): of those that a tolerance "
-                            "has by default there is none");
+      throw InvalidArgument("orders_to_choose_from", "none that is compiled in",
+                            "some of runtime::orders()");
     return chosen;
   }
 

@@ -37,9 +37,12 @@ struct Policies {
   Method method = Method::fmm;
   Criterion criterion = Criterion::radius;
 
-  /// Of the expansions, one of `orders()`. Not set: with Options::tolerance it is found among those that
-  /// fmm::ToleranceSolver has by default; with Method::direct it means nothing; else it has to be set.
+  /// Of the expansions, one of `orders()`. Not set: with Options::tolerance it is found; with Method::direct it
+  /// means nothing; else it has to be set.
   std::optional<int> order = {};
+
+  /// With Options::tolerance and no order: those to choose from that are compiled in. None: fmm::ToleranceSolver's.
+  std::vector<int> orders_to_choose_from = {};
 
   /// With Options::tolerance, single means mixed.
   Precision precision = Precision::mixed;
