@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // Gravity of a million bodies in a unit cube, to about 1e-4, with the default execution space.
-#include <Kokkos_Random.hpp>
 #include <fmm/fmm.hpp>
 #include <iostream>
 
@@ -9,9 +8,13 @@ int main(int argc, char** argv) {
   const int n = 1'000'000;
   Kokkos::View<double* [3]> positions("positions", n);
   Kokkos::View<double*> masses("masses", n);
-  Kokkos::Random_XorShift64_Pool<> random(1);
-  Kokkos::fill_random(positions, random, 1.0);
-  Kokkos::deep_copy(masses, 1.0 / n);
+  // spread evenly, by Roberts's sequence
+  const auto place = KOKKOS_LAMBDA(int i) {
+    const double step[] = {0.819172513396, 0.671043606704, 0.549700477902};
+    for (int d = 0; d < 3; ++d) positions(i, d) = step[d] * i - std::floor(step[d] * i);
+    masses(i) = 1.0 / n;
+  };
+  Kokkos::parallel_for(n, place);
 
   Kokkos::View<float*> potential("potential", n);
   Kokkos::View<float* [3]> acceleration("acceleration", n);

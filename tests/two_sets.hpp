@@ -23,7 +23,7 @@ Results exerted(Solver const& solver, typename Solver::plan_type& targets,
                 typename Solver::plan_type& sources, Shift shift, Charges const& charges,
                 fmm::Report* report = nullptr) {
   using Space = typename Solver::execution_space;
-  using Want = fmm::kernels::Wanted<true, true>;
+  using Want = fmm::kernels::Outputs<true, true>;
   const Space space;
   auto &to = targets.data(), &from = sources.data();
   const auto lists = fmm::engine::build_lists_of_two<Traversal>(

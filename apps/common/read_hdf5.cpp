@@ -263,15 +263,14 @@ class SnapshotReader {
   void note_what_is_left_out() {
     const double box = largest("Header", "BoxSize");
     if (box > 0 && !is_zero("RuntimePars", "PeriodicBoundariesOn"))
-      bodies_.notes.push_back("the snapshot has a box (BoxSize " + fmm::detail::to_text(box) +
+      bodies_.notes.push_back("the snapshot has a box (BoxSize " + fmm::to_text(box) +
                               "), and sums are those of open space, without periodic images");
     const double redshift = largest("Header", "Redshift"), time = largest("Header", "Time");
     const bool by_time =
         largest("Header", "Omega0") > 0 && std::abs(time * (1 + redshift) - 1) < 1e-6;
     if (by_time || largest("Parameters", "ComovingIntegrationOn") > 0 ||
         largest("Cosmology", "Cosmological run") > 0)
-      bodies_.notes.push_back("the snapshot is comoving (redshift " +
-                              fmm::detail::to_text(redshift) +
+      bodies_.notes.push_back("the snapshot is comoving (redshift " + fmm::to_text(redshift) +
                               "), and its coordinates are taken as they are");
   }
 

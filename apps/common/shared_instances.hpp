@@ -49,21 +49,23 @@
 #define FORCES_SHARED_CHARGES(prefix, Space, Precision, Data)                                    \
   prefix template void fmm::engine::take_charges(                                                \
       Space const&, double, decltype(forces::BodiesOn<Space, Data>::charges)::const_type const&, \
-      fmm::Array<fmm::BodyIndex, Space>, fmm::Array<fmm::Body<fmm::real_t<Precision>>, Space>,   \
-      fmm::Array<fmm::Sums<fmm::sum_t<Precision>>, Space>);
+      fmm::Array<fmm::BodyIndex, Space>,                                                         \
+      fmm::kernels::SourceTerms<Space, fmm::real_t<Precision>> const&,                           \
+      fmm::Array<fmm::Sums<fmm::sum_t<Precision>>, Space>, int);
 
 #define FORCES_SHARED_RESULTS(prefix, Space, Sum, Data)                                           \
-  prefix template void fmm::engine::give_results(                                                 \
+  prefix template void fmm::engine::give_results<fmm::kernels::Outputs<true, true>>(              \
       Space const&, fmm::Array<fmm::Sums<Sum>, Space>, fmm::Array<fmm::BodyIndex, Space>, double, \
       double, forces::Column<Space, Data> const&, forces::Table3<Space, Data> const&);
 
 #define FORCES_SHARED_NEAR_FIELD(prefix, Space, Precision, Kernel)                             \
-  prefix template void fmm::kernels::p2p<fmm::kernels::Wanted<true, true>, Precision>(         \
+  prefix template void fmm::kernels::p2p<fmm::kernels::Outputs<true, true>, Precision>(        \
       Space const&, Kernel const&, fmm::Array<fmm::Cell, Space>, fmm::Array<fmm::Tile, Space>, \
       fmm::Csr<Space>, fmm::Array<fmm::Body<fmm::real_t<Precision>>, Space>,                   \
       fmm::Array<fmm::Body<fmm::real_t<Precision>>, Space>,                                    \
       fmm::Array<fmm::Sums<fmm::sum_t<Precision>>, Space>,                                     \
-      fmm::kernels::SplitRows<Space, fmm::sum_t<Precision>>, double);
+      fmm::kernels::SplitRows<Space, fmm::sum_t<Precision>>, double,                           \
+      fmm::Array<fmm::real_t<Precision>, Space>);
 
 #define FORCES_SHARED_DATA(prefix, Space, Precision, Data)                                 \
   FORCES_SHARED_BUILD(prefix, Space, Precision, Data, fmm::DirectSum)                      \

@@ -39,7 +39,7 @@ class Array {
 
 /// Elements begin .. begin + count - 1 of memory that somebody else owns.
 template <class T, class Space>
-Array<T, Space> part(Array<T, Space> const& array, std::int64_t begin, std::int64_t count) {
+Array<T, Space> subarray(Array<T, Space> const& array, std::int64_t begin, std::int64_t count) {
   return Array<T, Space>(array.data() + begin, std::size_t(count));
 }
 

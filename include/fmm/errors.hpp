@@ -18,15 +18,6 @@
 
 namespace fmm {
 
-namespace detail {
-
-/// Pieces of text, one after the other.
-FMM_NOINLINE inline std::string joined(std::initializer_list<std::string_view> pieces) {
-  std::string text;
-  for (const std::string_view piece : pieces) text.append(piece.data(), piece.size());
-  return text;
-}
-
 /// `value` as text: 17 significant digits for floating point, so that nothing is hidden by rounding.
 FMM_NOINLINE inline std::string to_text(double value) {
   char text[32];
@@ -39,6 +30,15 @@ FMM_NOINLINE inline std::string to_text(long long value) {
 FMM_NOINLINE inline std::string to_text(unsigned long long value) {
   char text[32];
   return {text, std::size_t(std::snprintf(text, sizeof text, "%llu", value))};
+}
+
+namespace detail {
+
+/// Pieces of text, one after the other.
+FMM_NOINLINE inline std::string joined(std::initializer_list<std::string_view> pieces) {
+  std::string text;
+  for (const std::string_view piece : pieces) text.append(piece.data(), piece.size());
+  return text;
 }
 
 template <class Number>
@@ -94,7 +94,7 @@ class FMM_VISIBLE OutOfMemory : public std::runtime_error {
  public:
   FMM_NOINLINE OutOfMemory(std::string const& label, std::size_t bytes)
       : std::runtime_error(detail::joined({"out of memory: could not allocate ",
-                                           detail::to_text(static_cast<unsigned long long>(bytes)),
+                                           to_text(static_cast<unsigned long long>(bytes)),
                                            " bytes for ", label})),
         bytes_(bytes) {}
 

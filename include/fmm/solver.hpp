@@ -104,7 +104,7 @@ class Solver {
     if constexpr (is_direct)
       core_.evaluate_pairs(space, plan.data(), ends, report, nullptr);
     else
-      core_.evaluate(space, plan.data(), &operators<engine::WantedOf<Potential, Field>>, ends,
+      core_.evaluate(space, plan.data(), &operators<engine::OutputsOf<Potential, Field>>, ends,
                      report);
   }
 
@@ -130,13 +130,13 @@ class Solver {
 
   // ---- for callers that compose an evaluation's steps themselves
 
-  /// The far field's operators, for results that are a kernels::Wanted, of sources at a shift (cells/sets.hpp).
-  template <class Want, class Shift = OneSet>
-  static std::unique_ptr<engine::FarField<ExecutionSpace, Precision, Want, Shift> const>
+  /// The far field's operators, for outputs and terms of kernels/terms.hpp, of sources at a shift (cells/sets.hpp).
+  template <class Out, class Shift = OneSet, class Terms = kernels::Charges<>>
+  static std::unique_ptr<engine::FarField<ExecutionSpace, Precision, Out, Shift, Terms> const>
   operators() {
     using Scheme = engine::m2l_scheme_t<Method>;
     return std::make_unique<
-        engine::FarFieldOf<Expansion, Scheme, ExecutionSpace, Precision, Want, Shift>>();
+        engine::FarFieldOf<Expansion, Scheme, ExecutionSpace, Precision, Out, Shift, Terms>>();
   }
   /// What a build of these positions chooses. Waits for a reduction.
   template <class Positions>
@@ -164,11 +164,11 @@ class Solver {
     core_.check(plan.data(), engine::EvaluationEnds{charges, potential, field});
   }
   /// An evaluation with a plan of one body or more that is as `check` wants it.
-  template <class Want>
-  engine::Evaluation<ExecutionSpace, Precision, Want> evaluation(ExecutionSpace const& space,
-                                                                 plan_type& plan,
-                                                                 Report* report) const {
-    return {space, operators<Want>(), plan.data(), kernels::profile_of(kernel()), report};
+  template <class Out, class Terms = kernels::Charges<>>
+  engine::Evaluation<ExecutionSpace, Precision, Out, OneSet, Terms> evaluation(
+      ExecutionSpace const& space, plan_type& plan, Report* report) const {
+    return {space, operators<Out, OneSet, Terms>(), plan.data(), kernels::profile_of(kernel()),
+            report};
   }
   /// The lists of a criterion that uses charges, once the plan has these and, if it uses powers, `multipoles`.
   void list(ExecutionSpace const& space, Data& data, Array<Real, ExecutionSpace> multipoles,

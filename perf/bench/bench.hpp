@@ -28,7 +28,7 @@ using Space = Kokkos::BENCH_SPACE;
 #else
 using Space = Kokkos::DefaultExecutionSpace;
 #endif
-inline constexpr bool on_host = fmm::detail::is_host_space_v<Space>;
+inline constexpr bool on_host = Kokkos::SpaceAccessibility<Space, Kokkos::HostSpace>::accessible;
 
 /// What bodies are handed over in.
 template <class Precision>
@@ -215,9 +215,11 @@ struct Setup {
     const auto sums = s.memory.sums.resize(s.tree.size);
     const double unit = fmm::engine::inspect_charges(space, true, charges).unit;
     if constexpr (std::is_same_v<Traversal, fmm::DirectSum>)
-      fmm::engine::take_charges(space, unit, charges, s.tree.permutation, s.tree.positions, sums);
+      fmm::engine::take_charges(space, unit, charges, s.tree.permutation,
+                                fmm::kernels::charges_of(s.tree.positions), sums);
     else
-      fmm::engine::take_charges(space, unit, charges, s.tree.permutation, s.tree.bodies, sums);
+      fmm::engine::take_charges(space, unit, charges, s.tree.permutation,
+                                fmm::kernels::charges_of(s.tree.bodies), sums);
     space.fence();
   }
 
@@ -226,9 +228,7 @@ struct Setup {
 
   /// Body-body pairs of the near field, body-cell pairs of a treecode and of an FMM's X list.
   fmm::engine::PairCounts count_pairs() const {
-    return fmm::detail::reduce<fmm::engine::PairCounts>(
-        "fmm_bench::count", space, cells(),
-        fmm::engine::CountPairs<Space>{s.tree.octree.cells, s.lists, true});
+    return fmm::engine::pairs_in_lists(space, cells(), s.tree.octree.cells, s.lists, true);
   }
 };
 

@@ -15,7 +15,7 @@ namespace {
 
 using namespace fmm;
 using namespace fmm::engine;
-using Want = Wanted<true, true>;
+using Want = Outputs<true, true>;
 constexpr int order = BENCH_ORDER;
 
 /// The program's own choices.
@@ -57,7 +57,7 @@ struct Expanded {
   }
 
   void from_bodies() {
-    p2m<E>(space, s.tree.octree.cells, s.tree.octree.leaves, bodies, multipoles);
+    p2m<E>(space, s.tree.octree.cells, s.tree.octree.leaves, charges_of(bodies), multipoles);
   }
   void upward() {
     for (int level = s.tree.octree.depth - 1; level >= 0; --level)
@@ -65,7 +65,7 @@ struct Expanded {
   }
   void across() {
     M2LBy<Translation>::template m2l<E>(space, s.memory, s.tree.octree.cells, s.lists.m2l,
-                                             multipoles, locals);
+                                        multipoles, locals);
   }
   void downward() {
     for (int level = 1; level <= s.tree.octree.depth; ++level)
@@ -97,8 +97,8 @@ void bench_m2l(benchmark::State& state, Point const& point) {
   const double translations = double(x.s.lists.m2l.entries.extent(0));
   constexpr bool as_listed = std::is_same_v<Translation, fmm::NaiveTranslation>;
   fmm::Report issued;
-  M2LBy<Translation>::template count<typename decltype(x)::E>(x.space, x.s.memory,
-                                                                   x.s.lists.m2l, issued);
+  M2LBy<Translation>::template count<typename decltype(x)::E>(x.space, x.s.memory, x.s.lists.m2l,
+                                                              issued);
   report(state,
          {"translations", translations, as_listed ? translations * double(chapter::m2l(order)) : 0,
           issued.flops(), 2 * x.cells * x.row_bytes + translations * sizeof(CellIndex)});
@@ -112,7 +112,8 @@ void bench_l2l(benchmark::State& state, Point const& point) {
   Kokkos::View<Real*, Device<Space>> fresh("fresh locals", x.locals.extent(0));
   Kokkos::deep_copy(x.space, fresh, x.locals.view());
   time(
-      state, x.space, [&] { Kokkos::deep_copy(x.space, x.locals.view(), fresh); }, [&] { x.downward(); });
+      state, x.space, [&] { Kokkos::deep_copy(x.space, x.locals.view(), fresh); },
+      [&] { x.downward(); });
   report(state, {"translations", x.cells - 1, 0, (x.cells - 1) * double(x.flops.l2l),
                  2 * x.cells * x.row_bytes});
 }
@@ -135,8 +136,9 @@ template <class Real>
 void bench_p2l(benchmark::State& state, Point const& point) {
   Expanded<Real, fmm::Rotation, fmm::FmmList> x(point);
   using E = typename decltype(x)::E;
-  time(state, x.space,
-       [&] { p2l<E>(x.space, x.s.tree.octree.cells, x.s.lists.p2l, x.bodies, x.locals); });
+  time(state, x.space, [&] {
+    p2l<E>(x.space, x.s.tree.octree.cells, x.s.lists.p2l, charges_of(x.bodies), x.locals);
+  });
   const auto count = double(x.setup.count_pairs().p2l);
   const double entries = double(x.s.lists.p2l.entries.extent(0));
   report(state, {"bodies", count, 0, count * double(x.flops_at_bodies.p2l),

@@ -8,7 +8,7 @@ namespace {
 
 using namespace fmm;
 using namespace fmm::engine;
-using Want = Wanted<true, true>;
+using Want = Outputs<true, true>;
 
 /// Operations of a pair of bodies in accumulate(): differences 3, r^2 with softening 6, 1/r 1, its cube 2,
 /// the charge times it 1, the potential 2, the force 6. (Mixed: 6 more.)

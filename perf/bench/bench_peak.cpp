@@ -39,8 +39,10 @@ void multiply_adds(benchmark::State& state) {
   const int steps = on_host ? 1 << 20 : 1 << 12;
   Kokkos::View<Real*, Device<Space>> out("out", std::size_t(items));
   const Functor functor{Array<Real, Space>(out.data(), out.extent(0)), steps};
-  time(state, space,
-       [&] { Kokkos::parallel_for("fmm_bench::multiply_adds", range(space, items), functor); });
+  time(state, space, [&] {
+    Kokkos::parallel_for("fmm_bench::multiply_adds", Kokkos::RangePolicy<Space>(space, 0, items),
+                         functor);
+  });
   rate(state, "issued_flops",
        2.0 * double(items) * steps * Functor::chains * lane_count_v<typename Functor::V>);
 }

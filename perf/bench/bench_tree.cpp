@@ -40,8 +40,7 @@ struct KeySetup {
   /// For a sort from that bit on.
   void make_keys(int first_bit = 0) {
     keys = unsorted_keys(s.memory.sort, s.memory.keys(0, s.tree.size), first_bit);
-    for_range("fmm::keys", space, s.tree.size,
-              MakeKeys<Space, Positions<Real>>{positions, s.tree.cube, keys});
+    fmm::tree::make_keys(space, positions, s.tree.cube, keys);
   }
 };
 

@@ -80,16 +80,17 @@ void measure(Space const& space, Problem const& problem, char const* scheme) {
   const Kokkos::View<double const*, Space> charges = problem.charges;
   build_plan<Traversal>(space, s, positions, solver.options(), Order, nullptr);
   charges_stage<fmm::None, fmm::None>(space, s.memory, s.tree, profile_of(solver.kernel()), charges,
-                                      s.tree.bodies, true, nullptr);
+                                      charges_of(s.tree.bodies), true, nullptr);
   const std::size_t numbers = s.tree.octree.cells.extent(0) * row_length(Expansion::size);
   const auto multipoles = s.memory.multipoles.resize(numbers),
              locals = s.memory.locals.resize(numbers);
-  p2m<Expansion>(space, s.tree.octree.cells, s.tree.octree.leaves, s.tree.bodies, multipoles);
+  p2m<Expansion>(space, s.tree.octree.cells, s.tree.octree.leaves, charges_of(s.tree.bodies),
+                 multipoles);
   for (int level = s.tree.octree.depth - 1; level >= 0; --level)
     m2m<Expansion>(space, s.tree.octree.cells, s.tree.octree.parents_of(level), multipoles);
   const double seconds = best_seconds(space, problem.repeats, [&] {
-    Scheme::template m2l<Expansion>(space, s.memory, s.tree.octree.cells, s.lists.m2l,
-                                            multipoles, locals);
+    Scheme::template m2l<Expansion>(space, s.memory, s.tree.octree.cells, s.lists.m2l, multipoles,
+                                    locals);
   });
   fmm::Report report;
   Scheme::template count<Expansion>(space, s.memory, s.lists.m2l, report);

@@ -10,7 +10,7 @@
 namespace fmm::kernels {
 
 /// P2P as in kernels/p2p/p2p.hpp, of one kernel.
-template <class Want, class Precision, class Space, class Kernel>
+template <class Out, class Precision, class Space, class Kernel>
 struct NearFieldSums {
   using Bodies = Array<Body<real_t<Precision>>, Space>;
   static void add(Space const& space, Kernel const& kernel, Array<Cell, Space> cells,
@@ -18,13 +18,13 @@ struct NearFieldSums {
                   Array<Sums<sum_t<Precision>>, Space> sums,
                   SplitRows<Space, sum_t<Precision>> rows, double margin);
 };
-template <class Want, class Precision, class Space, class Kernel>
+template <class Out, class Precision, class Space, class Kernel>
 struct AllPairs {
   static void sum(Space const& space, Kernel const& kernel, double per_unit,
                   Array<Body<double>, Space> bodies, Array<Tile, Space> tiles, int shape,
                   Array<Sums<sum_t<Precision>>, Space> sums);
 };
-template <class Want, class Space, class Kernel>
+template <class Out, class Space, class Kernel>
 struct ChosenTargets {
   static void sum(Space const& space, Kernel const& kernel, double per_unit,
                   Array<Body<double>, Space> bodies, Array<BodyIndex, Space> targets,
@@ -78,36 +78,37 @@ inline engine::KernelTraits traits_of_kernel(AnyKernel const& any) {
   return std::visit([](auto const& kernel) { return engine::traits_of_kernel(kernel); }, any.one);
 }
 
-template <class Want, class Precision, class Space>
+template <class Out, class Precision, class Terms = Charges<>, class Space>
 void p2p(Space const& space, AnyKernel const& any, Array<Cell, Space> cells,
          Array<Tile, Space> tiles, Csr<Space> list, Array<Body<real_t<Precision>>, Space> bodies,
          Array<Body<real_t<Precision>>, Space> low, Array<Sums<sum_t<Precision>>, Space> sums,
-         SplitRows<Space, sum_t<Precision>> rows = {}, double margin = largest_margin) {
+         SplitRows<Space, sum_t<Precision>> rows = {}, double margin = largest_margin,
+         Array<real_t<Precision>, Space> = {}) {
   std::visit(
       [&]<class Kernel>(Kernel const& kernel) {
-        NearFieldSums<Want, Precision, Space, Kernel>::add(space, kernel, cells, tiles, list,
-                                                           bodies, low, sums, rows, margin);
+        NearFieldSums<Out, Precision, Space, Kernel>::add(space, kernel, cells, tiles, list, bodies,
+                                                          low, sums, rows, margin);
       },
       any.one);
 }
-template <class Want, class Precision, class Space>
+template <class Out, class Precision, class Terms = Charges<>, class Space>
 void p2p_all(Space const& space, AnyKernel const& any, double per_unit,
              Array<Body<double>, Space> bodies, Array<Tile, Space> tiles, int shape,
-             Array<Sums<sum_t<Precision>>, Space> sums) {
+             Array<Sums<sum_t<Precision>>, Space> sums, Array<double, Space> = {}) {
   std::visit(
       [&]<class Kernel>(Kernel const& kernel) {
-        AllPairs<Want, Precision, Space, Kernel>::sum(space, kernel, per_unit, bodies, tiles, shape,
-                                                      sums);
+        AllPairs<Out, Precision, Space, Kernel>::sum(space, kernel, per_unit, bodies, tiles, shape,
+                                                     sums);
       },
       any.one);
 }
-template <class Want, class Space>
+template <class Out, class Space>
 void p2p_chosen(Space const& space, AnyKernel const& any, double per_unit,
                 Array<Body<double>, Space> bodies, Array<BodyIndex, Space> targets,
                 Array<Sums<double>, Space> sums) {
   std::visit(
       [&]<class Kernel>(Kernel const& kernel) {
-        ChosenTargets<Want, Space, Kernel>::sum(space, kernel, per_unit, bodies, targets, sums);
+        ChosenTargets<Out, Space, Kernel>::sum(space, kernel, per_unit, bodies, targets, sums);
       },
       any.one);
 }

@@ -7,10 +7,10 @@
 
 namespace fmm::runtime {
 
-template <class Space, class Precision, class WantedResults>
+template <class Space, class Precision, class WantedOutputs>
 struct ArrayEnds {
-  using Want = WantedResults;
-  using Evaluation = engine::Evaluation<Space, Precision, Want>;
+  using Out = WantedOutputs;
+  using Evaluation = engine::Evaluation<Space, Precision, Out>;
   using Data = engine::PlanData<Space, Precision>;
 
   ConstArray const& charges;
@@ -22,7 +22,7 @@ struct ArrayEnds {
     for (auto const& [name, size] :
          {std::pair("charges", charges.size()), std::pair("potential", potential.size()),
           std::pair("field", field.size())})
-      if (size != n && (name[0] == 'c' || (name[0] == 'p' ? Want::potential : Want::field)))
+      if (size != n && (name[0] == 'c' || (name[0] == 'p' ? Out::potential : Out::field)))
         engine::refuse_extent(name, 0, std::size_t(size),
                               "the number of bodies, " + std::to_string(n));
   }
@@ -37,11 +37,11 @@ struct ArrayEnds {
   /// visit(charges, potential, field), as Views or none.
   template <class Visit>
   void visit_results(Visit const& visit) const {
-    if constexpr (Want::potential && Want::field)
+    if constexpr (Out::potential && Out::field)
       with_result_column<Space>(potential, [&](auto const& p) {
         with_result_rows<Space>(field, [&](auto const& f) { visit(p, f); });
       });
-    else if constexpr (Want::potential)
+    else if constexpr (Out::potential)
       with_result_column<Space>(potential, [&](auto const& p) { visit(p, none); });
     else
       with_result_rows<Space>(field, [&](auto const& f) { visit(none, f); });

@@ -6,9 +6,9 @@
 
 namespace fmm::runtime {
 
-using Potential = kernels::Wanted<true, false>;
-using Field = kernels::Wanted<false, true>;
-using Both = kernels::Wanted<true, true>;
+using Potential = kernels::Outputs<true, false>;
+using Field = kernels::Outputs<false, true>;
+using Both = kernels::Outputs<true, true>;
 
 /// Functions that make the operators, by what is wanted of an evaluation.
 template <class Space, class Precision>
@@ -17,11 +17,11 @@ struct MakeOperators {
   engine::MakeFarField<Space, Precision, Field> field = nullptr;
   engine::MakeFarField<Space, Precision, Both> both = nullptr;
 
-  template <class Want>
-  engine::MakeFarField<Space, Precision, Want> get() const {
-    if constexpr (std::is_same_v<Want, Both>)
+  template <class Out>
+  engine::MakeFarField<Space, Precision, Out> get() const {
+    if constexpr (std::is_same_v<Out, Both>)
       return both;
-    else if constexpr (Want::potential)
+    else if constexpr (Out::potential)
       return potential;
     else
       return field;

@@ -208,10 +208,10 @@ class SolverIn final : public AnySolver::Implementation {
     return std::make_unique<PlanIn<Space, Precision>>(std::move(data));
   }
 
-  template <class Want>
+  template <class Out>
   void evaluate_as(engine::PlanData<Space, Precision>& plan, ConstArray const& charges,
                    MutableArray const& potential, MutableArray const& field, Report* report) {
-    const ArrayEnds<Space, Precision, Want> ends{charges, potential, field};
+    const ArrayEnds<Space, Precision, Out> ends{charges, potential, field};
     std::visit(
         [&]<class Core>(Core& core) {
           if constexpr (std::is_same_v<Core, Direct>) {
@@ -219,7 +219,7 @@ class SolverIn final : public AnySolver::Implementation {
           } else {
             All const& one = of_order(core.order());
             const auto& operators = std::is_same_v<Core, OfTree> ? one.treecode : one.fmm;
-            core.evaluate(space_, plan, operators.template get<Want>(), ends, report);
+            core.evaluate(space_, plan, operators.template get<Out>(), ends, report);
           }
         },
         core_);

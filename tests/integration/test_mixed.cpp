@@ -47,7 +47,8 @@ INSTANTIATE_TEST_SUITE_P(All, MixedPrecision,
 /// So many tiles that a GPU takes the shape of P2P for many, and leaves of several chunks of sources.
 TEST(Mixed, HasFloatsRoundingInManyLargeLeaves) {
   using Space = Kokkos::DefaultExecutionSpace;
-  const std::size_t n = fmm::detail::is_host_space_v<Space> ? 20000 : 150000;
+  const std::size_t n =
+      Kokkos::SpaceAccessibility<Space, Kokkos::HostSpace>::accessible ? 20000 : 150000;
   for (const Model model : {Model::cube, Model::shell}) {
     const DeviceBodies<Space> device(make_bodies(model, n, false, 3));
     for (const int leaf_capacity : {130, 260, 600}) {
@@ -143,12 +144,12 @@ TEST(Mixed, HasAMarginForATolerance) {
     build_plan<DualTree<>>(space, s, positions, SolverIn<Mixed>({.theta = 0.5}).options(),
                            {2, 0, true}, nullptr);
     take_charges(space, inspect_charges(space, false, charges).unit, charges, s.tree.permutation,
-                 s.tree.bodies, s.memory.sums.resize(s.tree.size));
+                 charges_of(s.tree.bodies), s.memory.sums.resize(s.tree.size));
     const auto pairs = [&](double margin) {
       const auto sums = s.memory.sums.view(s.tree.size);
       Kokkos::deep_copy(space, sums.view(), Sums<sum_t<Mixed>>{});
-      p2p<Wanted<true, true>, Mixed>(space, Laplace(), s.tree.octree.cells, s.tree.octree.tiles,
-                                     s.lists.p2p, s.tree.bodies, s.tree.low, sums, {}, margin);
+      p2p<Outputs<true, true>, Mixed>(space, Laplace(), s.tree.octree.cells, s.tree.octree.tiles,
+                                      s.lists.p2p, s.tree.bodies, s.tree.low, sums, {}, margin);
       space.fence();
       return numbers_of(sums);
     };

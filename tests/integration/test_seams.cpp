@@ -7,7 +7,7 @@ namespace fmm_test {
 namespace {
 
 using Space = Kokkos::DefaultExecutionSpace;
-using fmm::kernels::Wanted;
+using fmm::kernels::Outputs;
 
 /// An exchange between ranks: all multipoles leave the evaluation before the lists are made, and others take their
 /// place until they come back.
@@ -28,7 +28,7 @@ void exchange_multipoles() {
   }();
 
   solver.check(plan, device.q, potential, field);
-  auto steps = solver.template evaluation<Wanted<true, true>>(space, plan, nullptr);
+  auto steps = solver.template evaluation<Outputs<true, true>>(space, plan, nullptr);
   steps.template take_charges<decltype(potential), decltype(field)>(device.q);
   steps.upward(Solver::uses_charges);
   const auto multipoles = steps.multipoles();
@@ -58,6 +58,63 @@ TEST(Seams, MultipolesLeaveAndComeBack) {
   exchange_multipoles<DualTree<>>();
   exchange_multipoles<DualTree<fmm::MultipolePowerCriterion>>();
   exchange_multipoles<fmm::FmmList>();
+}
+
+// ---- several densities
+
+/// Two densities of the same sources, summed together: potentials (N,2) and fields (N,2,3) of charges (N,2).
+template <class Traversal, class Precision = double, class Space = Space>
+void two_densities(double tolerance, Model model) {
+  using Terms = fmm::kernels::Charges<2>;
+  using Out = Outputs<true, true, 2>;
+  using Solver = fmm::Solver<
+      Laplace,
+      MethodOf<8, Traversal,
+               std::conditional_t<std::is_same_v<Traversal, BarnesHut>, NoTranslation, Rotation>>,
+      Precision, Space>;
+  Bodies of[2] = {make_bodies(model, 3000, true, 3), make_bodies(model, 3000, false, 3)};
+  of[1].x = of[0].x;
+  const std::size_t n = of[0].size();
+  const DeviceBodies<Space> device(of[0]);
+  const Kokkos::View<double*[2], Space> charges("charges", n), potential("potential", n);
+  const Kokkos::View<double* [2][3], Space> field("field", n);
+  const auto given = Kokkos::create_mirror_view(charges);
+  for (std::size_t i = 0; i < n; ++i)
+    for (int k = 0; k < 2; ++k) given(i, k) = of[k].q[i];
+  Kokkos::deep_copy(charges, given);
+
+  const Space space;
+  Solver solver;
+  auto plan = solver.build(space, device.x);
+  auto steps = solver.template evaluation<Out, Terms>(space, plan, nullptr);
+  steps.template take_charges<decltype(potential), decltype(field)>(charges);
+  steps.upward(false);
+  steps.interact();
+  steps.downward();
+  steps.near_field(solver.kernel(), solver.options());
+  steps.give_results(potential, field);
+  space.fence();
+  const auto u = Kokkos::create_mirror_view_and_copy(Kokkos::HostSpace(), potential);
+  const auto f = Kokkos::create_mirror_view_and_copy(Kokkos::HostSpace(), field);
+  for (int k = 0; k < 2; ++k) {
+    Results sums;
+    for (std::size_t i = 0; i < n; ++i) {
+      sums.potential.push_back(u(i, k));
+      for (int d = 0; d < 3; ++d) sums.field.push_back(f(i, k, d));
+    }
+    const Results expected = direct_sum<Laplace>(of[k]);
+    EXPECT_LT(relative_l2(sums.field, expected.field), tolerance) << k;
+    EXPECT_LT(relative_l2(sums.potential, expected.potential), tolerance) << k;
+  }
+}
+
+TEST(Seams, TwoDensities) {
+  two_densities<DualTree<>>(5e-5, Model::plummer);
+  two_densities<DualTree<>, float>(5e-5, Model::cube);
+  two_densities<DualTree<>, fmm::Mixed>(5e-5, Model::plummer);
+  two_densities<DualTree<>, double, Kokkos::Serial>(5e-5, Model::cube);
+  two_densities<BarnesHut>(5e-5, Model::plummer);
+  two_densities<fmm::FmmList>(5e-5, Model::plummer);
 }
 
 // ---- targets and sources
@@ -180,7 +237,7 @@ TEST(Seams, SetsThatDoNotFitAreRefused) {
 /// Sums of the bodies of every third leaf alone, with lists for these leaves and the cells above them.
 template <class Traversal>
 void active_block(double tolerance) {
-  using Want = fmm::kernels::Wanted<true, true>;
+  using Want = fmm::kernels::Outputs<true, true>;
   SolverBy<Traversal> solver;
   const Space space;
   const Bodies bodies = make_bodies(Model::plummer, 4000, false, 6);
@@ -217,7 +274,7 @@ void active_block(double tolerance) {
       fmm::Array<int, Space>(wanted_there.data(), wanted.size()));
   fmm::engine::set_far_field_of(space, *solver.template operators<Want>(), memory, tree, lists,
                                 tiles, sums);
-  fmm::engine::add_near_field<Want>(space, memory, fmm::engine::BodySets<Space, double>{tree, tree},
+  fmm::engine::add_near_field<Want>(space, memory, tree,
                                     fmm::kernels::in_units_of(tree.cube.edge, solver.kernel()),
                                     tiles, lists.p2p, sums, solver.options());
   Kokkos::deep_copy(space, steps.sums().view(), sums_there);

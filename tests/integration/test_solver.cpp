@@ -182,7 +182,7 @@ Results sum_in_shape(Bodies const& bodies) {
   const auto keys =
       sort_bodies(space, s.memory, s.tree, positions, fmm::max_tree_depth, nullptr).keys;
   const auto placed = s.memory.positions.resize(n);
-  Kokkos::parallel_for("positions", range(space, n),
+  Kokkos::parallel_for("positions", Kokkos::RangePolicy<Space>(space, 0, n),
                        CopyPositions<Space, Positions>{positions, s.tree.permutation, placed});
   const auto tiles =
       block_tiles(space, keys, Shape.tile, s.memory.octree.tiles, s.memory.octree.totals);
@@ -190,14 +190,14 @@ Results sum_in_shape(Bodies const& bodies) {
   const double length = s.tree.cube.exact_unit(),
                charge_unit = inspect_charges(space, false, charges).unit,
                unit = charge_unit / length;
-  take_charges(space, charge_unit, charges, s.tree.permutation, placed, sums);
-  launch_p2p<Wanted<true, true>>(
-      space, std::int64_t(tiles.extent(0)),
-      AllSources<Space, Laplace, Real, Shape>{placed, tiles, {}, sums, {}, 1 / length});
+  take_charges(space, charge_unit, charges, s.tree.permutation, charges_of(placed), sums);
+  using Out = Outputs<true, true>;
+  launch_p2p(space, std::int64_t(tiles.extent(0)),
+             AllSources<Space, Laplace, Real, Shape, Out>{placed, tiles, {}, sums, {}, 1 / length});
   Kokkos::View<double*, Space> potential("potential", n);
   Kokkos::View<double* [3], Space> field("field", n);
-  give_results(space, sums, gathers_results_v<Space> ? s.tree.place : s.tree.permutation, unit,
-               unit / length, potential, field);
+  give_results<Out>(space, sums, gathers_results_v<Space> ? s.tree.place : s.tree.permutation, unit,
+                    unit / length, potential, field);
   space.fence();
   return to_host(potential, field);
 }

@@ -105,7 +105,7 @@ struct DirectSums {
   Buffer<Sums<double>, Space> sums{"direct sum"};
   double potential_unit = 1, field_unit = 1;
 
-  template <class Want, class Kernel, class Positions, class Charges>
+  template <class Out, class Kernel, class Positions, class Charges>
   void add(Space const& space, Kernel const& kernel, Positions const& positions,
            Charges const& charges, Array<BodyIndex, Space> targets) {
     const auto n = std::int64_t(positions.extent(0));
@@ -122,7 +122,7 @@ struct DirectSums {
       potential_unit *= kernel.potential_unit(length);
     }
     field_unit = potential_unit / length;
-    p2p_chosen<Want>(space, scaled, 1 / length, all, targets, sums.resize(targets.extent(0)));
+    p2p_chosen<Out>(space, scaled, 1 / length, all, targets, sums.resize(targets.extent(0)));
   }
 };
 
@@ -151,7 +151,7 @@ void direct_sum(ExecutionSpace const& space, Kernel const& kernel, Positions con
   engine::check_extents("field", field, m);
   if (m == 0) return;
   detail::Region region("direct_sum");
-  using Want = kernels::Wanted<!std::is_same_v<Potential, None>, !std::is_same_v<Field, None>>;
+  using Out = kernels::Outputs<!std::is_same_v<Potential, None>, !std::is_same_v<Field, None>>;
   detail::Buffer<BodyIndex, ExecutionSpace> target_buffer("direct sum's targets");
   const auto chosen = target_buffer.resize(m);
   Kokkos::deep_copy(space, chosen.view(), targets);
@@ -162,8 +162,8 @@ void direct_sum(ExecutionSpace const& space, Kernel const& kernel, Positions con
         kernels::profile_of(kernel), tree::root_cube(tree::bounding_box(space, positions)),
         engine::inspect_charges(space, false, charges).sum);
   accuracy::DirectSums<ExecutionSpace> direct;
-  direct.template add<Want>(space, kernel, typename Positions::const_type(positions),
-                            typename Charges::const_type(charges), chosen);
+  direct.template add<Out>(space, kernel, typename Positions::const_type(positions),
+                           typename Charges::const_type(charges), chosen);
   detail::for_range(
       "fmm::direct_sum::results", space, m,
       accuracy::GiveDirect<ExecutionSpace, Potential, Field>{
@@ -287,9 +287,9 @@ ErrorMeasure compare_at(Space const& space, Kernel const& kernel, Positions cons
     const Region region("direct_sum");
     const auto start = std::chrono::steady_clock::now();
     DirectSums<Space> direct;
-    direct.template add<Wanted<true, true>>(space, kernel,
-                                            typename Positions::const_type(positions),
-                                            typename Charges::const_type(charges), targets);
+    direct.template add<Outputs<true, true>>(space, kernel,
+                                             typename Positions::const_type(positions),
+                                             typename Charges::const_type(charges), targets);
     read_back(space, direct.sums.view(m).data(), exact.data(), m);
     for (Sums<double>& s : exact)
       s = {s.potential * direct.potential_unit, s.x * direct.field_unit, s.y * direct.field_unit,

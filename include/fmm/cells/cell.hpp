@@ -54,9 +54,9 @@ struct Csr {
   KOKKOS_FORCEINLINE_FUNCTION Offset end(std::int64_t row) const { return offsets(row + 1); }
 };
 
-/// Some part of each row of such a list.
+/// A range of each row of such a list.
 template <class Space>
-struct RowParts {
+struct RowRanges {
   Array<Offset, Space> begins, ends;
   Array<CellIndex, Space> entries;
 

@@ -59,7 +59,7 @@ struct alignas(64) Share {
 };
 static_assert(sizeof(Share) == sizeof(Line));
 
-/// Calls body(thread, begin, end) for parts of all shares, the thread's own first.
+/// Calls body(thread, begin, end) for pieces of all shares, the thread's own first.
 template <class Body>
 struct WorkOnShares {
   Body const& body;
@@ -100,7 +100,7 @@ void on_threads(char const* label, Space const& space, int threads, F const& f) 
   start_on_threads(label, space, threads, OnThreads{&f, call});
 }
 
-/// body(thread, begin, end) for parts of 0 .. count - 1, of `chunk` items at most.
+/// body(thread, begin, end) for pieces of 0 .. count - 1, of `chunk` items at most.
 template <class Space, class Body>
 void for_shares(char const* label, Space const& space, std::int64_t count, std::int64_t chunk,
                 Body const& body) {
@@ -215,14 +215,14 @@ template <class Policy, class Functor>
 void for_teams(char const* label, Policy const& policy, Functor const& functor) {
   using Space = typename Policy::execution_space;
   if constexpr (is_openmp_v<Space>) {
-    constexpr std::int64_t parts = 256, most = 16;  // of a thread's share; teams at a time
+    constexpr std::int64_t pieces = 256, most = 16;  // of a thread's share; teams at a time
     const int league = policy.league_size();
     const auto bytes = std::size_t(policy.scratch_size(0)) + std::size_t(policy.scratch_size(1));
     const std::size_t lines = bytes / TeamOfOne::alignment + 1;
     Space const& space = policy.space();
     Line* const scratch = thread_memory(ThreadMemory::values, lines * space.concurrency());
     for_shares(label, space, league,
-               std::clamp<std::int64_t>(league / (parts * space.concurrency()), 1, most),
+               std::clamp<std::int64_t>(league / (pieces * space.concurrency()), 1, most),
                TeamsOfOne<Functor>{functor, league, lines, scratch});
   } else {
     Kokkos::parallel_for(label, policy, functor);

@@ -109,8 +109,8 @@ std::shared_ptr<PlanData<Space, Precision>> make_plan(
                       std::fabs(kernel.potential_unit(edge)) / edge, report);
     }
     if constexpr (traits_v<Traversal>.uses_charges && !needs_multipoles) {
-      charges_stage<None, None>(space, memory, tree, kernel, inputs.charges, tree.bodies, true,
-                                report);
+      charges_stage<None, None>(space, memory, tree, kernel, inputs.charges,
+                                charges_of(tree.bodies), true, report);
       plan->lists = lists_stage<Traversal>(space, memory, tree, options, far, report);
     }
   }

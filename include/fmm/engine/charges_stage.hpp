@@ -9,35 +9,37 @@
 
 namespace fmm::engine {
 
-/// Charges into tree order, their `bodies` the tree's bodies or positions, and room for the
-/// sums, which are set to zero if `clears`. Throws InvalidArgument for charges, softening or
+/// Charges, or more terms, into tree order, the bodies of `sources` the tree's bodies or positions, and room for the
+/// sums, so many records of each body, which are set to zero if `clears`. Throws InvalidArgument for charges, softening or
 /// results as above, before anything is written.
-template <class Potential, class Field, class Space, class Precision, class Charges, class Bodies>
+template <class Potential, class Field, class Space, class Precision, class Charges, class Real,
+          class Terms>
 void charges_stage(Space const& space, Workspace<Space, Precision>& memory,
                    BodyTree<Space, Precision>& tree, KernelProfile const& kernel,
-                   Charges const& charges, Bodies const& bodies, bool clears, Report* report) {
+                   Charges const& charges, SourceTerms<Space, Real, Terms> const& sources,
+                   bool clears, Report* report, int records = 1) {
   const typename Charges::const_type constant = charges;
   stage(space, report, "charges", [&] {
-    const ChargeFacts facts = inspect_charges(space, kernel.positive, constant);
+    const ChargeFacts facts = inspect_charges<Terms>(space, kernel.positive, constant);
     check_ranges<Precision, Potential, Field>(kernel, tree.cube, facts.sum);
     tree.charges = facts;
-    memory.sums.resize(tree.size);
-    take_charges(space, facts.unit, constant, tree.permutation, bodies,
-                 memory.sums.view(clears ? tree.size : 0));
+    memory.sums.resize(tree.size * records);
+    take_charges(space, facts.unit, constant, tree.permutation, sources,
+                 memory.sums.view(clears ? tree.size * records : 0), records);
   });
   if (report) add_work(*report, "charges", tree.size);
 }
 
 /// Sums of the tree's bodies, made with a length and a charge as units, into the caller's order.
-template <class Space, class Precision, class Potential, class Field>
+template <class Out, class Space, class Precision, class Potential, class Field>
 void results_stage(Space const& space, BodyTree<Space, Precision> const& tree,
                    Array<Sums<sum_t<Precision>>, Space> sums, KernelProfile const& kernel,
                    double length, double charge, Potential const& potential, Field const& field,
                    Report* report) {
   const double unit = kernel.potential_unit(length) * charge;
   stage(space, report, "results", [&] {
-    give_results(space, sums, gathers_results_v<Space> ? tree.place : tree.permutation, unit,
-                 unit / length, potential, field);
+    give_results<Out>(space, sums, gathers_results_v<Space> ? tree.place : tree.permutation, unit,
+                      unit / length, potential, field);
   });
   if (report) add_work(*report, "results", tree.size);
 }

@@ -50,25 +50,32 @@ struct CountPairs {
   }
 };
 
+/// Those in all lists.
+template <class Space, class Cells>
+PairCounts pairs_in_lists(Space const& space, std::int64_t targets, Cells const& cells,
+                          InteractionLists<Space> const& lists, bool m2l_at_bodies) {
+  return reduce<PairCounts>("fmm::count", space, targets,
+                            CountPairs<Space, Cells>{cells, lists, m2l_at_bodies});
+}
+
 /// Pairs of bodies, as the chapter counts: 20 operations for potential and force, 19 for the force, 10 for
 /// the potential.
-template <class Want>
+template <class Out>
 void count_pairs(std::int64_t pairs, Report& report) {
   report.p2p_pairs += pairs;
-  add_work(report, "p2p", pairs, Want::field ? (Want::potential ? 20 : 19) : 10);
+  add_work(report, "p2p", pairs, Out::field ? (Out::potential ? 20 : 19) : 10);
 }
 
 /// Counts and flops of both.
-template <class Space, class Precision, class Want, class Shift>
-void count_tree_work(Space const& space, FarField<Space, Precision, Want, Shift> const& far,
+template <class Space, class Precision, class Out, class Shift, class Terms>
+void count_tree_work(Space const& space, FarField<Space, Precision, Out, Shift, Terms> const& far,
                      Workspace<Space, Precision> const& memory,
                      std::type_identity_t<BodySets<Space, Precision, Shift>> const& sets,
                      InteractionLists<Space> const& lists, Report& report) {
   const bool has_locals = far.traits().has_locals;
   const std::int64_t cells = sets.targets.octree.cells.extent(0);
-  const auto [pairs, m2p_pairs, p2l_pairs] = reduce<PairCounts>(
-      "fmm::count", space, cells,
-      CountPairs<Space, decltype(sets.cells())>{sets.cells(), lists, !has_locals});
+  const auto [pairs, m2p_pairs, p2l_pairs] =
+      pairs_in_lists(space, cells, sets.cells(), lists, !has_locals);
   const OperatorFlops flops = far.flops();
   add_work(report, "p2m", sets.sources.size, flops.p2m);
   add_work(report, "m2m", std::int64_t(sets.sources.octree.cells.extent(0)) - 1, flops.m2m);
@@ -82,7 +89,7 @@ void count_tree_work(Space const& space, FarField<Space, Precision, Want, Shift>
   }
   if (m2p_pairs > 0) add_work(report, "m2p", m2p_pairs, flops.m2p);
   report.m2p += m2p_pairs;
-  count_pairs<Want>(pairs, report);
+  count_pairs<Out>(pairs, report);
 }
 
 }  // namespace fmm::engine

@@ -20,7 +20,7 @@ namespace fmm::engine {
 
 /// The results that are not None.
 template <class Potential, class Field>
-using WantedOf = Wanted<!std::is_same_v<Potential, None>, !std::is_same_v<Field, None>>;
+using OutputsOf = Outputs<!std::is_same_v<Potential, None>, !std::is_same_v<Field, None>>;
 
 /// An evaluation on a tree, in steps that a caller composes: what stands between two steps may read and change
 /// what the first has made.
@@ -35,22 +35,23 @@ using WantedOf = Wanted<!std::is_same_v<Potential, None>, !std::is_same_v<Field,
 ///
 /// Without local expansions (a treecode) interact does nothing, and downward adds M2P.
 ///
-/// Want    Wanted<potential, field>
+/// Out     what targets receive, Terms what sources carry (kernels/terms.hpp)
 /// Shift   OneSet: targets are the sources, in their place; NoShift or GridShift: sources are another set, or the
 ///         same one at a shift (cells/sets.hpp)
 ///
 /// Everything but near_field is the same for all expansions and pair kernels, and compiled once for them. Work is
 /// asynchronous in `space` but for one reduction over the charges.
-template <class Space, class Precision, class Want, class Shift = OneSet>
+template <class Space, class Precision, class Out, class Shift = OneSet, class Terms = Charges<>>
 class Evaluation {
   using Real = real_t<Precision>;
   using Sum = sum_t<Precision>;
   using Plan = PlanData<Space, Precision>;
   using Tree = BodyTree<Space, Precision>;
+  using Sources = SourceTerms<Space, Real, Terms>;
   static constexpr bool one_set = std::is_same_v<Shift, OneSet>;
 
  public:
-  using Operators = FarField<Space, Precision, Want, Shift>;
+  using Operators = FarField<Space, Precision, Out, Shift, Terms>;
 
   /// On one set of bodies, with the plan's lists as they are when a step needs them.
   Evaluation(Space const& space, std::unique_ptr<Operators const> far, Plan& plan,
@@ -74,16 +75,19 @@ class Evaluation {
         length_(kernel_.rescalable ? targets.tree.cube.edge : 1),
         report_(report) {}
 
-  /// (N) charges of the sources into tree order. Throws InvalidArgument for charges that are not allowed, and for
+  /// (N) charges of the sources, or all terms of each, into tree order. Throws InvalidArgument for charges that are not allowed, and for
   /// ranges that the results' types have no room for, before anything is written.
   template <class Potential, class Field, class Charges>
   void take_charges(Charges const& charges) {
     const bool clears = !traits().has_locals;  // else L2P sets the sums
     memory_.traversal.give_back();             // sums' memory, which a build's lists were made in
+    if constexpr (Terms::numbers > 1)
+      memory_of_sources_.further.resize(sources_.size * Sources::row);
     charges_stage<Potential, Field>(space_, memory_of_sources_, sources_, kernel_, charges,
-                                    sources_.bodies, clears && one_set, report_);
+                                    sources(), clears && one_set, report_,
+                                    one_set ? Out::records : 1);
     if constexpr (!one_set) {
-      memory_.sums.resize(targets_.size);
+      memory_.sums.resize(targets_.size * Out::records);
       if (clears) fill(space_, sums(), Sums<Sum>{});
     }
   }
@@ -93,11 +97,11 @@ class Evaluation {
     auto const& octree = sources_.octree;
     const std::size_t numbers = far_->coefficients(octree);
     const bool sums_come_later =
-        one_set && traits().has_locals &&
+        one_set && Out::densities == 1 && traits().has_locals &&
         (traits().only_m2l || (lists_follow ? numbers >= memory_.numbers_in_sums(sources_.size)
                                             : lists_.m2p.entries.extent(0) == 0));
     multipoles_ = memory_of_sources_.place_multipoles(numbers, sources_.size, sums_come_later);
-    stage(space_, report_, "p2m", [&] { far_->p2m(space_, octree, sources_.bodies, multipoles_); });
+    stage(space_, report_, "p2m", [&] { far_->p2m(space_, octree, sources(), multipoles_); });
     stage(space_, report_, "m2m", [&] {
       for (int level = octree.depth - 1; level >= 0; --level)
         far_->m2m(space_, octree, level, multipoles_);
@@ -117,10 +121,10 @@ class Evaluation {
     }
     const std::size_t numbers = far_->coefficients(targets_.octree);
     if (has_m2p() && !keeps_)  // staged multipoles come into the same memory
-      memory_.locals.resize(
-          std::max(numbers, far_->staged_numbers(sources_.octree.cells.extent(0))));
+      memory_.locals.resize(std::max(
+          numbers, far_->staged_numbers(sources_.octree.cells.extent(0) * Terms::densities)));
     locals_ = memory_.locals.resize(numbers);
-    set_locals(space_, *far_, memory_, sets(), lists_, multipoles_, locals_, report_);
+    set_locals(space_, *far_, memory_, sets(), sources(), lists_, multipoles_, locals_, report_);
   }
   /// As multipoles, from interact to downward.
   Array<Real, Space> locals() const { return locals_; }
@@ -140,29 +144,30 @@ class Evaluation {
                 traits().has_locals ? Csr<Space>{} : lists_.m2l, staged_, sums());
     });
   }
-  /// Of all targets in tree order; from downward on.
-  Array<Sums<Sum>, Space> sums() const { return memory_.sums.view(targets_.size); }
+  /// Of all targets in tree order, Out::records each; from downward on.
+  Array<Sums<Sum>, Space> sums() const { return memory_.sums.view(targets_.size * Out::records); }
 
   /// Adds the near field.
   template <class Kernel>
   void near_field(Kernel const& kernel, Options const& options) {
     stage(space_, report_, "p2p", [&] {
-      add_near_field<Want>(space_, memory_, sets(), in_units_of(length_, kernel),
-                           targets_.octree.tiles, lists_.p2p, sums(), options);
+      add_near_field<Out>(space_, memory_, sets(), sources(), in_units_of(length_, kernel),
+                          targets_.octree.tiles, lists_.p2p, sums(), options);
     });
   }
 
-  /// (N) potential and (N,3) field of the targets, or None.
+  /// (N) potential and (N,3) field of the targets, or None; of several densities (N,K) and (N,K,3).
   template <class Potential, class Field>
   void give_results(Potential const& potential, Field const& field) {
-    results_stage(space_, targets_, sums(), kernel_, length_, sources_.charges.unit, potential,
-                  field, report_);
+    results_stage<Out>(space_, targets_, sums(), kernel_, length_, sources_.charges.unit, potential,
+                       field, report_);
     if (report_) count_tree_work(space_, *far_, memory_, sets(), lists_, *report_);
   }
 
  private:
   FarFieldTraits const& traits() const { return far_->traits(); }
   bool has_m2p() const { return !traits().only_m2l && lists_.m2p.entries.extent(0) > 0; }
+  Sources sources() const { return {sources_.bodies, memory_of_sources_.further.view()}; }
   BodySets<Space, Precision, Shift> sets() const { return {targets_, sources_, shift_}; }
 
   Space const& space_;
@@ -181,25 +186,25 @@ class Evaluation {
 };
 
 /// Potential and field from charges by all pairs; the sums of all bodies, or of a sample.
-template <class Want, class Space, class Precision, class Kernel, class Charges, class Potential,
+template <class Out, class Space, class Precision, class Kernel, class Charges, class Potential,
           class Field>
 void evaluate_all_pairs(Space const& space, PlanData<Space, Precision>& plan, Kernel const& kernel,
                         Charges const& charges, Potential const& potential, Field const& field,
                         TileSample<Space> const* sample, Report* report) {
   auto& tree = plan.tree;
   charges_stage<Potential, Field>(space, plan.memory, tree, profile_of(kernel), charges,
-                                  tree.positions, true, report);
+                                  charges_of(tree.positions), true, report);
   const auto sums = plan.memory.sums.view(tree.size);
   const double length = RescalableKernel<Kernel> ? tree.cube.exact_unit() : 1;
   stage(space, report, "p2p", [&] {
-    p2p_all<Want, Precision>(space, in_units_of(length, kernel), 1 / length, tree.positions,
-                             sample ? sample->tiles : tree.octree.tiles, plan.facts.all_pairs_shape,
-                             sums);
+    p2p_all<Out, Precision>(space, in_units_of(length, kernel), 1 / length, tree.positions,
+                            sample ? sample->tiles : tree.octree.tiles, plan.facts.all_pairs_shape,
+                            sums);
   });
-  results_stage(space, tree, sums, profile_of(kernel), length, tree.charges.unit, potential, field,
-                report);
+  results_stage<Out>(space, tree, sums, profile_of(kernel), length, tree.charges.unit, potential,
+                     field, report);
   const auto targets = sample ? std::int64_t(sample->bodies.size()) : tree.size;
-  if (report) count_pairs<Want>(targets * (tree.size - 1), *report);
+  if (report) count_pairs<Out>(targets * (tree.size - 1), *report);
 }
 
 }  // namespace fmm::engine

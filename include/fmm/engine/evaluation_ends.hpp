@@ -12,7 +12,7 @@ namespace fmm::engine {
 /// Of Views. Others have the same functions (src/runtime).
 template <class Charges, class Potential, class Field>
 struct EvaluationEnds {
-  using Want = WantedOf<Potential, Field>;
+  using Out = OutputsOf<Potential, Field>;
   Charges const& charges;
   Potential const& potential;
   Field const& field;
@@ -41,7 +41,7 @@ struct EvaluationEnds {
   template <class Space, class Precision, class Kernel>
   void all_pairs(Space const& space, PlanData<Space, Precision>& plan, Kernel const& kernel,
                  TileSample<Space> const* sample, Report* report) const {
-    evaluate_all_pairs<Want>(space, plan, kernel, charges, potential, field, sample, report);
+    evaluate_all_pairs<Out>(space, plan, kernel, charges, potential, field, sample, report);
   }
   template <class Space>
   void stop(EvaluationClock<Space> const& clock, std::int64_t n, std::size_t memory_bytes) const {

@@ -7,6 +7,7 @@
 
 #include "../kernels/flops.hpp"
 #include "../kernels/m2p.hpp"
+#include "../kernels/terms.hpp"
 #include "../report.hpp"
 #include "body_tree.hpp"
 #include "long_rows.hpp"
@@ -25,14 +26,16 @@ struct FarFieldTraits {
 
 /// The operators of one expansion, and how M2L is done.
 ///
-/// Want    Wanted<potential, field> of the results
+/// Out     what targets receive, Terms what sources carry (kernels/terms.hpp). Expansions of one density lie after the
+///         other's
 /// Shift   of the sources from the targets (cells/sets.hpp)
-template <class Space, class Precision, class Want, class Shift = OneSet>
+template <class Space, class Precision, class Out, class Shift = OneSet, class Terms = Charges<>>
 class FarField {
  public:
   using Real = real_t<Precision>;
   using Numbers = Array<Real, Space>;
   using Bodies = Array<Body<Real>, Space>;
+  using Sources = SourceTerms<Space, Real, Terms>;
   using BodySums = Array<Sums<sum_t<Precision>>, Space>;
   using Staged = StagedMultipoles<Space, Real>;
   using Tree = Octree<Space>;
@@ -43,14 +46,15 @@ class FarField {
   virtual ~FarField() = default;
 
   FarFieldTraits const& traits() const { return traits_; }
+  /// Numbers of the expansions of all cells.
   std::size_t coefficients(Tree const& tree) const {
-    return tree.cells.extent(0) * std::size_t(traits_.row);
+    return tree.cells.extent(0) * std::size_t(traits_.row) * Terms::densities;
   }
 
   // ---- upward: multipoles, a row each of the sources' cells
 
   /// Of the leaves.
-  virtual void p2m(Space const&, Tree const&, Bodies, Numbers multipoles) const = 0;
+  virtual void p2m(Space const&, Tree const&, Sources const&, Numbers multipoles) const = 0;
   /// Of the parents on that level, from their children.
   virtual void m2m(Space const&, Tree const&, int level, Numbers multipoles) const = 0;
 
@@ -60,7 +64,8 @@ class FarField {
   virtual void m2l(Space const&, Memory&, Sets const&, Csr<Space> list, Numbers multipoles,
                    Numbers locals) const = 0;
   /// Adds to them bodies of the sources.
-  virtual void p2l(Space const&, Sets const&, Csr<Space> list, Numbers locals) const = 0;
+  virtual void p2l(Space const&, Sets const&, Csr<Space> list, Sources const&,
+                   Numbers locals) const = 0;
 
   // ---- downward
 
@@ -96,20 +101,21 @@ class FarField {
 };
 
 /// What acts on each of the targets' cells itself, set as its local expansion: M2L and P2L.
-template <class Space, class Precision, class Want, class Shift>
-void set_locals(Space const& space, FarField<Space, Precision, Want, Shift> const& far,
+template <class Space, class Precision, class Out, class Shift, class Terms>
+void set_locals(Space const& space, FarField<Space, Precision, Out, Shift, Terms> const& far,
                 Workspace<Space, Precision>& memory,
                 std::type_identity_t<BodySets<Space, Precision, Shift>> const& sets,
+                SourceTerms<Space, real_t<Precision>, Terms> const& sources,
                 InteractionLists<Space> const& lists, Array<real_t<Precision>, Space> multipoles,
                 Array<real_t<Precision>, Space> locals, Report* report) {
   stage(space, report, "m2l", [&] { far.m2l(space, memory, sets, lists.m2l, multipoles, locals); });
   if (lists.p2l.entries.extent(0) > 0)
-    stage(space, report, "p2l", [&] { far.p2l(space, sets, lists.p2l, locals); });
+    stage(space, report, "p2l", [&] { far.p2l(space, sets, lists.p2l, sources, locals); });
 }
 
 /// Adds to each cell's local expansion those of the cells above it: L2L.
-template <class Space, class Precision, class Want, class Shift>
-void pass_locals_down(Space const& space, FarField<Space, Precision, Want, Shift> const& far,
+template <class Space, class Precision, class Out, class Shift, class Terms>
+void pass_locals_down(Space const& space, FarField<Space, Precision, Out, Shift, Terms> const& far,
                       Octree<Space> const& octree, Array<real_t<Precision>, Space> locals,
                       Report* report) {
   stage(space, report, "l2l", [&] {
@@ -120,8 +126,8 @@ void pass_locals_down(Space const& space, FarField<Space, Precision, Want, Shift
 /// Far field of the bodies in `tiles` alone, set as `sums`, from multipoles that are there; lists need not have
 /// entries but for those tiles' leaves and the cells above these. Local expansions, and what was in their memory, are
 /// lost.
-template <class Space, class Precision, class Want>
-void set_far_field_of(Space const& space, FarField<Space, Precision, Want> const& far,
+template <class Space, class Precision, class Out>
+void set_far_field_of(Space const& space, FarField<Space, Precision, Out> const& far,
                       Workspace<Space, Precision>& memory, BodyTree<Space, Precision> const& tree,
                       InteractionLists<Space> const& lists, Array<Tile, Space> tiles,
                       Array<Sums<sum_t<Precision>>, Space> sums) {
@@ -130,7 +136,7 @@ void set_far_field_of(Space const& space, FarField<Space, Precision, Want> const
   const std::size_t coefficients = far.coefficients(octree);
   const auto multipoles = memory.multipoles.view(coefficients),
              locals = memory.locals.resize(coefficients);
-  set_locals(space, far, memory, sets, lists, multipoles, locals, nullptr);
+  set_locals(space, far, memory, sets, {tree.bodies, {}}, lists, multipoles, locals, nullptr);
   pass_locals_down(space, far, octree, locals, nullptr);
   far.l2p(space, octree, tiles, tree.bodies, locals, sums);
   if (lists.m2p.entries.extent(0) > 0)

@@ -18,50 +18,63 @@ namespace fmm::engine {
 /// M2LScheme   how M2L is done (m2l_scheme.hpp); NoM2L: a treecode
 ///
 /// An operator that the scheme has no use for does nothing, and is not compiled.
-template <class Expansion, class M2LScheme, class Space, class Precision, class Want,
-          class Shift = OneSet>
-class FarFieldOf final : public FarField<Space, Precision, Want, Shift> {
-  using Base = FarField<Space, Precision, Want, Shift>;
+template <class Expansion, class M2LScheme, class Space, class Precision, class Out,
+          class Shift = OneSet, class Terms = Charges<>>
+class FarFieldOf final : public FarField<Space, Precision, Out, Shift, Terms> {
+  using Base = FarField<Space, Precision, Out, Shift, Terms>;
   using typename Base::Bodies;
   using typename Base::BodySums;
   using typename Base::Memory;
   using typename Base::Numbers;
   using typename Base::Real;
   using typename Base::Sets;
+  using typename Base::Sources;
   using typename Base::Staged;
   using typename Base::Tree;
   static constexpr bool has_locals = has_locals_v<M2LScheme>, only_m2l = has_only_m2l_v<M2LScheme>,
                         has_m2p = !has_locals || !only_m2l;
+  static constexpr int densities = Terms::densities;
+  static_assert(densities == Out::densities,
+                "fmm: sources' terms and targets' outputs are of as many densities");
 
  public:
   FarFieldOf() : Base({row_length(Expansion::size), has_locals, only_m2l}) {}
 
-  void p2m(Space const& space, Tree const& tree, Bodies bodies, Numbers multipoles) const override {
-    kernels::p2m<Expansion>(space, tree.cells, tree.leaves, bodies, multipoles);
+  void p2m(Space const& space, Tree const& tree, Sources const& sources,
+           Numbers multipoles) const override {
+    for (int d = 0; d < densities; ++d)
+      kernels::p2m<Expansion>(space, tree.cells, tree.leaves, sources, of(multipoles, d), d);
   }
   void m2m(Space const& space, Tree const& tree, int level, Numbers multipoles) const override {
-    kernels::m2m<Expansion>(space, tree.cells, tree.parents_of(level), multipoles);
+    for (int d = 0; d < densities; ++d)
+      kernels::m2m<Expansion>(space, tree.cells, tree.parents_of(level), of(multipoles, d));
   }
 
   void m2l(Space const& space, Memory& memory, Sets const& sets, Csr<Space> list,
            Numbers multipoles, Numbers locals) const override {
     if constexpr (has_locals)
-      M2LScheme::template m2l<Expansion>(space, memory, sets.cells(), list, multipoles, locals);
+      for (int d = 0; d < densities; ++d)
+        M2LScheme::template m2l<Expansion>(space, memory, sets.cells(), list, of(multipoles, d),
+                                           of(locals, d));
   }
-  void p2l(Space const& space, Sets const& sets, Csr<Space> list, Numbers locals) const override {
+  void p2l(Space const& space, Sets const& sets, Csr<Space> list, Sources const& sources,
+           Numbers locals) const override {
     if constexpr (has_locals && !only_m2l && has_p2l<basis_t<Expansion>>())
-      kernels::p2l<Expansion>(space, sets.cells(), list, sets.sources.bodies, locals);
+      for (int d = 0; d < densities; ++d)
+        kernels::p2l<Expansion>(space, sets.cells(), list, sources, of(locals, d), d);
   }
 
   void l2l(Space const& space, Tree const& tree, int level, Numbers locals) const override {
     if constexpr (has_locals)
-      kernels::l2l<Expansion>(space, tree.cells, tree.level_begin[level],
-                              tree.level_begin[level + 1], locals);
+      for (int d = 0; d < densities; ++d)
+        kernels::l2l<Expansion>(space, tree.cells, tree.level_begin[level],
+                                tree.level_begin[level + 1], of(locals, d));
   }
   void l2p(Space const& space, Tree const& tree, Array<Tile, Space> tiles, Bodies bodies,
            Numbers locals, BodySums sums) const override {
     if constexpr (has_locals)
-      kernels::l2p<Expansion, Want>(space, tree.cells, tiles, bodies, locals, sums);
+      for (int d = 0; d < densities; ++d)
+        kernels::l2p<Expansion, Out>(space, tree.cells, tiles, bodies, of(locals, d), sums, d);
   }
 
   std::size_t staged_numbers(std::size_t cells) const override {
@@ -83,14 +96,14 @@ class FarFieldOf final : public FarField<Space, Precision, Want, Shift> {
   void m2p(Space const& space, Memory& memory, Sets const& sets, Array<Tile, Space> tiles,
            Csr<Space> near, Csr<Space> far, Staged const& staged, BodySums sums) const override {
     if constexpr (has_m2p)
-      kernels::m2p<Expansion, Want>(space, sets.cells(), tiles, near, far, sets.targets.bodies,
-                                    staged, sums,
-                                    split_long_rows(space, memory, sets.targets.octree, tiles, near,
-                                                    Tuning<Space, Real>::m2p_segment));
+      kernels::m2p<Expansion, Out>(space, sets.cells(), tiles, near, far, sets.targets.bodies,
+                                   staged, sums,
+                                   split_long_rows(space, memory, sets.targets.octree, tiles, near,
+                                                   Tuning<Space, Real>::m2p_segment, Out::records));
   }
 
   OperatorFlops flops() const override {
-    OperatorFlops flops = body_flops<basis_t<Expansion>, Real, Want::potential, Want::field>();
+    OperatorFlops flops = body_flops<basis_t<Expansion>, Real, Out::potential, Out::field>();
     const OperatorFlops translations = translation_flops<Expansion, Real>();
     flops.m2m = translations.m2m;
     flops.m2l = translations.m2l;
@@ -101,6 +114,10 @@ class FarFieldOf final : public FarField<Space, Precision, Want, Shift> {
                  Report& report) const override {
     if constexpr (has_locals) M2LScheme::template count<Expansion>(space, memory, list, report);
   }
+
+ private:
+  /// The expansions of density d.
+  static Numbers of(Numbers all, int d) { return plane(all, d, densities); }
 };
 
 }  // namespace fmm::engine

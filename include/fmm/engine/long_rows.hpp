@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Very long rows of a list cut into parts, on a GPU.
+// Very long rows of a list cut into segments, on a GPU.
 #pragma once
 
 #include <algorithm>
@@ -11,13 +11,14 @@
 
 namespace fmm::engine {
 
-/// Parts of the rows that the leaves of these tiles, all or some of the tree's, have in a list, if there is a very long
-/// one: more than `least` entries, and four times the mean. On a host rows stay whole.
+/// Segments of the rows that the leaves of these tiles, all or some of the tree's, have in a list, if there is a very long
+/// one: more than `least` entries, and four times the mean. On a host rows stay whole. A target has so many records of
+/// sums.
 template <class Space, class Precision>
 SplitRows<Space, sum_t<Precision>> split_long_rows(
     [[maybe_unused]] Space const& space, [[maybe_unused]] Workspace<Space, Precision>& memory,
     [[maybe_unused]] Octree<Space> const& tree, [[maybe_unused]] Array<Tile, Space> tiles,
-    [[maybe_unused]] Csr<Space> list, [[maybe_unused]] int least) {
+    [[maybe_unused]] Csr<Space> list, [[maybe_unused]] int least, [[maybe_unused]] int records) {
   if constexpr (!is_host_space_v<Space>)
     if (list.longest > least) {
       const double tiles_per_leaf = double(tree.tiles.extent(0)) / double(tree.leaves.extent(0));
@@ -25,7 +26,7 @@ SplitRows<Space, sum_t<Precision>> split_long_rows(
       const Offset most = std::max<Offset>(least, Offset(4 * mean));
       if (list.longest > most)
         return split_rows(space, tiles, list, most, Tuning<Space, real_t<Precision>>::tile,
-                          memory.split_rows);
+                          memory.split_rows, records);
     }
   return {};
 }

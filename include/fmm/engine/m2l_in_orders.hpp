@@ -15,10 +15,10 @@ struct AtOrder<SphericalExpansion<Larger, Real, Rotation>, Order> {
   using type = SphericalExpansion<Order, Real, Rotation>;
 };
 
-/// Entries of some parts of all rows.
+/// Entries in ranges of all rows.
 template <class Space>
-struct CountParts {
-  RowParts<Space> list;
+struct CountRanges {
+  RowRanges<Space> list;
   KOKKOS_FUNCTION void operator()(std::int64_t row, SumOf<std::int64_t>& sum) const {
     sum.value += list.end(row) - list.begin(row);
   }
@@ -27,18 +27,18 @@ struct CountParts {
 /// M2L of VariableOrder's lists: of the expansions' own order, which sets the local expansions, then of the lower ones.
 template <int... Lower>
 struct M2LInOrders {
-  static constexpr int parts = sizeof...(Lower);
+  static constexpr int lower = sizeof...(Lower);
 
-  /// The part of each row that is of lower order k, or of the expansions' own if k is the number of these.
+  /// The range of each row that is of lower order k, or of the expansions' own if k is the number of these.
   template <class Space, class Precision>
-  static RowParts<Space> part_of_rows(Workspace<Space, Precision> const& memory, Csr<Space> list,
-                                      int k) {
+  static RowRanges<Space> rows_of_order(Workspace<Space, Precision> const& memory, Csr<Space> list,
+                                        int k) {
     const auto rows = std::int64_t(list.offsets.extent(0)) - 1;
-    const auto ends = memory.traversal.order_ends.view(parts * rows);
-    const auto end_of = [&](int p) { return part<Offset, Space>(ends, p * rows, rows); };
+    const auto ends = memory.traversal.order_ends.view(lower * rows);
+    const auto end_of = [&](int p) { return subarray<Offset, Space>(ends, p * rows, rows); };
     auto const& offsets = list.offsets;
-    return {k == 0 ? part<Offset, Space>(offsets, 0, rows) : end_of(k - 1),
-            k == parts ? part<Offset, Space>(offsets, 1, rows) : end_of(k), list.entries};
+    return {k == 0 ? subarray<Offset, Space>(offsets, 0, rows) : end_of(k - 1),
+            k == lower ? subarray<Offset, Space>(offsets, 1, rows) : end_of(k), list.entries};
   }
 
   template <class Expansion, class Space, class Precision, class Cells, class Real>
@@ -46,11 +46,11 @@ struct M2LInOrders {
                   Csr<Space> list, Array<Real, Space> multipoles, Array<Real, Space> locals) {
     static_assert(is_one_set_v<Cells>,
                   "fmm: VariableOrder is for targets that are the sources, in their place");
-    m2l_of<Expansion, Expansion>(space, cells, part_of_rows(memory, list, parts), multipoles,
+    m2l_of<Expansion, Expansion>(space, cells, rows_of_order(memory, list, lower), multipoles,
                                  locals);
     int k = 0;
     (m2l_of<typename AtOrder<Expansion, Lower>::type, Expansion>(
-         space, cells, part_of_rows(memory, list, k++), multipoles, locals),
+         space, cells, rows_of_order(memory, list, k++), multipoles, locals),
      ...);
   }
 
@@ -62,7 +62,7 @@ struct M2LInOrders {
     const auto add = [&](int k, std::int64_t flops) {
       const auto entries =
           reduce<SumOf<std::int64_t>>("fmm::count", space, std::int64_t(list.offsets.extent(0)) - 1,
-                                      CountParts<Space>{part_of_rows(memory, list, k)})
+                                      CountRanges<Space>{rows_of_order(memory, list, k)})
               .value;
       add_work(report, "m2l", entries, flops);
       others -= entries;
@@ -74,9 +74,9 @@ struct M2LInOrders {
 
  private:
   template <class Expansion, class Largest, class Space, class Real>
-  static void m2l_of(Space const& space, Array<Cell, Space> cells, RowParts<Space> list,
+  static void m2l_of(Space const& space, Array<Cell, Space> cells, RowRanges<Space> list,
                      Array<Real, Space> multipoles, Array<Real, Space> locals) {
-    using Op = M2L<Space, Expansion, Real, RowParts<Space>, row_length(Largest::size),
+    using Op = M2L<Space, Expansion, Real, RowRanges<Space>, row_length(Largest::size),
                    !std::is_same_v<Expansion, Largest>>;
     gather_translated<Axial::m2l, Expansion>("fmm::m2l", space, int(cells.extent(0)),
                                              Tuning<Space, Real>::gather_team,

@@ -10,31 +10,35 @@
 
 namespace fmm::engine {
 
-/// The near field's part, of the targets in `tiles`, added to `sums`; of one set, a leaf itself is implied in its row of
+/// The near field of the targets in `tiles`, added to `sums`; of one set, a leaf itself is implied in its row of
 /// `list`. The kernel is in units of the cube, if it can be. The options say how sources are taken in mixed precision.
-template <class Want, class Space, class Precision, class Shift, class Kernel>
+template <class Out, class Space, class Precision, class Shift, class Terms, class Kernel>
 void add_near_field(Space const& space, Workspace<Space, Precision>& memory,
-                    BodySets<Space, Precision, Shift> const& sets, Kernel const& kernel,
-                    Array<Tile, Space> tiles, Csr<Space> list,
+                    BodySets<Space, Precision, Shift> const& sets,
+                    SourceTerms<Space, real_t<Precision>, Terms> const& sources,
+                    Kernel const& kernel, Array<Tile, Space> tiles, Csr<Space> list,
                     Array<Sums<sum_t<Precision>>, Space> sums, Options const& options) {
-  const auto parts = split_long_rows(space, memory, sets.targets.octree, tiles, list,
-                                     Tuning<Space, real_t<Precision>>::p2p_segment);
+  const auto segments =
+      split_long_rows(space, memory, sets.targets.octree, tiles, list,
+                      Tuning<Space, real_t<Precision>>::p2p_segment, Out::records);
   if constexpr (two_part_v<Precision>)
     if (options.one_part)
-      return p2p<Want, MixedInOnePart>(space, kernel, sets.cells(), tiles, list, sets.bodies(), {},
-                                       sums, parts);
-  p2p<Want, Precision>(space, kernel, sets.cells(), tiles, list, sets.bodies(), sets.low(), sums,
-                       parts, margin_for(options.tolerance));
+      return p2p<Out, MixedInOnePart, Terms>(space, kernel, sets.cells(), tiles, list,
+                                             sets.bodies(), {}, sums, segments, largest_margin,
+                                             sources.further);
+  p2p<Out, Precision, Terms>(space, kernel, sets.cells(), tiles, list, sets.bodies(), sets.low(),
+                             sums, segments, margin_for(options.tolerance), sources.further);
 }
 
-/// The same of one set.
-template <class Want, class Space, class Precision, class Kernel>
+/// The same of one set with a charge each.
+template <class Out, class Space, class Precision, class Kernel>
 void add_near_field(Space const& space, Workspace<Space, Precision>& memory,
                     BodyTree<Space, Precision> const& tree, Kernel const& kernel,
                     Array<Tile, Space> tiles, Csr<Space> list,
                     Array<Sums<sum_t<Precision>>, Space> sums, Options const& options) {
-  add_near_field<Want>(space, memory, BodySets<Space, Precision>{tree, tree}, kernel, tiles, list,
-                       sums, options);
+  add_near_field<Out>(space, memory, BodySets<Space, Precision>{tree, tree},
+                      SourceTerms<Space, real_t<Precision>>{tree.bodies, {}}, kernel, tiles, list,
+                      sums, options);
 }
 
 }  // namespace fmm::engine

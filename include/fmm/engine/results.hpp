@@ -8,6 +8,7 @@
 #include "../cells/cell.hpp"
 #include "../detail/reduce.hpp"
 #include "../kernels/pair_kernel.hpp"
+#include "../kernels/terms.hpp"
 #include "../simd/simd.hpp"
 #include "../tree/octree.hpp"
 #include "checks.hpp"
@@ -20,7 +21,7 @@ template <class Space>
 inline constexpr bool gathers_results_v = !is_host_space_v<Space>;
 
 /// Results into the caller's order and units.
-template <class Space, class Real, class Potential, class Field>
+template <class Out, class Space, class Real, class Potential, class Field>
 struct GiveResults {
   Array<Sums<Real>, Space> sums;
   Array<BodyIndex, Space> way;  ///< place or order
@@ -32,33 +33,37 @@ struct GiveResults {
     constexpr bool gathers = gathers_results_v<Space>;
     if constexpr (!gathers)
       if (i + bodies_ahead < std::int64_t(way.extent(0))) prepare(way(i + bodies_ahead));
-    const Sums<Real> s = sums(gathers ? way(i) : i);
-    const std::int64_t to = gathers ? i : way(i);
-    if constexpr (!std::is_same_v<Potential, None>)
-      potential(to) = typename Potential::value_type(double(s.potential) * potential_unit);
-    if constexpr (!std::is_same_v<Field, None>) {
-      using T = typename Field::value_type;
-      field(to, 0) = T(double(s.x) * field_unit);
-      field(to, 1) = T(double(s.y) * field_unit);
-      field(to, 2) = T(double(s.z) * field_unit);
+    const std::int64_t from = gathers ? way(i) : i, to = gathers ? i : way(i);
+    for (int k = 0; k < Out::densities; ++k) {
+      const Sums<Real> s = sums(from * Out::records + k);
+      if constexpr (!std::is_same_v<Potential, None>)
+        Out::potential_of(potential, to, k) =
+            typename Potential::value_type(double(s.potential) * potential_unit);
+      if constexpr (!std::is_same_v<Field, None>) {
+        using T = typename Field::value_type;
+        Out::field_of(field, to, k, 0) = T(double(s.x) * field_unit);
+        Out::field_of(field, to, k, 1) = T(double(s.y) * field_unit);
+        Out::field_of(field, to, k, 2) = T(double(s.z) * field_unit);
+      }
     }
   }
 
  private:
   KOKKOS_FORCEINLINE_FUNCTION void prepare(std::int64_t to) const {
-    if constexpr (!std::is_same_v<Potential, None>) prefetch_to_write(potential(to));
+    if constexpr (!std::is_same_v<Potential, None>)
+      prefetch_to_write(Out::potential_of(potential, to, 0));
     if constexpr (!std::is_same_v<Field, None>)
-      for (int d = 0; d < 3; ++d) prefetch_to_write(field(to, d));
+      for (int d = 0; d < 3; ++d) prefetch_to_write(Out::field_of(field, to, 0, d));
   }
 };
 
-template <class Space, class Real, class Potential, class Field>
+template <class Out, class Space, class Real, class Potential, class Field>
 void give_results(Space const& space, Array<Sums<Real>, Space> sums, Array<BodyIndex, Space> way,
                   double potential_unit, double field_unit, Potential const& potential,
                   Field const& field) {
   for_range("fmm::results", space, way.extent(0),
-            GiveResults<Space, Real, Potential, Field>{sums, way, potential_unit, field_unit,
-                                                       potential, field});
+            GiveResults<Out, Space, Real, Potential, Field>{sums, way, potential_unit, field_unit,
+                                                            potential, field});
 }
 
 /// Bodies with a result that is infinite or not a number.

@@ -15,9 +15,9 @@
 
 namespace fmm::engine {
 
-/// Makes the operators of one expansion, for results that are a kernels::Wanted.
-template <class Space, class Precision, class Want>
-using MakeFarField = std::unique_ptr<FarField<Space, Precision, Want> const> (*)();
+/// Makes the operators of one expansion, for results that are a kernels::Outputs.
+template <class Space, class Precision, class Out>
+using MakeFarField = std::unique_ptr<FarField<Space, Precision, Out> const> (*)();
 
 /// What a core is to know of the expansions.
 template <class Space, class Precision>
@@ -118,7 +118,7 @@ class SolverCore {
   /// Solver::evaluate on a tree. `ends` are EvaluationEnds or have the same functions.
   template <class Ends>
   void evaluate(Space const& space, Data& data,
-                MakeFarField<Space, Precision, typename Ends::Want> operators, Ends const& ends,
+                MakeFarField<Space, Precision, typename Ends::Out> operators, Ends const& ends,
                 Report* report) {
     evaluate_listed(space, data, operators, ends, report, options_,
                     [&](Array<Real, Space> multipoles) { list(space, data, multipoles, report); });
@@ -127,15 +127,15 @@ class SolverCore {
   /// makes.
   template <class Ends, class List>
   void evaluate_listed(Space const& space, Data& data,
-                       MakeFarField<Space, Precision, typename Ends::Want> operators,
+                       MakeFarField<Space, Precision, typename Ends::Out> operators,
                        Ends const& ends, Report* report, Options const& near_options,
                        List const& list) {
     const HostThread<Space> thread(space);
     check(data, ends);
     if (data.tree.size == 0) return;
     const EvaluationClock clock(space, report);
-    Evaluation<Space, Precision, typename Ends::Want> steps(space, operators(), data,
-                                                            profile_of(kernel_), report);
+    Evaluation<Space, Precision, typename Ends::Out> steps(space, operators(), data,
+                                                           profile_of(kernel_), report);
     ends.take(steps);
     steps.upward(uses_charges);
     if constexpr (uses_charges) list(steps.multipoles());

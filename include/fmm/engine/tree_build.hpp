@@ -52,7 +52,7 @@ Sorted<Space> sort_bodies(Space const& space, Workspace<Space, Precision>& memor
   UnsortedKeys<Space> keys;
   stage(space, report, "keys", [&] {
     keys = unsorted_keys(memory.sort, memory.keys(0, n), first_bit);
-    for_range("fmm::keys", space, n, MakeKeys<Space, Positions>{positions, tree.cube, keys});
+    make_keys(space, positions, tree.cube, keys);
   });
   Sorted<Space> sorted;
   stage(space, report, "sort", [&] {

@@ -9,7 +9,7 @@
 
 namespace fmm::kernels {
 
-template <class Space, class Expansion, class Real, class Want, class Sum>
+template <class Space, class Expansion, class Real, class Out, class Sum>
 struct L2P {
   using V = Lanes<Space, Real>;
   static constexpr int W = lane_count_v<V>;
@@ -22,6 +22,7 @@ struct L2P {
   Array<Body<Real>, Space> bodies;
   Array<Real, Space> locals;
   Array<Sums<Sum>, Space> sums;
+  int density;
 
   KOKKOS_FUNCTION void operator()(TeamMember<Space> const& team) const {
     const Tile tile = tiles(team.league_rank());
@@ -40,23 +41,25 @@ struct L2P {
     for (int i = team.team_rank() * W; i < tile.count; i += team.team_size() * W) {
       const int count = tile.count - i < W ? tile.count - i : W;
       const LaneBodies<V> body(&bodies(tile.first + i), count);
-      auto value = Expansion::template l2p<Want::potential, Want::field>(body.x, body.y, body.z,
-                                                                         rows->value);
+      auto value =
+          Expansion::template l2p<Out::potential, Out::field>(body.x, body.y, body.z, rows->value);
       value.x *= V(per_edge);
       value.y *= V(per_edge);
       value.z *= V(per_edge);
-      add_lanes<Want, true>(&sums(tile.first + i), count, value);
+      add_lanes<Out, true>(&sums(std::int64_t(tile.first + i) * Out::records + density), count,
+                           value);
     }
   }
 };
 
-/// Sets `sums` to the far field that the leaves' local expansions hold.
-template <class Expansion, class Want, class Space, class Real, class Sum>
+/// Sets `sums`, of one of the densities, to the far field that the leaves' local expansions hold.
+template <class Expansion, class Out, class Space, class Real, class Sum>
 void l2p(Space const& space, Array<Cell, Space> cells, Array<Tile, Space> tiles,
-         Array<Body<Real>, Space> bodies, Array<Real, Space> locals, Array<Sums<Sum>, Space> sums) {
-  using Functor = L2P<Space, basis_t<Expansion>, Real, Want, Sum>;
+         Array<Body<Real>, Space> bodies, Array<Real, Space> locals, Array<Sums<Sum>, Space> sums,
+         int density = 0) {
+  using Functor = L2P<Space, basis_t<Expansion>, Real, Out, Sum>;
   for_tiles("fmm::l2p", space, std::int64_t(tiles.extent(0)),
-            Functor{cells, tiles, bodies, locals, sums});
+            Functor{cells, tiles, bodies, locals, sums, density});
 }
 
 }  // namespace fmm::kernels

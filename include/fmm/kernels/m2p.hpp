@@ -129,7 +129,7 @@ struct MultipoleWalk {
   }
 };
 
-template <class Space, class Expansion, class Real, class Want, class Sum,
+template <class Space, class Expansion, class Real, class Out, class Sum,
           class Cells = Array<Cell, Space>>
 struct M2P {
   using V = Lanes<Space, Real>;
@@ -166,6 +166,7 @@ struct M2P {
   StagedMultipoles<Space, Real> staged;
   Array<Sums<Sum>, Space> sums;
   SplitRows<Space, Sum> split_rows = {};
+  int density = 0;
 
   KOKKOS_FUNCTION void operator()(TeamMember<Space> const& team) const {
     const RowSegment segment = split_rows.of_team(team.league_rank(), tiles, near);
@@ -201,7 +202,10 @@ struct M2P {
           add<1>(team, rows, count, needed - b * targets, x + b * targets, sum + b * targets);
       team.team_barrier();
     }
-    store(team, tile.count, split_rows.sums_of_team(team.league_rank(), segment, sums), rows, sum);
+    store(
+        team, tile.count,
+        split_rows.template sums_of_team<Out::records>(team.league_rank(), segment, sums) + density,
+        rows, sum);
   }
 
  private:
@@ -257,7 +261,7 @@ struct M2P {
       const Real per_edge = place.value[3];
       FMM_UNROLL
       for (int t = 0; t < Targets; ++t)
-        Expansion::template m2p<Want::potential, Want::field>(
+        Expansion::template m2p<Out::potential, Out::field>(
             x[t][0] * V(per_edge) + V(place.value[0]), x[t][1] * V(per_edge) + V(place.value[1]),
             x[t][2] * V(per_edge) + V(place.value[2]), per_edge, row[1].value, sum[t]);
     }
@@ -270,7 +274,7 @@ struct M2P {
     if constexpr (split == 1) {
       for (int t = 0; t < blocks * targets; ++t) {
         const int first = target_of(team, t), left = count - first;
-        if (left > 0) add_lanes<Want>(to + first, left < W ? left : W, sum[t]);
+        if (left > 0) add_lanes<Out>(to + first * Out::records, left < W ? left : W, sum[t]);
       }
     } else {
       static_assert(split == 1 || W == 1);
@@ -289,7 +293,7 @@ struct M2P {
           total.y += of_share.value[2];
           total.z += of_share.value[3];
         }
-        add_lanes<Want>(to + i, 1, total);
+        add_lanes<Out>(to + i * Out::records, 1, total);
       }
     }
   }
@@ -298,15 +302,19 @@ struct M2P {
 /// Adds to `sums` the multipoles of each leaf's row of `near`, and those of the rows of `far` of the leaf
 /// and of its ancestors. A list with no offsets is left out. `rows` has further
 /// segments of rows of `near`, if there are any. `cells` of one set or of two (cells/sets.hpp); tiles and bodies of the
-/// targets, multipoles of the sources.
-template <class Expansion, class Want, class Space, class Cells, class Real, class Sum>
+/// targets, multipoles of the sources, those of one density after the other's.
+template <class Expansion, class Out, class Space, class Cells, class Real, class Sum>
 void m2p(Space const& space, Cells const& cells, Array<Tile, Space> tiles, Csr<Space> near,
          Csr<Space> far, Array<Body<Real>, Space> bodies, StagedMultipoles<Space, Real> staged,
          Array<Sums<Sum>, Space> sums, SplitRows<Space, Sum> rows = {}) {
-  using Functor = M2P<Space, basis_t<Expansion>, Real, Want, Sum, Cells>;
-  for_tiles("fmm::m2p", space, std::int64_t(tiles.extent(0)) + rows.count(),
-            Functor{cells, tiles, near, far, bodies, staged, sums, rows});
-  add_segment_sums(space, rows, sums);
+  using Functor = M2P<Space, basis_t<Expansion>, Real, Out, Sum, Cells>;
+  for (int density = 0; density < Out::densities; ++density)
+    for_tiles("fmm::m2p", space, std::int64_t(tiles.extent(0)) + rows.count(),
+              Functor{cells, tiles, near, far, bodies,
+                      StagedMultipoles<Space, Real>{plane(staged.rows, density, Out::densities),
+                                                    staged.of_entries},
+                      sums, rows, density});
+  add_segment_sums<Out::records>(space, rows, sums);
 }
 
 }  // namespace fmm::kernels

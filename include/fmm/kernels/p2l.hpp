@@ -8,6 +8,7 @@
 #include "../cells/geometry.hpp"
 #include "../cells/sets.hpp"
 #include "mapping/gather.hpp"
+#include "terms.hpp"
 
 namespace fmm::kernels {
 
@@ -26,15 +27,17 @@ struct BodyWalk {
   }
 };
 
-template <class Space, class Expansion, class Real, class Cells = Array<Cell, Space>>
+template <class Space, class Expansion, class Real, class Terms = Charges<>,
+          class Cells = Array<Cell, Space>>
 struct P2L {
   using V = Lanes<Space, Real>;
   static constexpr int W = lane_count_v<V>, size = Expansion::size;
   using Walk = BodyWalk<std::remove_cvref_t<decltype(sources_of(std::declval<Cells const&>()))>>;
   Cells cells;
   Csr<Space> list;
-  Array<Body<Real>, Space> bodies;
+  SourceTerms<Space, Real, Terms> sources;
   Array<Real, Space> locals;
+  int density;
 
   KOKKOS_FUNCTION void operator()(TeamMember<Space> const& team) const {
     const int owner = team.league_rank();
@@ -73,12 +76,13 @@ struct P2L {
       q[l] = Real(0);
       if (!walk.more()) continue;
       const Cell leaf = walk.cells(*walk.leaf);
-      const Body<Real> body = bodies(leaf.body_begin + walk.place);
+      const BodyIndex i = leaf.body_begin + walk.place;
+      const Body<Real> body = sources.bodies(i);
       const Real ratio = edge_in<Real>(target, leaf);
       x[l] = body.x * ratio + centre_in<Real>(target, leaf, 0);
       y[l] = body.y * ratio + centre_in<Real>(target, leaf, 1);
       z[l] = body.z * ratio + centre_in<Real>(target, leaf, 2);
-      q[l] = body.q;
+      q[l] = sources.charge(i, body, density);
       walk.skip(1);
     }
     using T = LaneTraits<V>;
@@ -87,15 +91,17 @@ struct P2L {
   }
 };
 
-/// Adds to the locals of all targets' cells the sources' bodies of the leaves in their rows of `list`. `cells` of one
+/// Adds to the locals of all targets' cells, of one of the densities, the sources' bodies of the leaves in their rows of `list`. `cells` of one
 /// set or of two (cells/sets.hpp).
-template <class Expansion, class Space, class Cells, class Real>
-void p2l(Space const& space, Cells const& cells, Csr<Space> list, Array<Body<Real>, Space> bodies,
-         Array<Real, Space> locals) {
-  for_teams("fmm::p2l",
-            summing_teams<Real>(space, int(targets_of(cells).extent(0)),
-                                Tuning<Space, Real>::gather_team),
-            P2L<Space, basis_t<Expansion>, Real, Cells>{cells, list, bodies, locals});
+template <class Expansion, class Space, class Cells, class Real, class Terms>
+void p2l(Space const& space, Cells const& cells, Csr<Space> list,
+         SourceTerms<Space, Real, Terms> const& sources, Array<Real, Space> locals,
+         int density = 0) {
+  for_teams(
+      "fmm::p2l",
+      summing_teams<Real>(space, int(targets_of(cells).extent(0)),
+                          Tuning<Space, Real>::gather_team),
+      P2L<Space, basis_t<Expansion>, Real, Terms, Cells>{cells, list, sources, locals, density});
 }
 
 }  // namespace fmm::kernels

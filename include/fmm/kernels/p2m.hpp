@@ -4,17 +4,19 @@
 #pragma once
 
 #include "mapping/gather.hpp"
+#include "terms.hpp"
 
 namespace fmm::kernels {
 
-template <class Space, class Expansion, class Real>
+template <class Space, class Expansion, class Real, class Terms = Charges<>>
 struct P2M {
   using real = Real;
   static constexpr int size = Expansion::size;
   Array<Cell, Space> cells;
   Array<CellIndex, Space> leaves;
-  Array<Body<Real>, Space> bodies;
+  SourceTerms<Space, Real, Terms> sources;
   Array<Real, Space> multipoles;
+  int density;
 
   KOKKOS_FUNCTION std::int64_t items(int owner) const { return cells(leaves(owner)).body_count; }
   KOKKOS_FUNCTION Real* output(int owner) const {
@@ -23,17 +25,18 @@ struct P2M {
 
   template <class V>
   KOKKOS_FUNCTION void add(int owner, std::int64_t first, int count, V* sum) const {
-    const Body<Real>* const body = bodies.data() + cells(leaves(owner)).body_begin + first;
+    const BodyIndex begin = cells(leaves(owner)).body_begin + BodyIndex(first);
+    const Body<Real>* const body = sources.bodies.data() + begin;
     constexpr int W = lane_count_v<V>;
     if constexpr (W == 1) {
-      Expansion::p2m(body->x, body->y, body->z, body->q, sum);
+      Expansion::p2m(body->x, body->y, body->z, sources.charge(begin, *body, density), sum);
     } else {
       Real x[W] = {}, y[W] = {}, z[W] = {}, q[W] = {};  // empty lanes: no charge at the centre
       for (int l = 0; l < count; ++l) {
         x[l] = body[l].x;
         y[l] = body[l].y;
         z[l] = body[l].z;
-        q[l] = body[l].q;
+        q[l] = sources.charge(begin + l, body[l], density);
       }
       using T = LaneTraits<V>;
       Expansion::p2m(T::load(x), T::load(y), T::load(z), T::load(q), sum);
@@ -42,10 +45,10 @@ struct P2M {
 };
 
 /// The same for TeamTerms: a body a thread.
-template <class Space, class Expansion, class Real>
+template <class Space, class Expansion, class Real, class Terms>
 struct P2MTerms {
   static constexpr int size = Expansion::size;
-  P2M<Space, Expansion, Real> op;
+  P2M<Space, Expansion, Real, Terms> op;
 
   KOKKOS_FUNCTION void operator()(TeamMember<Space> const& team) const {
     const int owner = team.league_rank(), rank = team.team_rank();
@@ -56,25 +59,28 @@ struct P2MTerms {
     const std::int64_t items = op.items(owner);
     for (std::int64_t first = 0; first < items; first += team.team_size()) {
       const bool there = first + rank < items;
-      const Body<Real> body = op.bodies(begin + (there ? first + rank : 0));
-      Expansion::p2m(body.x, body.y, body.z, there ? body.q : Real(0), terms);
+      const BodyIndex i = begin + BodyIndex(there ? first + rank : 0);
+      const Body<Real> body = op.sources.bodies(i);
+      Expansion::p2m(body.x, body.y, body.z,
+                     there ? op.sources.charge(i, body, op.density) : Real(0), terms);
     }
     terms.flush();
   }
 };
 
-/// Multipoles of `leaves`; other rows of `multipoles` ((cells) x (row length)) are not touched.
-template <class Expansion, class Space, class Real>
+/// Multipoles of `leaves`, of one of the densities; other rows of `multipoles` ((cells) x (row length)) are not touched.
+template <class Expansion, class Space, class Real, class Terms>
 void p2m(Space const& space, Array<Cell, Space> cells, Array<CellIndex, Space> leaves,
-         Array<Body<Real>, Space> bodies, Array<Real, Space> multipoles) {
+         SourceTerms<Space, Real, Terms> const& sources, Array<Real, Space> multipoles,
+         int density = 0) {
   using Basis = basis_t<Expansion>;
-  const P2M<Space, Basis, Real> op{cells, leaves, bodies, multipoles};
+  const P2M<Space, Basis, Real, Terms> op{cells, leaves, sources, multipoles, density};
   constexpr int team_size = Tuning<Space, Real>::gather_team;
   const int owners = int(leaves.extent(0));
   if constexpr (sums_terms<Space, Basis>) {
     if (owners > 0)
       for_teams("fmm::p2m", summing_teams<Real>(space, owners, team_size),
-                P2MTerms<Space, Basis, Real>{op});
+                P2MTerms<Space, Basis, Real, Terms>{op});
   } else {
     gather("fmm::p2m", space, owners, team_size, op);
   }

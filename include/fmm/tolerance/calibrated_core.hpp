@@ -16,8 +16,8 @@ namespace fmm::tolerance {
 /// All that a solver for a tolerance knows of one order. What is compiled for an order is behind it.
 template <class Space, class Precision>
 struct OrderOfMany {
-  ExpansionFacts<Space, Precision> facts;                        ///< with powers
-  MakeFarField<Space, Precision, Wanted<true, true>> far_field;  ///< of an Fmm by DualTree
+  ExpansionFacts<Space, Precision> facts;                         ///< with powers
+  MakeFarField<Space, Precision, Outputs<true, true>> far_field;  ///< of an Fmm by DualTree
 };
 
 /// That of a Solver whose method is an Fmm by DualTree<MultipolePowerCriterion>.
@@ -26,7 +26,7 @@ auto order_of_many() {
   using Space = typename Solver::execution_space;
   using Precision = typename Solver::precision;
   return OrderOfMany<Space, Precision>{Solver::expansion_facts(),
-                                       &Solver::template operators<Wanted<true, true>>};
+                                       &Solver::template operators<Outputs<true, true>>};
 }
 
 /// Kernel, Precision, Space   as of CalibratedSolver
@@ -69,7 +69,7 @@ class CalibratedCore {
   /// `operators` are of the same order, and `ends` as in SolverCore.
   template <class Ends>
   void evaluate(Space const& space, Data& plan,
-                MakeFarField<Space, Precision, typename Ends::Want> operators, Ends const& ends,
+                MakeFarField<Space, Precision, typename Ends::Out> operators, Ends const& ends,
                 Report* report) {
     solver_.evaluate_listed(
         space, plan, operators, ends, report, options_,
@@ -117,9 +117,9 @@ class CalibratedCore {
             held_->safe() / (tree.charges.both_signs ? constants.less_for_both_signs : 1);
         const NearField<Space, Precision> near_field = [&](auto const& tiles, auto const& list,
                                                            auto const& sums) {
-          add_near_field<Wanted<true, true>>(space, memory, tree,
-                                             in_units_of(tree.cube.edge, kernel()), tiles, list,
-                                             sums, options_);
+          add_near_field<Outputs<true, true>>(space, memory, tree,
+                                              in_units_of(tree.cube.edge, kernel()), tiles, list,
+                                              sums, options_);
         };
         held_->find(bodies, calibrate<Traversal>(space, *far_field_(), data, by_powers(safe), far,
                                                  measures, near_field, held_->tolerance(), safe));
@@ -153,8 +153,8 @@ class CalibratedCore {
 
   Inner solver_;
   Options options_;
-  MakeFarField<Space, Precision, Wanted<true, true>> far_field_;  ///< of the sample
-  std::optional<HeldTolerance> held_;                             ///< with a tolerance
+  MakeFarField<Space, Precision, Outputs<true, true>> far_field_;  ///< of the sample
+  std::optional<HeldTolerance> held_;                              ///< with a tolerance
 };
 
 }  // namespace fmm::tolerance

@@ -61,7 +61,7 @@ class CalibratedSolver {
   void evaluate(ExecutionSpace const& space, plan_type& plan, Charges const& charges,
                 Potential const& potential, Field const& field, Report* report = nullptr) {
     core_.evaluate(space, plan.data(),
-                   &OfOrder::template operators<engine::WantedOf<Potential, Field>>,
+                   &OfOrder::template operators<engine::OutputsOf<Potential, Field>>,
                    engine::EvaluationEnds{charges, potential, field}, report);
   }
 

@@ -25,7 +25,7 @@ namespace fmm::tolerance {
 /// softening may take the tolerance alone.
 template <class Traversal, class Space, class Precision>
 FMM_NOINLINE Calibrated calibrate(Space const& space,
-                                  FarField<Space, Precision, Wanted<true, true>> const& operators,
+                                  FarField<Space, Precision, Outputs<true, true>> const& operators,
                                   PlanData<Space, Precision>& plan, Options options,
                                   FarFieldRule far, CellMeasures<Space> const& measures,
                                   NearField<Space, Precision> const& near_field, double tolerance,

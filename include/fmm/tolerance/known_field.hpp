@@ -146,8 +146,9 @@ Cancellation cancellation_of(Space const& space, Kernel const& kernel, Positions
   const auto count = std::int64_t(numbers.extent(0));
   for_range("fmm::number", space, count, SpreadNumbers<Space>{n, numbers});
   DirectSums<Space> direct;
-  direct.template add<Wanted<false, true>>(space, kernel, typename Positions::const_type(positions),
-                                           typename Charges::const_type(charges), numbers);
+  direct.template add<Outputs<false, true>>(space, kernel,
+                                            typename Positions::const_type(positions),
+                                            typename Charges::const_type(charges), numbers);
   const double squares =
       reduce<SumOf<double>>("fmm::squares", space, count,
                             SumOfSquares<Space>{direct.sums.view(count), 1 / facts.unit})

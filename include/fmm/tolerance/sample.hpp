@@ -165,7 +165,7 @@ template <class Space, class Precision>
 class SampledFields {
   using Sum = sum_t<Precision>;
   using Shape = Tuning<Space, real_t<Precision>>;
-  using Operators = FarField<Space, Precision, Wanted<true, true>>;
+  using Operators = FarField<Space, Precision, Outputs<true, true>>;
 
  public:
   SampledFields(Space const& space, Operators const& far, PlanData<Space, Precision>& plan,

@@ -68,7 +68,7 @@ class ToleranceCore {
   /// `operators` are of this order(), and `ends` as in SolverCore.
   template <class Ends>
   void evaluate(Space const& space, Data& plan,
-                MakeFarField<Space, Precision, typename Ends::Want> operators, Ends const& ends,
+                MakeFarField<Space, Precision, typename Ends::Out> operators, Ends const& ends,
                 Report* report) {
     std::visit([&](auto& solver) { solver.evaluate(space, plan, operators, ends, report); },
                solver_);

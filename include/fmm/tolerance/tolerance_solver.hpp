@@ -78,7 +78,7 @@ class ToleranceSolver<Kernel, Orders<Order...>, Precision, ExecutionSpace> {
   template <class Charges, class Potential, class Field>
   void evaluate(ExecutionSpace const& space, plan_type& plan, Charges const& charges,
                 Potential const& potential, Field const& field, Report* report = nullptr) {
-    core_.evaluate(space, plan.data(), operators<engine::WantedOf<Potential, Field>>(),
+    core_.evaluate(space, plan.data(), operators<engine::OutputsOf<Potential, Field>>(),
                    engine::EvaluationEnds{charges, potential, field}, report);
   }
 
@@ -103,10 +103,10 @@ class ToleranceSolver<Kernel, Orders<Order...>, Precision, ExecutionSpace> {
 
  private:
   /// Those of the order in force.
-  template <class Want>
-  engine::MakeFarField<ExecutionSpace, UsedPrecision, Want> operators() const {
-    engine::MakeFarField<ExecutionSpace, UsedPrecision, Want> found = nullptr;
-    ((Order == order() ? void(found = &OfOrder<Order>::template operators<Want>) : void()), ...);
+  template <class Out>
+  engine::MakeFarField<ExecutionSpace, UsedPrecision, Out> operators() const {
+    engine::MakeFarField<ExecutionSpace, UsedPrecision, Out> found = nullptr;
+    ((Order == order() ? void(found = &OfOrder<Order>::template operators<Out>) : void()), ...);
     return found;
   }
 

@@ -34,8 +34,8 @@ struct Octree {
   std::int64_t parent_begin[max_tree_depth + 2] = {};  ///< the same in `parents`
 
   Array<CellIndex, Space> parents_of(int level) const {
-    return part<CellIndex, Space>(parents, parent_begin[level],
-                                  parent_begin[level + 1] - parent_begin[level]);
+    return subarray<CellIndex, Space>(parents, parent_begin[level],
+                                      parent_begin[level + 1] - parent_begin[level]);
   }
 };
 
@@ -96,8 +96,8 @@ std::optional<Octree<Space>> build_octree(Space const& space, OctreeBuffers<Spac
   while (last > 0 && std::int64_t(1) << 3 * last > widest) --last;
   build_first_levels(space, buffers, tree, keys, rule, last);
   const auto totals = buffers.totals.resize(2);
-  const auto parent_total = part<Offset, Space>(totals, 0, 1),
-             child_total = part<Offset, Space>(totals, 1, 1);
+  const auto parent_total = subarray<Offset, Space>(totals, 0, 1),
+             child_total = subarray<Offset, Space>(totals, 1, 1);
   std::int64_t parents = tree.parent_begin[tree.depth + 1];
   for (int level = tree.depth;; ++level) {
     tree.depth = level;
@@ -106,8 +106,8 @@ std::optional<Octree<Space>> build_octree(Space const& space, OctreeBuffers<Spac
     const CellIndex begin = tree.level_begin[level], end = tree.level_begin[level + 1];
     const std::int64_t most = rule.most_split(level, end - begin, n);
     if (most == 0) break;
-    const auto selected =
-        part<CellIndex, Space>(buffers.parents.grow(space, parents + most, parents), parents, most);
+    const auto selected = subarray<CellIndex, Space>(
+        buffers.parents.grow(space, parents + most, parents), parents, most);
     scan<Offset>("fmm::tree::parents", space, end - begin,
                  SelectParents<Space>{rule, tree.cells, begin, end, selected, parent_total});
     auto ranges = buffers.ranges.resize(ranges_a_parent * most);
@@ -143,7 +143,7 @@ std::optional<Octree<Space>> build_octree(Space const& space, OctreeBuffers<Spac
                WriteTiles<Space>{tile_rule.size, tree.cells, tree.leaves, tiles, child_total});
   const std::int64_t count = read_back(space, child_total.data());
   tree.tiles = buffers.tiles.view(count);
-  if (sorts) sort_tiles(space, tile_rule, part<Tile, Space>(tiles, 0, count), tree.tiles);
+  if (sorts) sort_tiles(space, tile_rule, subarray<Tile, Space>(tiles, 0, count), tree.tiles);
   return tree;
 }
 

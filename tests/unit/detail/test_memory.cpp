@@ -90,5 +90,21 @@ TEST(LargePages, LeaveContentsAndOddPlacesAlone) {
   for (int i = 0; i < int(numbers.size()); ++i) ASSERT_EQ(numbers[i], i);
 }
 
+TEST(Memory, RunningOutNamesTheBytes) {
+  for (const std::size_t count :
+       {std::size_t(1) << 46, std::numeric_limits<std::size_t>::max() / 2}) {
+    try {
+      Buffer<double, Kokkos::DefaultExecutionSpace>("too much").resize(count);
+      ADD_FAILURE() << "allocated " << count;
+    } catch (fmm::OutOfMemory const& error) {
+      EXPECT_NE(std::string(error.what()).find(std::to_string(error.bytes())), std::string::npos);
+      EXPECT_NE(std::string(error.what()).find("too much"), std::string::npos);
+      if (count == std::size_t(1) << 46) {
+        EXPECT_EQ(error.bytes(), count * sizeof(double));
+      }
+    }
+  }
+}
+
 }  // namespace
 }  // namespace fmm_test

@@ -41,7 +41,7 @@ class Gemm : public testing::Test {
     const Kokkos::View<double const*, Space> charges = device.q;
     build_plan<Traversal>(space, s, positions, options, 2, nullptr);
     take_charges(space, inspect_charges(space, false, charges).unit, charges, s.tree.permutation,
-                 s.tree.bodies, s.memory.sums.resize(s.tree.size));
+                 charges_of(s.tree.bodies), s.memory.sums.resize(s.tree.size));
     space.fence();
   }
 
@@ -283,7 +283,8 @@ void check_locals(Fixture& f) {
     const std::size_t numbers = s.tree.octree.cells.extent(0) * row;
     const auto multipoles = s.memory.multipoles.resize(numbers),
                locals = s.memory.locals.resize(numbers);
-    p2m<Expansion>(f.space, s.tree.octree.cells, s.tree.octree.leaves, s.tree.bodies, multipoles);
+    p2m<Expansion>(f.space, s.tree.octree.cells, s.tree.octree.leaves, charges_of(s.tree.bodies),
+                   multipoles);
     for (int level = s.tree.octree.depth - 1; level >= 0; --level)
       m2m<Expansion>(f.space, s.tree.octree.cells, s.tree.octree.parents_of(level), multipoles);
     m2l<Expansion>(f.space, s.tree.octree.cells, s.lists.m2l, multipoles, locals);

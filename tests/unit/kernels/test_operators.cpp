@@ -35,7 +35,7 @@ class Operators : public testing::Test {
     const Kokkos::View<double const*, Space> charges = device.q;
     build_plan<Traversal>(space, s, positions, options, {2, 0, true}, nullptr);
     take_charges(space, inspect_charges(space, false, charges).unit, charges, s.tree.permutation,
-                 s.tree.bodies, s.memory.sums.resize(s.tree.size));
+                 charges_of(s.tree.bodies), s.memory.sums.resize(s.tree.size));
     s.memory.multipoles.resize(s.tree.octree.cells.extent(0) * row);
     s.memory.locals.resize(s.tree.octree.cells.extent(0) * row);
     space.fence();
@@ -48,7 +48,8 @@ class Operators : public testing::Test {
 
   template <class Expansion>
   void upward() {
-    p2m<Expansion>(space, s.tree.octree.cells, s.tree.octree.leaves, s.tree.bodies, multipoles());
+    p2m<Expansion>(space, s.tree.octree.cells, s.tree.octree.leaves, charges_of(s.tree.bodies),
+                   multipoles());
     for (int level = s.tree.octree.depth - 1; level >= 0; --level)
       m2m<Expansion>(space, s.tree.octree.cells, s.tree.octree.parents_of(level), multipoles());
     space.fence();
@@ -162,7 +163,8 @@ void check_bodies_in_locals(F& f) {
   const auto locals = f.s.memory.locals.resize(f.cells.size() * row);
   const double before = 0.5;
   Kokkos::deep_copy(locals.view(), Real(before));
-  p2l<Expansion>(f.space, f.s.tree.octree.cells, f.s.lists.p2l, f.s.tree.bodies, locals);
+  p2l<Expansion>(f.space, f.s.tree.octree.cells, f.s.lists.p2l, charges_of(f.s.tree.bodies),
+                 locals);
   f.space.fence();
   const auto L = to_host(locals);
   const auto list = to_host(f.s.lists.p2l);
@@ -224,9 +226,9 @@ TYPED_TEST(Operators, LocalsOfChildrenGiveTheParentsPotential) {
   for (int level = 1; level <= this->s.tree.octree.depth; ++level)
     l2l<Expansion>(this->space, this->s.tree.octree.cells, this->s.tree.octree.level_begin[level],
                    this->s.tree.octree.level_begin[level + 1], locals);
-  l2p<Expansion, Wanted<true, true>>(this->space, this->s.tree.octree.cells,
-                                     this->s.tree.octree.tiles, this->s.tree.bodies, locals,
-                                     this->s.memory.sums.view(this->s.tree.size));
+  l2p<Expansion, Outputs<true, true>>(this->space, this->s.tree.octree.cells,
+                                      this->s.tree.octree.tiles, this->s.tree.bodies, locals,
+                                      this->s.memory.sums.view(this->s.tree.size));
   this->space.fence();
   const auto sums = to_host(this->s.memory.sums.view(this->s.tree.size));
   using Reference = fmm::SphericalBasis<F::order, double>;
@@ -254,10 +256,10 @@ TYPED_TEST(Operators, MultipolesAtBodiesAreTheirDefinition) {
   this->template upward<Expansion>();
   const auto all_staged =
       stage_multipoles<Expansion>(this->space, this->multipoles(), this->s.memory.locals);
-  m2p<Expansion, Wanted<true, true>>(this->space, this->s.tree.octree.cells,
-                                     this->s.tree.octree.tiles, this->s.lists.m2p,
-                                     this->s.lists.m2l, this->s.tree.bodies, all_staged,
-                                     this->s.memory.sums.view(this->s.tree.size));
+  m2p<Expansion, Outputs<true, true>>(this->space, this->s.tree.octree.cells,
+                                      this->s.tree.octree.tiles, this->s.lists.m2p,
+                                      this->s.lists.m2l, this->s.tree.bodies, all_staged,
+                                      this->s.memory.sums.view(this->s.tree.size));
   this->space.fence();
   const auto sums = to_host(this->s.memory.sums.view(this->s.tree.size));
   const auto M = to_host(this->multipoles());
@@ -307,16 +309,16 @@ TYPED_TEST(Operators, NearFieldAgreesInEveryShape) {
     const auto placed = this->s.tree.bodies;
     const auto sums = this->s.memory.sums.view(this->s.tree.size);
     take_charges(this->space, inspect_charges(this->space, false, charges).unit, charges,
-                 this->s.tree.permutation, placed, sums);
-    launch_p2p<Wanted<true, true>>(
-        this->space, std::int64_t(this->s.tree.octree.tiles.extent(0)),
-        NearField<typename F::Space, Laplace, typename F::Real, shape>{this->s.tree.octree.cells,
-                                                                       this->s.tree.octree.tiles,
-                                                                       this->s.lists.p2p,
-                                                                       placed,
-                                                                       {},
-                                                                       sums,
-                                                                       Laplace()});
+                 this->s.tree.permutation, charges_of(placed), sums);
+    launch_p2p(this->space, std::int64_t(this->s.tree.octree.tiles.extent(0)),
+               NearField<typename F::Space, Laplace, typename F::Real, shape, Outputs<true, true>>{
+                   this->s.tree.octree.cells,
+                   this->s.tree.octree.tiles,
+                   this->s.lists.p2p,
+                   placed,
+                   {},
+                   sums,
+                   Laplace()});
     this->space.fence();
     const auto values = numbers_of(sums);
     if (expected.empty()) expected = values;
@@ -403,10 +405,10 @@ Results near_field_in_shape(Fixture& f) {
   const auto sums = f.s.memory.sums.view(f.s.tree.size);
   const double charge_unit = inspect_charges(f.space, false, charges).unit,
                unit = charge_unit / f.s.tree.cube.edge;
-  take_charges(f.space, charge_unit, charges, f.s.tree.permutation, placed, sums);
-  launch_p2p<Want>(
+  take_charges(f.space, charge_unit, charges, f.s.tree.permutation, charges_of(placed), sums);
+  launch_p2p(
       f.space, std::int64_t(f.s.tree.octree.tiles.extent(0)),
-      NearField<Space, Kernel, typename Fixture::Real, Shape>{
+      NearField<Space, Kernel, typename Fixture::Real, Shape, Want>{
           f.s.tree.octree.cells, f.s.tree.octree.tiles, f.s.lists.p2p, placed, {}, sums, Kernel()});
   f.space.fence();
   const auto order = to_host(f.s.tree.permutation);
@@ -436,7 +438,7 @@ void for_near_field_shapes(Check const& check) {
 /// threads, in every shape.
 TYPED_TEST(Operators, PairsOfTilesOfEverySizeAreComplete) {
   using F = TestFixture;
-  using Both = Wanted<true, true>;
+  using Both = Outputs<true, true>;
   constexpr int tile = fmm::Tuning<typename F::Space, typename F::Real>::tile;
   for (int n = 1; n <= 2 * tile + 1; ++n) {
     Bodies& bodies = this->bodies;
@@ -459,8 +461,8 @@ TYPED_TEST(Operators, PairsOfTilesOfEverySizeAreComplete) {
       compare(r.potential, reference.potential, 5 * F::rounding);
       compare(r.field, reference.field, 100 * F::rounding);
       if (n % 7 != 0) return;
-      using Potential = Wanted<true, false>;
-      using Field = Wanted<false, true>;
+      using Potential = Outputs<true, false>;
+      using Field = Outputs<false, true>;
       compare(near_field_in_shape<Potential, Shape, Laplace>(*this).potential, reference.potential,
               5 * F::rounding);
       compare(near_field_in_shape<Field, Shape, Laplace>(*this).field, reference.field,
@@ -491,7 +493,7 @@ TYPED_TEST(Operators, BodiesThatMeetLeaveNoTrace) {
       this->device = DeviceBodies<typename F::Space>(bodies);
       this->template build<fmm::FmmList>({.depth = 1, .tree = fmm::TreeKind::uniform});
       for_near_field_shapes<F>([&]<fmm::P2PShape Shape> {
-        const Results r = near_field_in_shape<Wanted<true, true>, Shape, Laplace>(*this);
+        const Results r = near_field_in_shape<Outputs<true, true>, Shape, Laplace>(*this);
         EXPECT_LE(relative_l2(r.potential, reference.potential), 20 * F::rounding) << n;
         EXPECT_LE(relative_l2(r.field, reference.field), 20 * F::rounding) << n;
       });

@@ -16,6 +16,8 @@ template <class Space, class Precision, P2PShape Shape, bool LongSums>
 struct BodiesAtPoints {
   using precision = Precision;
   using kernel = Laplace;
+  using terms = Charges<>;
+  using outputs = Outputs<true, true>;
   using Real = real_t<Precision>;
   using Sum = sum_t<Precision>;
   using AnyChunk = Chunk<Lanes<Space, Real>, Shape.chunk, two_part_v<Precision>>;
@@ -69,7 +71,7 @@ struct BodiesAtPoints {
                                 int, int, AnyChunk) const {
     return 0;
   }
-  KOKKOS_FUNCTION void store(Frame const& f, int i, Sums<Sum> const& value) const {
+  KOKKOS_FUNCTION void store(Frame const& f, int i, int, Sums<Sum> const& value) const {
     sums(f.first + i) = value;
   }
 };
@@ -129,9 +131,8 @@ std::vector<double> sums_at_points(std::vector<Body<double>> const& points,
   const PlacedBodies<Space> at(points), from(bodies);
   const Kokkos::View<Sums<sum_t<Precision>>*, Space> sums("sums", points.size());
   const Array<Sums<sum_t<Precision>>, Space> results(sums.data(), points.size());
-  launch_p2p<Wanted<true, true>>(
-      space, std::int64_t(points.size() + Shape.tile - 1) / Shape.tile,
-      BodiesAtPoints<Space, Precision, Shape, LongSums>{at.array(), from.array(), results});
+  launch_p2p(space, std::int64_t(points.size() + Shape.tile - 1) / Shape.tile,
+             BodiesAtPoints<Space, Precision, Shape, LongSums>{at.array(), from.array(), results});
   space.fence();
   return numbers_of(results);
 }
@@ -186,14 +187,15 @@ TYPED_TEST(P2PProblems, TargetsNeedNotBeAmongTheSources) {
 
 using Space = Kokkos::DefaultExecutionSpace;
 constexpr P2PShape shape = Tuning<Space, double>::near_field[0];
+using Out = Outputs<true, true>;
 using Good = BodiesAtPoints<Space, double, shape, false>;
 
 static_assert(P2PProblem<Good, Space>);
-static_assert(P2PProblem<NearField<Space, Laplace, double, shape>, Space>);
+static_assert(P2PProblem<NearField<Space, Laplace, double, shape, Out>, Space>);
 constexpr P2PShape mixed_shape = near_field_shape<Mixed>(Tuning<Space, float>::near_field[0]);
-static_assert(P2PProblem<NearField<Space, Laplace, Mixed, mixed_shape>, Space>);
-static_assert(P2PProblem<AllSources<Space, Laplace, Mixed, shape>, Space>);
-static_assert(P2PProblem<AllSources<Space, SplineGravity, double, shape, false>, Space>);
+static_assert(P2PProblem<NearField<Space, Laplace, Mixed, mixed_shape, Out>, Space>);
+static_assert(P2PProblem<AllSources<Space, Laplace, Mixed, shape, Out>, Space>);
+static_assert(P2PProblem<AllSources<Space, SplineGravity, double, shape, Out, false>, Space>);
 
 struct WithoutOwnIndex : Good {
   void own_index() const = delete;
@@ -227,17 +229,16 @@ static_assert(!P2PProblem<WithoutShape, Space>);
 static_assert(!P2PProblem<WithFrameWithoutUnits, Space>);
 
 using Expansion = SphericalExpansion<4, double, Rotation>;
-using Both = Wanted<true, true>;
-struct WithoutTeamSize : P2P<Space, Both, Good> {
+struct WithoutTeamSize : P2P<Space, Good> {
   void team_size() const;
 };
 struct WithoutCall {
   static constexpr int team_size = 1, resident = 0, scratch_level = 0;
   static constexpr std::size_t scratch_bytes = 0;
 };
-static_assert(TileAction<P2P<Space, Both, Good>, Space>);
-static_assert(TileAction<L2P<Space, basis_t<Expansion>, double, Both, double>, Space>);
-static_assert(TileAction<M2P<Space, basis_t<Expansion>, double, Both, double>, Space>);
+static_assert(TileAction<P2P<Space, Good>, Space>);
+static_assert(TileAction<L2P<Space, basis_t<Expansion>, double, Out, double>, Space>);
+static_assert(TileAction<M2P<Space, basis_t<Expansion>, double, Out, double>, Space>);
 static_assert(!TileAction<WithoutTeamSize, Space>);
 static_assert(!TileAction<WithoutCall, Space>);
 

@@ -16,7 +16,7 @@ class SplitRowsOf : public testing::Test {
   using Space = Kokkos::DefaultExecutionSpace;
   using Real = real_t<Precision>;
   using Sum = sum_t<Precision>;
-  using Want = Wanted<true, true>;
+  using Want = Outputs<true, true>;
   using Expansion = fmm::SphericalExpansion<5, Real, fmm::Rotation>;
   static constexpr int tile = fmm::Tuning<Space, Real>::tile;
   static constexpr double rounding = sizeof(Real) == 4 ? 1e-6 : 1e-14;
@@ -35,10 +35,11 @@ class SplitRowsOf : public testing::Test {
     const Kokkos::View<double const*, Space> charges = device.q;
     build_plan<fmm::DualTree<>>(space, s, positions, options, {2, 0, true}, nullptr);
     take_charges(space, inspect_charges(space, false, charges).unit, charges, s.tree.permutation,
-                 s.tree.bodies, s.memory.sums.resize(s.tree.size));
+                 charges_of(s.tree.bodies), s.memory.sums.resize(s.tree.size));
     const auto multipoles =
         s.memory.multipoles.resize(s.tree.octree.cells.extent(0) * row_length(Expansion::size));
-    p2m<Expansion>(space, s.tree.octree.cells, s.tree.octree.leaves, s.tree.bodies, multipoles);
+    p2m<Expansion>(space, s.tree.octree.cells, s.tree.octree.leaves, charges_of(s.tree.bodies),
+                   multipoles);
     for (int level = s.tree.octree.depth - 1; level >= 0; --level)
       m2m<Expansion>(space, s.tree.octree.cells, s.tree.octree.parents_of(level), multipoles);
     space.fence();

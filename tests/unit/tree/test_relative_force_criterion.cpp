@@ -37,7 +37,7 @@ PlanData<Space, Real> make_plan(Bodies const& bodies, std::vector<double> const&
   const double unit = std::fabs(potential_unit(kernel, s.tree.cube.edge)) / s.tree.cube.edge;
   take_last_field(space, s.memory, s.tree, to_space<Space>(last_field), unit, nullptr);
   charges_stage<fmm::None, fmm::None>(space, s.memory, s.tree, profile_of(kernel), device.q,
-                                      s.tree.bodies, true, nullptr);
+                                      charges_of(s.tree.bodies), true, nullptr);
   s.lists = lists_stage<Dual>(space, s.memory, s.tree, options, 4, nullptr);
   space.fence();
   return s;

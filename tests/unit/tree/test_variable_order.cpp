@@ -39,7 +39,7 @@ class OrdersPerPair : public testing::Test {
     const Kokkos::View<double const*, Space> charges = device.q;
     build_plan<Traversal>(space, s, positions, options, order, nullptr);
     take_charges(space, inspect_charges(space, false, charges).unit, charges, s.tree.permutation,
-                 s.tree.bodies, s.memory.sums.resize(s.tree.size));
+                 charges_of(s.tree.bodies), s.memory.sums.resize(s.tree.size));
     space.fence();
   }
 
@@ -104,7 +104,7 @@ TYPED_TEST(OrdersPerPair, LocalsAreTheSumsOfAllParts) {
   constexpr int row = row_length(Expansion::size);
   const auto multipoles = s.memory.multipoles.resize(rows * row),
              locals = s.memory.locals.resize(rows * row);
-  p2m<Expansion>(space, cells, s.tree.octree.leaves, s.tree.bodies, multipoles);
+  p2m<Expansion>(space, cells, s.tree.octree.leaves, charges_of(s.tree.bodies), multipoles);
   for (int level = s.tree.octree.depth - 1; level >= 0; --level)
     m2m<Expansion>(space, cells, s.tree.octree.parents_of(level), multipoles);
   M2LInOrders<TestFixture::lower[0], TestFixture::lower[1]>::template m2l<Expansion>(

@@ -42,7 +42,7 @@ KOKKOS_INLINE_FUNCTION RowSegment segment_of_row(Tile const& tile, Csr<Space> co
 template <class Space, class Sum>
 struct SplitRows {
   Array<RowSegment, Space> further;  ///< tile by tile
-  Array<Sums<Sum>, Space> sums;      ///< theirs, `tile` each
+  Array<Sums<Sum>, Space> sums;      ///< theirs, the records of `tile` targets each
   int tile = 0;
   Offset longest = 0;
 
@@ -54,11 +54,13 @@ struct SplitRows {
     return is_further(team) ? further(team)
                             : segment_of_row(tiles(team - count()), list, longest, Offset(0));
   }
-  /// Where the sums of the segment's targets go.
+  /// Where the sums of the segment's targets go, so many records each.
+  template <int Records = 1>
   KOKKOS_FORCEINLINE_FUNCTION Sums<Sum>* sums_of_team(
       std::int64_t team, RowSegment const& segment,
       Array<Sums<Sum>, Space> const& of_bodies) const {
-    return is_further(team) ? &sums(team * tile) : &of_bodies(segment.tile.first);
+    return is_further(team) ? &sums(team * tile * Records)
+                            : &of_bodies(std::int64_t(segment.tile.first) * Records);
   }
 };
 
@@ -101,10 +103,11 @@ struct WriteSegments {
 };
 
 /// Segments of at most `longest` entries of the rows of the tiles' leaves, or none if no row is longer. A tile has at
-/// most `size` bodies. Cost: O(1) a tile and a segment, and a wait for the number of these.
+/// most `size` bodies, with so many records of sums each. Cost: O(1) a tile and a segment, and a wait for the number of these.
 template <class Space, class Sum>
 SplitRows<Space, Sum> split_rows(Space const& space, Array<Tile, Space> tiles, Csr<Space> list,
-                                 Offset longest, int size, SplitRowBuffers<Space, Sum>& buffers) {
+                                 Offset longest, int size, SplitRowBuffers<Space, Sum>& buffers,
+                                 int records = 1) {
   const auto count = std::int64_t(tiles.extent(0));
   const CountSegments<Space> counts{tiles, list, longest, buffers.before.resize(count + 1)};
   scan<Offset>("fmm::segments::count", space, count + 1, counts);
@@ -113,32 +116,34 @@ SplitRows<Space, Sum> split_rows(Space const& space, Array<Tile, Space> tiles, C
   // their number changes from build to build
   const Offset room = further + further / 32;
   buffers.segments.resize(room);
-  buffers.sums.resize(room * size);
-  SplitRows<Space, Sum> rows{buffers.segments.view(further), buffers.sums.view(further * size),
-                             size, longest};
+  buffers.sums.resize(room * size * records);
+  SplitRows<Space, Sum> rows{buffers.segments.view(further),
+                             buffers.sums.view(further * size * records), size, longest};
   for_range("fmm::segments::write", space, count, WriteSegments<Space>{counts, rows.further});
   fill<Sums<Sum>>(space, rows.sums, {});
   return rows;
 }
 
-/// Adds the sums of a row's further segments, for one target.
-template <class Space, class Sum>
+/// Adds the sums of a row's further segments, for one record of one target.
+template <class Space, class Sum, int Records>
 struct AddSegmentSums {
   SplitRows<Space, Sum> rows;
   Array<Sums<Sum>, Space> sums;
 
   KOKKOS_FUNCTION void operator()(std::int64_t i) const {
     constexpr int batch = 8;  // loads that a thread waits for together
-    const std::int64_t number = i / rows.tile;
-    const int target = int(i - number * rows.tile);
+    const int records = rows.tile * Records;
+    const std::int64_t number = i / records;
+    const int record = int(i - number * records);
     const RowSegment segment = rows.further(number);
-    if (segment.further == 0 || target >= segment.tile.count) return;
-    Sums<Sum> total = sums(segment.tile.first + target);
+    if (segment.further == 0 || record >= segment.tile.count * Records) return;
+    const std::int64_t at = std::int64_t(segment.tile.first) * Records + record;
+    Sums<Sum> total = sums(at);
     for (Offset begin = 0; begin < segment.further; begin += batch) {
       Sums<Sum> next[batch] = {};
       FMM_UNROLL
       for (int b = 0; b < batch; ++b)
-        if (begin + b < segment.further) next[b] = rows.sums(i + (begin + b) * rows.tile);
+        if (begin + b < segment.further) next[b] = rows.sums(i + (begin + b) * records);
       FMM_UNROLL
       for (int b = 0; b < batch; ++b) {
         total.potential += next[b].potential;
@@ -147,17 +152,17 @@ struct AddSegmentSums {
         total.z += next[b].z;
       }
     }
-    sums(segment.tile.first + target) = total;
+    sums(at) = total;
   }
 };
 
 /// Adds the sums of all further segments to those of their targets.
-template <class Space, class Sum>
+template <int Records, class Space, class Sum>
 void add_segment_sums(Space const& space, SplitRows<Space, Sum> const& rows,
                       Array<Sums<Sum>, Space> sums) {
   if (rows.count() > 0)
-    for_range("fmm::segments::add", space, rows.count() * rows.tile,
-              AddSegmentSums<Space, Sum>{rows, sums});
+    for_range("fmm::segments::add", space, rows.count() * rows.tile * Records,
+              AddSegmentSums<Space, Sum, Records>{rows, sums});
 }
 
 }  // namespace fmm::kernels

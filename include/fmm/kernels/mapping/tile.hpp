@@ -14,15 +14,9 @@
 #include "../../detail/launch.hpp"
 #include "../../tuning.hpp"
 #include "../spherical/harmonics.hpp"
+#include "../terms.hpp"
 
 namespace fmm::kernels {
-
-/// Which results are wanted: a compile-time choice that saves the other's work.
-template <bool Potential, bool Field>
-struct Wanted {
-  static constexpr bool potential = Potential;
-  static constexpr bool field = Field;
-};
 
 /// An operator on tiles: a functor for teams, each of which sums for one tile.
 ///
@@ -83,9 +77,9 @@ struct LaneBodies {
   }
 };
 
-/// Adds potentials, and fields = -gradients, of the first `count` lanes to the bodies' sums; or sets these, the
-/// first time.
-template <class Want, bool First = false, class V, class Sum>
+/// Adds potentials, and fields = -gradients, of the first `count` lanes to the bodies' sums, one of the records of
+/// each; or sets these, the first time.
+template <class Out, bool First = false, class V, class Sum>
 KOKKOS_FORCEINLINE_FUNCTION void add_lanes(Sums<Sum>* sums, int count,
                                            PotentialGradient<V> const& value) {
   constexpr int W = lane_count_v<V>;
@@ -97,14 +91,14 @@ KOKKOS_FORCEINLINE_FUNCTION void add_lanes(Sums<Sum>* sums, int count,
   T::store(value.z, a[3]);
   for (int l = 0; l < count; ++l) {
     Sums<Sum> s = {};
-    if constexpr (!First) s = sums[l];
-    if constexpr (Want::potential) s.potential += a[0][l];
-    if constexpr (Want::field) {
+    if constexpr (!First) s = sums[l * Out::records];
+    if constexpr (Out::potential) s.potential += a[0][l];
+    if constexpr (Out::field) {
       s.x -= a[1][l];
       s.y -= a[2][l];
       s.z -= a[3][l];
     }
-    sums[l] = s;
+    sums[l * Out::records] = s;
   }
 }
 

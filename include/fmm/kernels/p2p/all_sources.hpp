@@ -13,18 +13,22 @@ namespace fmm::kernels {
 /// All pairs of bodies, or of chosen targets with all bodies, from double coordinates. In float a tile's
 /// coordinates are counted from its first target before they are rounded. `per_unit` is a power of two,
 /// so that scaling is exact. `Contiguous`: of all bodies, tile by tile; else of chosen ones.
-template <class Space, class Kernel, class Precision, P2PShape Shape, bool Contiguous = true>
+template <class Space, class Kernel, class Precision, P2PShape Shape, class Out,
+          bool Contiguous = true, class Terms = Charges<>>
 struct AllSources {
   using precision = Precision;
   using Real = real_t<Precision>;
   using Sum = sum_t<Precision>;
   using kernel = Kernel;
+  using terms = Terms;
+  using outputs = Out;
   using V = Lanes<Space, Real>;
   static constexpr P2PShape shape = Shape;
   static constexpr bool contiguous = Contiguous;
   static constexpr bool only_own = !contiguous;  ///< scattered targets: see own_count
   static constexpr bool two_part = two_part_v<Precision>;
-  using AnyChunk = Chunk<V, shape.chunk, two_part>;  ///< of other sources and of own ones
+  /// Of other sources and of own ones.
+  using AnyChunk = Chunk<V, shape.chunk, two_part, Terms::numbers>;
   struct Frame {
     std::int64_t tile_begin;  ///< in `targets`, or else in `bodies`
     double origin[3];
@@ -44,6 +48,7 @@ struct AllSources {
   Array<Sums<Sum>, Space> sums;
   Kernel kernel_of_unit;
   double per_unit;
+  Array<double, Space> further = {};  ///< SourceTerms::further of the bodies
 
   KOKKOS_FUNCTION BodyIndex body_of(Frame const& f, int i) const {
     return contiguous ? BodyIndex(f.tile_begin + i) : targets(f.tile_begin + i);
@@ -97,11 +102,14 @@ struct AllSources {
     copy(team, f, BodyIndex(contiguous ? f.tile_begin + begin : begin), take, chunk);
     return take;
   }
-  KOKKOS_FUNCTION void store(Frame const& f, int i, Sums<Sum> const& value) const {
-    sums(f.tile_begin + i) = value;
+  KOKKOS_FUNCTION void store(Frame const& f, int i, int record, Sums<Sum> const& value) const {
+    sums((f.tile_begin + i) * Out::records + record) = value;
   }
 
  private:
+  KOKKOS_FORCEINLINE_FUNCTION double number(std::int64_t i, int k) const {
+    return SourceTerms<Space, double, Terms>{bodies, further}.number(i, k);
+  }
   KOKKOS_FUNCTION Place<Real, two_part> place_of(Frame const& f, Body<double> const& b) const {
     const double x[3] = {(b.x - f.origin[0]) * per_unit, (b.y - f.origin[1]) * per_unit,
                          (b.z - f.origin[2]) * per_unit};
@@ -127,6 +135,9 @@ struct AllSources {
         if (begin + k * step < count) {
           const auto at = place_of(f, b[k]);
           chunk.high.store(begin + k * step, at.x[0], at.x[1], at.x[2], Real(b[k].q));
+          for (int term = 1; term < Terms::numbers; ++term)
+            chunk.high.store_term(begin + k * step, term,
+                                  Real(number(first + begin + k * step, term)));
           if constexpr (two_part)
             chunk.low.store(begin + k * step, at.low[0], at.low[1], at.low[2], Real(0));
         }

@@ -10,8 +10,7 @@
 // nothing to any sum and never coincides with a target.
 #pragma once
 
-#include "../../cells/cell.hpp"
-#include "../../simd/simd.hpp"
+#include "../terms.hpp"
 
 namespace fmm::kernels {
 
@@ -19,10 +18,18 @@ namespace fmm::kernels {
 template <class Real>
 inline constexpr Real far_away = Real(1e3);
 
-/// W sources, one a lane.
-template <class V>
+/// W sources of so many terms, one a lane.
+template <class V, int Terms = 1>
 struct Sources {
+  V x, y, z, q, further[Terms - 1];
+
+  KOKKOS_FORCEINLINE_FUNCTION V term(int k) const { return k == 0 ? q : further[k - 1]; }
+};
+template <class V>
+struct Sources<V, 1> {
   V x, y, z, q;
+
+  KOKKOS_FORCEINLINE_FUNCTION V term(int) const { return q; }
 };
 
 /// W bodies, or `count` of them if these are fewer, one a lane.
@@ -47,13 +54,28 @@ KOKKOS_FORCEINLINE_FUNCTION Sources<V> load_bodies(Body<Real> const* from, int c
   }
 }
 
-/// Room for at most `Capacity` sources in scratch memory: bodies on a GPU; on a CPU all x, all y, all z, all q,
-/// with room for W more behind each.
-template <class V, int Capacity>
+/// The further terms of W bodies from number `first` on, or of `count` of them.
+template <class Arrays, class V, int Terms>
+KOKKOS_FORCEINLINE_FUNCTION void load_further([[maybe_unused]] Arrays const& arrays,
+                                              [[maybe_unused]] std::int64_t first,
+                                              [[maybe_unused]] int count,
+                                              [[maybe_unused]] Sources<V, Terms>& sources) {
+  constexpr int W = lane_count_v<V>;
+  if constexpr (Terms > 1) FMM_UNROLL
+  for (int k = 1; k < Terms; ++k) {
+    lane_scalar_t<V> a[W] = {};
+    for (int l = 0; l < (count < W ? count : W); ++l) a[l] = arrays.number(first + l, k);
+    sources.further[k - 1] = LaneTraits<V>::load(a);
+  }
+}
+
+/// Room for at most `Capacity` sources in scratch memory: on a GPU bodies and, behind them, their further terms, all
+/// of a number together; on a CPU all x, all y, all z, all q, and so on, with room for W more behind each.
+template <class V, int Capacity, int Terms = 1>
 struct SourceChunk {
   using Real = lane_scalar_t<V>;
   static constexpr int W = lane_count_v<V>;
-  static constexpr int row = Capacity + (W > 1 ? W : 0), size = 4 * row;  ///< numbers
+  static constexpr int row = Capacity + (W > 1 ? W : 0), size = (3 + Terms) * row;  ///< numbers
   Real* data;
 
   KOKKOS_FORCEINLINE_FUNCTION void store(int j, Real x, Real y, Real z, Real q) const {
@@ -66,49 +88,70 @@ struct SourceChunk {
       data[3 * row + j] = q;
     }
   }
+  /// Term k of source j, of the further ones.
+  KOKKOS_FORCEINLINE_FUNCTION void store_term(int j, int k, Real value) const {
+    data[(3 + k) * row + j] = value;
+  }
   /// W sources, j and those that follow it.
-  KOKKOS_FORCEINLINE_FUNCTION void store(int j, Sources<V> const& s) const {
+  KOKKOS_FORCEINLINE_FUNCTION void store(int j, Sources<V, Terms> const& s) const {
+    using T = LaneTraits<V>;
     if constexpr (W == 1) {
       store(j, s.x, s.y, s.z, s.q);
     } else {
-      using T = LaneTraits<V>;
       T::store(s.x, data + j);
       T::store(s.y, data + row + j);
       T::store(s.z, data + 2 * row + j);
       T::store(s.q, data + 3 * row + j);
     }
+    FMM_UNROLL
+    for (int k = 1; k < Terms; ++k) T::store(s.term(k), data + (3 + k) * row + j);
   }
-  KOKKOS_FORCEINLINE_FUNCTION Sources<V> load(int block) const {
+  KOKKOS_FORCEINLINE_FUNCTION Sources<V, Terms> load(int block) const {
+    using T = LaneTraits<V>;
+    Real const* const at = data + block * W;
+    Sources<V, Terms> s;
     if constexpr (W == 1) {
       const Body<Real> b = reinterpret_cast<Body<Real> const*>(data)[block];
-      return {b.x, b.y, b.z, b.q};
+      s.x = b.x;
+      s.y = b.y;
+      s.z = b.z;
+      s.q = b.q;
     } else {
-      Real const* const at = data + block * W;
-      using T = LaneTraits<V>;
-      return {T::load(at), T::load(at + row), T::load(at + 2 * row), T::load(at + 3 * row)};
+      s.x = T::load(at);
+      s.y = T::load(at + row);
+      s.z = T::load(at + 2 * row);
+      s.q = T::load(at + 3 * row);
     }
+    if constexpr (Terms > 1) FMM_UNROLL
+    for (int k = 1; k < Terms; ++k) s.further[k - 1] = T::load(at + (3 + k) * row);
+    return s;
   }
 };
 
 /// A chunk, and with two parts a second one for the low parts, where charges mean nothing.
-template <class V, int Capacity, bool TwoPart>
+template <class V, int Capacity, bool TwoPart, int Terms = 1>
 struct Chunk {
   static constexpr bool two_part = TwoPart;
-  static constexpr int capacity = Capacity;
-  static constexpr int numbers = (TwoPart ? 2 : 1) * SourceChunk<V, Capacity>::size;
-  SourceChunk<V, Capacity> high, low;
+  static constexpr int capacity = Capacity, terms = Terms;
+  using High = SourceChunk<V, Capacity, Terms>;
+  using Low = SourceChunk<V, Capacity>;
+  static constexpr int numbers = High::size + (TwoPart ? Low::size : 0);
+  High high;
+  Low low;
 
   KOKKOS_FORCEINLINE_FUNCTION explicit Chunk(lane_scalar_t<V>* data)
-      : high{data}, low{data + (TwoPart ? SourceChunk<V, Capacity>::size : 0)} {}
+      : high{data}, low{data + (TwoPart ? High::size : 0)} {}
 };
 
 /// Block number `block` of a chunk, W sources, and with two parts their low parts.
-template <class V, bool TwoPart>
+template <class V, bool TwoPart, int Terms = 1>
 struct TwoPartSources {
-  Sources<V> high, low;
+  Sources<V, Terms> high;
+  Sources<V> low;
 
   template <int Capacity>
-  KOKKOS_FORCEINLINE_FUNCTION TwoPartSources(Chunk<V, Capacity, TwoPart> const& chunk, int block)
+  KOKKOS_FORCEINLINE_FUNCTION TwoPartSources(Chunk<V, Capacity, TwoPart, Terms> const& chunk,
+                                             int block)
       : high(chunk.high.load(block)) {
     if constexpr (TwoPart) low = chunk.low.load(block);
   }

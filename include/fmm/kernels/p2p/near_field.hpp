@@ -40,19 +40,22 @@ struct LeafUnits {
 
 /// Near field of a tree: targets of a leaf, sources in the cells of its list. The unit is the leaf's edge. In mixed
 /// precision sources are close within `margin` edges of the leaf, of theirs or the targets'.
-template <class Space, class Kernel, class Precision, P2PShape Shape,
-          class Cells = Array<Cell, Space>, class Bodies = Array<Body<real_t<Precision>>, Space>>
+template <class Space, class Kernel, class Precision, P2PShape Shape, class Out,
+          class Terms = Charges<>, class Cells = Array<Cell, Space>,
+          class Bodies = Array<Body<real_t<Precision>>, Space>>
 struct NearField {
   using precision = Precision;
   using Real = real_t<Precision>;
   using Sum = sum_t<Precision>;
   using kernel = Kernel;
+  using terms = Terms;
+  using outputs = Out;
   using V = Lanes<Space, Real>;
-  static constexpr int W = lane_count_v<V>;
+  static constexpr int W = lane_count_v<V>, records = Out::records;
   static constexpr P2PShape shape = Shape;
   static constexpr bool two_part = two_part_v<Precision>, one_set = is_one_set_v<Cells>;
   static_assert(is_one_set_v<Bodies> == one_set);
-  using MainChunk = Chunk<V, shape.chunk, false>;
+  using MainChunk = Chunk<V, shape.chunk, false, Terms::numbers>;
   using Memory = WalkMemory<Real>;
   struct Frame {
     CellIndex cell;
@@ -90,6 +93,7 @@ struct NearField {
   Kernel kernel_of_cube;
   SplitRows<Space, Sum> rows = {};
   Real margin = Real(largest_margin);
+  Array<Real, Space> further = {};  ///< SourceTerms::further of the sources
   LeafUnits<Real> units = LeafUnits<Real>::make(kernel_of_cube);
 
   KOKKOS_FUNCTION Frame frame(int index) const {
@@ -106,7 +110,7 @@ struct NearField {
             kernel_of_cube.rescaled(unit.edge),
             unit.potential,
             unit.field,
-            rows.sums_of_team(index, segment, sums)};
+            rows.template sums_of_team<records>(index, segment, sums)};
   }
   template <bool TwoPart>
   KOKKOS_FUNCTION void target(Frame const& f, int i, Place<Real, TwoPart>& place) const {
@@ -150,7 +154,9 @@ struct NearField {
       const int first_of_thread = team.team_rank() % run_team * W;
       for (int j = first_of_thread, bit = 0; j < take; j += run_team * W, bit += W) {
         const Sources<V> b = load_bodies<V>(&sources_of(bodies)(r.begin + first + j), take - j);
-        Sources<V> s{b.x * ratio + shift[0], b.y * ratio + shift[1], b.z * ratio + shift[2], b.q};
+        Sources<V, Terms::numbers> s{b.x * ratio + shift[0], b.y * ratio + shift[1],
+                                     b.z * ratio + shift[2], b.q};
+        load_further(source_terms(), r.begin + first + j, take - j, s);
         if constexpr (two_part)
           if (W == 1 || r.reach > 0) {  // groups of a GPU's threads have runs of either kind
             CloseBits close = take_close(r.reach, s);
@@ -189,7 +195,10 @@ struct NearField {
     const int take_own = own < capacity ? own : capacity, take = all < capacity ? all : capacity;
     for (int j = team.team_rank() * W; j < take_own; j += team.team_size() * W) {
       const BodyIndex index = f.leaf.body_begin + begin + j;
-      chunk.high.store(j, load_bodies<V>(&sources_of(bodies)(index), take_own - j));
+      const Sources<V> b = load_bodies<V>(&sources_of(bodies)(index), take_own - j);
+      Sources<V, Terms::numbers> s{b.x, b.y, b.z, b.q};
+      load_further(source_terms(), index, take_own - j, s);
+      chunk.high.store(j, s);
       if constexpr (two_part)
         chunk.low.store(j, load_bodies<V>(&sources_of(low)(index), take_own - j));
     }
@@ -219,8 +228,8 @@ struct NearField {
     at.entry += at.run_count;
     team.team_barrier();
   }
-  KOKKOS_FUNCTION void store(Frame const& f, int i, Sums<Sum> const& value) const {
-    Sums<Sum>& s = f.sums[i];
+  KOKKOS_FUNCTION void store(Frame const& f, int i, int record, Sums<Sum> const& value) const {
+    Sums<Sum>& s = f.sums[i * records + record];
     Sums<Sum> old = s;
     old.potential += value.potential;
     old.x += value.x;
@@ -230,6 +239,9 @@ struct NearField {
   }
 
  private:
+  KOKKOS_FORCEINLINE_FUNCTION SourceTerms<Space, Real, Terms> source_terms() const {
+    return {sources_of(bodies), further};
+  }
   KOKKOS_FORCEINLINE_FUNCTION SourceRun<Real> run_of(Frame const& f, CellIndex index) const {
     const Cell source = sources_of(cells)(index);
     SourceRun<Real> r{
@@ -260,6 +272,8 @@ struct NearField {
                                                OwnChunk chunk, int to) const {
     store_in_two_parts(run_of(f, source.cell), sources_of(bodies)(source.body),
                        sources_of(low)(source.body), chunk, to);
+    for (int k = 1; k < Terms::numbers; ++k)
+      chunk.high.store_term(to, k, source_terms().number(source.body, k));
   }
 };
 

@@ -48,13 +48,14 @@ constexpr P2PShape near_field_shape(P2PShape shape) {
 /// Adds to `sums` the pairs of every leaf with the cells of its row of `list`; its own cell is implied and
 /// skipped in the list. `cells`, `bodies` and `low` are of one set or of two (cells/sets.hpp): of two, no cell is
 /// implied, and no body is itself. `low` are the low parts of the bodies' coordinates, in mixed precision, which are used for sources
-/// within `margin`. `rows` has further segments of these tiles' rows, if there are any.
-template <class Want, class Precision, class Space, class Kernel, class Cells, class Bodies>
+/// within `margin`. `further` are the sources' terms beyond the first. `rows` has further segments of these tiles' rows, if there are any.
+template <class Out, class Precision, class Terms = Charges<>, class Space, class Kernel,
+          class Cells, class Bodies>
   requires(!IsChoice<Kernel>)
 void p2p(Space const& space, Kernel const& kernel_of_cube, Cells cells, Array<Tile, Space> tiles,
          Csr<Space> list, Bodies bodies, std::type_identity_t<Bodies> low,
          Array<Sums<sum_t<Precision>>, Space> sums, SplitRows<Space, sum_t<Precision>> rows = {},
-         double margin = largest_margin) {
+         double margin = largest_margin, Array<real_t<Precision>, Space> further = {}) {
   using Real = real_t<Precision>;
   using Shapes = Tuning<Space, Real>;
   const auto count = std::int64_t(tiles.extent(0));
@@ -62,31 +63,32 @@ void p2p(Space const& space, Kernel const& kernel_of_cube, Cells cells, Array<Ti
       Shapes::near_field_shape(count, space.concurrency()), [&](auto index) {
         constexpr P2PShape shape =
             near_field_shape<Precision>(Shapes::near_field[decltype(index)::value]);
-        launch_p2p<Want>(
-            space, count + rows.count(),
-            NearField<Space, Kernel, Precision, shape, Cells, Bodies>{
-                cells, tiles, list, bodies, low, sums, kernel_of_cube, rows, Real(margin)});
+        launch_p2p(space, count + rows.count(),
+                   NearField<Space, Kernel, Precision, shape, Out, Terms, Cells, Bodies>{
+                       cells, tiles, list, bodies, low, sums, kernel_of_cube, rows, Real(margin),
+                       further});
       });
-  add_segment_sums(space, rows, sums);
+  add_segment_sums<Out::records>(space, rows, sums);
 }
 
 /// sums(i) of body i for all bodies, whose `tiles` are at most Tuning::all_pairs[shape].tile long; sums
 /// in the unit 1 / per_unit of length. Cost: N^2 pairs.
-template <class Want, class Precision, class Space, class Kernel>
+template <class Out, class Precision, class Terms = Charges<>, class Space, class Kernel>
   requires(!IsChoice<Kernel>)
 void p2p_all(Space const& space, Kernel const& kernel_of_unit, double per_unit,
              Array<Body<double>, Space> bodies, Array<Tile, Space> tiles, int shape,
-             Array<Sums<sum_t<Precision>>, Space> sums) {
+             Array<Sums<sum_t<Precision>>, Space> sums, Array<double, Space> further = {}) {
   using Shapes = Tuning<Space, real_t<Precision>>;
   with_index<int(Shapes::all_pairs.size())>(shape, [&](auto index) {
-    using Problem = AllSources<Space, Kernel, Precision, Shapes::all_pairs[decltype(index)::value]>;
-    launch_p2p<Want>(space, std::int64_t(tiles.extent(0)),
-                     Problem{bodies, tiles, {}, sums, kernel_of_unit, per_unit});
+    using Problem = AllSources<Space, Kernel, Precision, Shapes::all_pairs[decltype(index)::value],
+                               Out, true, Terms>;
+    launch_p2p(space, std::int64_t(tiles.extent(0)),
+               Problem{bodies, tiles, {}, sums, kernel_of_unit, per_unit, further});
   });
 }
 
-/// sums(i) of body targets(i) over all bodies, in double. Cost: M N pairs.
-template <class Want, class Space, class Kernel>
+/// sums(i) of body targets(i) over the charges of all bodies, in double. Cost: M N pairs.
+template <class Out, class Space, class Kernel>
   requires(!IsChoice<Kernel>)
 void p2p_chosen(Space const& space, Kernel const& kernel_of_unit, double per_unit,
                 Array<Body<double>, Space> bodies, Array<BodyIndex, Space> targets,
@@ -96,9 +98,9 @@ void p2p_chosen(Space const& space, Kernel const& kernel_of_unit, double per_uni
   with_index<int(Shapes::all_pairs.size())>(
       Shapes::all_pairs_shape(count, space.concurrency()), [&](auto index) {
         constexpr P2PShape shape = Shapes::all_pairs[decltype(index)::value];
-        launch_p2p<Want>(space, (count + shape.tile - 1) / shape.tile,
-                         AllSources<Space, Kernel, double, shape, false>{
-                             bodies, {}, targets, sums, kernel_of_unit, per_unit});
+        launch_p2p(space, (count + shape.tile - 1) / shape.tile,
+                   AllSources<Space, Kernel, double, shape, Out, false>{
+                       bodies, {}, targets, sums, kernel_of_unit, per_unit});
       });
 }
 

@@ -25,12 +25,40 @@ struct Place<Real, true> {
   Real x[3], low[3];
 };
 
-/// Sums of one target, a lane for each residue of the sources.
-template <class V>
+/// Sums of one target in so many records, a lane for each residue of the sources.
+template <class V, int Records = 1>
 struct TargetSums {
+  using Real = lane_scalar_t<V>;
+  TargetSums<V> of[Records];
+
+  KOKKOS_FORCEINLINE_FUNCTION TargetSums<V>& record(int k) { return of[k]; }
+  KOKKOS_FORCEINLINE_FUNCTION TargetSums<V> const& record(int k) const { return of[k]; }
+  template <class U>
+  KOKKOS_FORCEINLINE_FUNCTION TargetSums& operator+=(TargetSums<U, Records> const& b) {
+    FMM_UNROLL
+    for (int k = 0; k < Records; ++k) of[k] += b.of[k];
+    return *this;
+  }
+  KOKKOS_FORCEINLINE_FUNCTION TargetSums<Real, Records> over_lanes() const {
+    TargetSums<Real, Records> sums;
+    FMM_UNROLL
+    for (int k = 0; k < Records; ++k) sums.of[k] = of[k].over_lanes();
+    return sums;
+  }
+  KOKKOS_FORCEINLINE_FUNCTION bool finite() const {
+    bool all = true;
+    FMM_UNROLL
+    for (int k = 0; k < Records; ++k) all = all && of[k].finite();
+    return all;
+  }
+};
+template <class V>
+struct TargetSums<V, 1> {
   using Real = lane_scalar_t<V>;
   V potential = V(Real(0)), x = V(Real(0)), y = V(Real(0)), z = V(Real(0));
 
+  KOKKOS_FORCEINLINE_FUNCTION TargetSums& record(int) { return *this; }
+  KOKKOS_FORCEINLINE_FUNCTION TargetSums const& record(int) const { return *this; }
   template <class U>
   KOKKOS_FORCEINLINE_FUNCTION TargetSums& operator+=(TargetSums<U> const& b) {
     potential += b.potential;
@@ -75,22 +103,24 @@ inline constexpr bool shares_q_over_r =
     !Kind.may_coincide && IsNewtonian<Kernel> && (lane_count_v<V> > 1);
 
 /// Adds W sources to a target. If this is among them it is lane `self`, which is left out.
-template <class Want, Overlap Kind, class Kernel, class V, class Real, bool TwoPart>
-KOKKOS_FORCEINLINE_FUNCTION void add_sources(Kernel const& kernel,
-                                             TwoPartSources<V, TwoPart> const& source, V start,
-                                             [[maybe_unused]] int self,
-                                             Place<Real, TwoPart> const& at, TargetSums<V>& sum) {
+template <class Terms, class Out, Overlap Kind, class Kernel, class V, class Real, bool TwoPart>
+KOKKOS_FORCEINLINE_FUNCTION void add_sources(
+    Kernel const& kernel, TwoPartSources<V, TwoPart, Terms::numbers> const& source, V start,
+    [[maybe_unused]] int self, Place<Real, TwoPart> const& at, TargetSums<V, Out::records>& sum) {
   V dx = V(at.x[0]) - source.high.x, dy = V(at.x[1]) - source.high.y,
-    dz = V(at.x[2]) - source.high.z, q = source.high.q;
+    dz = V(at.x[2]) - source.high.z;
   if constexpr (TwoPart) {
     dx += V(at.low[0]) - source.low.x;
     dy += V(at.low[1]) - source.low.y;
     dz += V(at.low[2]) - source.low.z;
   }
   V r2 = dz * dz + (dy * dy + (dx * dx + start));
+  auto terms = source.high;
   if constexpr (Kind.has_self) {
     const auto is_self = LaneTraits<V>::iota() == V(Real(self));
-    q = select(is_self, V(Real(0)), q);
+    terms.q = select(is_self, V(Real(0)), terms.q);
+    if constexpr (Terms::numbers > 1) FMM_UNROLL
+    for (V& term : terms.further) term = select(is_self, V(Real(0)), term);
     r2 = select(is_self, V(Real(1)) + start, r2);
   }
   if constexpr (shares_q_over_r<Kind, Kernel, V>) {
@@ -99,55 +129,52 @@ KOKKOS_FORCEINLINE_FUNCTION void add_sources(Kernel const& kernel,
       u = twice_rsqrt(r2);
     else
       u = rsqrt(r2);
-    const V potential = q * u;
-    if constexpr (Want::potential) sum.potential += potential;
-    if constexpr (Want::field) {
-      const V w = potential * (u * u);
-      sum.x += w * dx;
-      sum.y += w * dy;
-      sum.z += w * dz;
+    if constexpr (std::is_same_v<Terms, Charges<>>) {
+      const V potential = terms.q * u;
+      if constexpr (Out::potential) sum.potential += potential;
+      if constexpr (Out::field) {
+        const V w = potential * (u * u);
+        sum.x += w * dx;
+        sum.y += w * dy;
+        sum.z += w * dz;
+      }
+    } else {
+      Terms::template add<Out>(PairTerm<V>{u, u * (u * u)}, dx, dy, dz, terms, sum);
     }
   } else {
-    const auto term = pair_term<!Kind.may_coincide>(kernel, r2);
-    if constexpr (Want::potential) sum.potential += q * term.potential;
-    if constexpr (Want::field) {
-      const V w = q * term.weight;
-      sum.x += w * dx;
-      sum.y += w * dy;
-      sum.z += w * dz;
-    }
+    Terms::template add<Out>(pair_term<!Kind.may_coincide>(kernel, r2), dx, dy, dz, terms, sum);
   }
 }
 
 /// Adds blocks begin, begin + step, .. of `count` staged sources to `Targets` targets. If these are among
 /// them, target t is number self[t] of the chunk. The loop is unrolled to `Pairs` pairs or more.
-template <class Want, Overlap Kind, int Targets, int Pairs, class Kernel, class V, class Real,
-          bool TwoPart, int Capacity, int Most>
-KOKKOS_FORCEINLINE_FUNCTION void accumulate(Kernel const& kernel, Chunk<V, Capacity, TwoPart> chunk,
+template <class Terms, class Out, Overlap Kind, int Targets, int Pairs, class Kernel, class V,
+          class Real, bool TwoPart, int Capacity, int Most>
+KOKKOS_FORCEINLINE_FUNCTION void accumulate(Kernel const& kernel,
+                                            Chunk<V, Capacity, TwoPart, Terms::numbers> chunk,
                                             int begin, int count, int step, int const (&self)[Most],
                                             Place<Real, TwoPart> const (&at)[Most],
-                                            TargetSums<V> (&sum)[Most]) {
+                                            TargetSums<V, Out::records> (&sum)[Most]) {
   constexpr int W = lane_count_v<V>;
   const int blocks = (count + W - 1) / W;
   const V start(Kind.may_coincide ? Real(0) : softening2<Real>(kernel));
   FMM_UNROLL_BY(Kind.has_self ? 1 : (Pairs + Targets - 1) / Targets)
   for (int block = begin; block < blocks; block += step) {
-    const TwoPartSources<V, TwoPart> source(chunk, block);
+    const TwoPartSources<V, TwoPart, Terms::numbers> source(chunk, block);
     FMM_UNROLL
     for (int t = 0; t < Targets; ++t)
-      add_sources<Want, Kind>(kernel, source, start, self[t] - block * W, at[t], sum[t]);
+      add_sources<Terms, Out, Kind>(kernel, source, start, self[t] - block * W, at[t], sum[t]);
   }
 }
 
 /// The same for an even number of such blocks of sources that have nothing in common with the targets, where the last
 /// target takes every second block: the first of two, or the other one (`odd`).
-template <class Want, int Targets, int Pairs, class Kernel, class V, class Real, bool TwoPart,
-          int Capacity, int Most>
-KOKKOS_FORCEINLINE_FUNCTION void accumulate_halved(Kernel const& kernel,
-                                                   Chunk<V, Capacity, TwoPart> chunk, int begin,
-                                                   int count, int step, bool odd,
-                                                   Place<Real, TwoPart> const (&at)[Most],
-                                                   TargetSums<V> (&sum)[Most]) {
+template <class Terms, class Out, int Targets, int Pairs, class Kernel, class V, class Real,
+          bool TwoPart, int Capacity, int Most>
+KOKKOS_FORCEINLINE_FUNCTION void accumulate_halved(
+    Kernel const& kernel, Chunk<V, Capacity, TwoPart, Terms::numbers> chunk, int begin, int count,
+    int step, bool odd, Place<Real, TwoPart> const (&at)[Most],
+    TargetSums<V, Out::records> (&sum)[Most]) {
   constexpr int W = lane_count_v<V>, pairs = 2 * Targets - 1, last = Targets - 1;
   const int blocks = (count + W - 1) / W, mine = odd ? step : 0;
   const V start(softening2<Real>(kernel));
@@ -155,13 +182,13 @@ KOKKOS_FORCEINLINE_FUNCTION void accumulate_halved(Kernel const& kernel,
   for (int block = begin; block < blocks; block += 2 * step) {
     FMM_UNROLL
     for (int k = 0; k < (last > 0 ? 2 : 0); ++k) {
-      const TwoPartSources<V, TwoPart> source(chunk, block + k * step);
+      const TwoPartSources<V, TwoPart, Terms::numbers> source(chunk, block + k * step);
       FMM_UNROLL
       for (int t = 0; t < last; ++t)
-        add_sources<Want, no_overlap>(kernel, source, start, 0, at[t], sum[t]);
+        add_sources<Terms, Out, no_overlap>(kernel, source, start, 0, at[t], sum[t]);
     }
-    const TwoPartSources<V, TwoPart> of_last(chunk, block + mine);
-    add_sources<Want, no_overlap>(kernel, of_last, start, 0, at[last], sum[last]);
+    const TwoPartSources<V, TwoPart, Terms::numbers> of_last(chunk, block + mine);
+    add_sources<Terms, Out, no_overlap>(kernel, of_last, start, 0, at[last], sum[last]);
   }
 }
 

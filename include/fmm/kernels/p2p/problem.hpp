@@ -45,6 +45,8 @@ struct WalkMemory {
 template <class Space, class Problem>
 struct ProblemTypes {
   using Precision = typename Problem::precision;
+  using Terms = typename Problem::terms;
+  using Out = typename Problem::outputs;
   using Real = real_t<Precision>;
   using Sum = sum_t<Precision>;
   using V = Lanes<Space, Real>;
@@ -52,8 +54,8 @@ struct ProblemTypes {
   /// Whether close sources are noted, and added with the own ones; others are in one part then.
   static constexpr bool notes_close = Problem::close_room > 0;
   static constexpr bool main_two_part = two_part && !notes_close;
-  using MainChunk = Chunk<V, Problem::shape.chunk, main_two_part>;
-  using OwnChunk = Chunk<V, Problem::shape.chunk / (notes_close ? 2 : 1), two_part>;
+  using MainChunk = Chunk<V, Problem::shape.chunk, main_two_part, Terms::numbers>;
+  using OwnChunk = Chunk<V, Problem::shape.chunk / (notes_close ? 2 : 1), two_part, Terms::numbers>;
   using MainPlace = Place<Real, main_two_part>;
   using OwnPlace = Place<Real, two_part>;
   using Memory = WalkMemory<Real>;
@@ -64,6 +66,8 @@ template <class Problem>
 concept DescribesProblem = std::copy_constructible<Problem> && requires {
   typename Problem::precision;
   typename Problem::kernel;
+  typename Problem::terms;
+  typename Problem::outputs;
   typename Problem::Frame;
   typename Problem::Cursor;
   { Problem::shape } -> std::convertible_to<P2PShape>;
@@ -92,6 +96,7 @@ concept TileFrame = std::is_trivially_copyable_v<Frame> && requires(Frame const 
 ///
 ///   precision            float, double, Mixed or MixedInOnePart
 ///   kernel               type of the pair kernel
+///   terms, outputs       what a source carries and a target receives (kernels/terms.hpp)
 ///   shape                P2PShape: the team, and what it has at a time
 ///   long_sums            whether targets have so many sources that totals are of Sum, and a chunk's sums are added to
 ///                        them at a time; else totals are of Real
@@ -124,7 +129,7 @@ concept TileFrame = std::is_trivially_copyable_v<Frame> && requires(Frame const 
 ///                        an order that does not depend on which thread noted which; returns how many these are. It is
 ///                        called where own_count + noted > begin only
 ///
-///   store(frame, i, sums)   takes what was summed for target i: sets it, or adds it to what is there. With close_room
+///   store(frame, i, k, sums)   takes what was summed for target i, record k: sets it, or adds it to what is there. With close_room
 ///                        and threads that share targets it is called several times for a target and has to add
 ///
 /// The threads of a team call stage and stage_own together with the same arguments, and share the work; both return the
@@ -146,7 +151,7 @@ concept P2PProblem = DescribesProblem<Problem> &&
   { problem.own_count(frame) } -> std::same_as<int>;
   { problem.own_index(frame, number) } -> std::same_as<int>;
   { problem.stage_own(team, frame, memory, number, number, own_chunk) } -> std::same_as<int>;
-  { problem.store(frame, number, sums) } -> std::same_as<void>;
+  { problem.store(frame, number, number, sums) } -> std::same_as<void>;
 };
 
 }  // namespace fmm::kernels

@@ -24,6 +24,7 @@ struct TileLayout {
   using Real = typename Types::Real;
   using Frame = typename Problem::Frame;
   static constexpr P2PShape shape = Problem::shape;
+  static constexpr int records = Types::Out::records;
   static constexpr int W = lane_count_v<typename Types::V>;
   static constexpr int targets = shape.targets, split = shape.split;
   static constexpr int columns = shape.team / split;  ///< threads with different targets
@@ -69,7 +70,7 @@ struct TileLayout {
   /// Sources, and afterwards the sums of the threads that share targets.
   static constexpr int source_bytes =
                            std::max(MainChunk::numbers, OwnChunk::numbers) * int(sizeof(Real)),
-                       totals = split > 1 ? shape.tile *split : 0,
+                       totals = split > 1 ? shape.tile *split *records : 0,
                        total_bytes = totals * int(sizeof(Body<Total>));
   static constexpr int shared_bytes = source_bytes > total_bytes ? source_bytes : total_bytes;
   static constexpr std::size_t scratch_bytes =

@@ -19,7 +19,7 @@
 
 namespace fmm::kernels {
 
-template <class Space, class Want, P2PProblem<Space> Problem>
+template <class Space, P2PProblem<Space> Problem>
 struct P2P {
   using Layout = TileLayout<Space, Problem>;
   using Types = ProblemTypes<Space, Problem>;
@@ -30,7 +30,11 @@ struct P2P {
   using Memory = typename Types::Memory;
   using Frame = typename Problem::Frame;
   using Total = typename Layout::Total;
-  using Totals = TargetSums<Total>[Layout::targets];
+  using Terms = typename Types::Terms;
+  using Out = typename Types::Out;
+  static constexpr int records = Out::records;
+  using TotalSums = TargetSums<Total, records>;
+  using Totals = TotalSums[Layout::targets];
   using Places = typename Types::MainPlace[Layout::targets];
   static constexpr P2PShape shape = Problem::shape;
   static constexpr int targets = Layout::targets, blocks = Layout::blocks,
@@ -184,6 +188,7 @@ struct P2P {
     const int padded = (count + Layout::row - 1) / Layout::row * Layout::row;
     for (int j = count + team.team_rank(); j < padded; j += team.team_size()) {
       chunk.high.store(j, far_away<Real>, far_away<Real>, far_away<Real>, Real(0));
+      for (int k = 1; k < SomeChunk::terms; ++k) chunk.high.store_term(j, k, Real(0));
       if constexpr (SomeChunk::two_part) chunk.low.store(j, Real(0), Real(0), Real(0), Real(0));
     }
     team.team_barrier();
@@ -244,11 +249,11 @@ struct P2P {
     const int first = split == 1 ? 0 : team.team_rank() / columns;
     if constexpr (source_by_source) {
       if (halves && Kind.none() && Layout::ends_halved(frame))
-        accumulate_halved<Want, Targets, Layout::unrolled>(frame.pair, chunk, first, count, split,
-                                                           Layout::is_odd(team), at, total);
+        accumulate_halved<Terms, Out, Targets, Layout::unrolled>(
+            frame.pair, chunk, first, count, split, Layout::is_odd(team), at, total);
       else
-        accumulate<Want, Kind, Targets, Layout::unrolled>(frame.pair, chunk, first, count, split,
-                                                          self, at, total);
+        accumulate<Terms, Out, Kind, Targets, Layout::unrolled>(frame.pair, chunk, first, count,
+                                                                split, self, at, total);
       // one of two threads is enough here, where no others were added before
       if constexpr (!Kind.none()) {
         FMM_UNROLL
@@ -256,17 +261,19 @@ struct P2P {
           if (Layout::is_halved(frame, b, t) && Layout::is_odd(team)) total[t] = {};
       }
     } else {
-      TargetSums<V> of_lanes[targets];
-      accumulate<Want, Kind, Targets, Layout::unrolled>(frame.pair, chunk, first, count, split,
-                                                        self, at, of_lanes);
-      TargetSums<Real> sum[Targets];
+      TargetSums<V, records> of_lanes[targets];
+      accumulate<Terms, Out, Kind, Targets, Layout::unrolled>(frame.pair, chunk, first, count,
+                                                              split, self, at, of_lanes);
+      TargetSums<Real, records> sum[Targets];
       bool finite = true;
       FMM_UNROLL
       for (int t = 0; t < Targets; ++t) {
         sum[t] = of_lanes[t].over_lanes();
-        if constexpr (sums_twice_rsqrt<Kind, decltype(frame.pair), V>)
-          sum[t] = {sum[t].potential * Real(0.5), sum[t].x * Real(0.125), sum[t].y * Real(0.125),
-                    sum[t].z * Real(0.125)};
+        if constexpr (sums_twice_rsqrt<Kind, decltype(frame.pair), V>) FMM_UNROLL
+        for (int r = 0; r < records; ++r) {
+          TargetSums<Real>& s = sum[t].record(r);
+          s = {s.potential * Real(0.5), s.x * Real(0.125), s.y * Real(0.125), s.z * Real(0.125)};
+        }
         finite = finite && sum[t].finite();
       }
       // where close sources are noted, others meet no target
@@ -295,11 +302,15 @@ struct P2P {
   KOKKOS_FORCEINLINE_FUNCTION unsigned store(TeamMember<Space> const& team, Frame const& frame,
                                              char* shared, Held const& held,
                                              unsigned wanted) const {
-    const auto put = [&](int i, TargetSums<Total> const& total) {
-      problem.store(frame, i,
-                    Sums<typename Types::Sum>{
-                        total.potential * frame.potential_unit, total.x * frame.field_unit,
-                        total.y * frame.field_unit, total.z * frame.field_unit});
+    const auto put = [&](int i, TotalSums const& totals) {
+      FMM_UNROLL
+      for (int r = 0; r < records; ++r) {
+        TargetSums<Total> const& total = totals.record(r);
+        problem.store(frame, i, r,
+                      Sums<typename Types::Sum>{
+                          total.potential * frame.potential_unit, total.x * frame.field_unit,
+                          total.y * frame.field_unit, total.z * frame.field_unit});
+      }
     };
     unsigned left = 0;
     if constexpr (split == 1) {
@@ -312,22 +323,26 @@ struct P2P {
       Body<Total>* const scratch = reinterpret_cast<Body<Total>*>(shared);
       team.team_barrier();
       FMM_UNROLL
-      for (int t = 0; t < targets; ++t) {
-        TargetSums<Total> const& total = held.total[0][t];
-        scratch[share * shape.tile + Layout::target_of(team, 0, t)] = {total.x, total.y, total.z,
-                                                                       total.potential};
+      for (int t = 0; t < targets; ++t) FMM_UNROLL
+      for (int r = 0; r < records; ++r) {
+        TargetSums<Total> const& total = held.total[0][t].record(r);
+        scratch[(share * shape.tile + Layout::target_of(team, 0, t)) * records + r] = {
+            total.x, total.y, total.z, total.potential};
       }
       team.team_barrier();
       unsigned bit = 1;
       for (int i = team.team_rank(); i < frame.count; i += team.team_size(), bit <<= 1) {
-        TargetSums<Total> total;
-        for (int s = 0; s < split; ++s) {
-          const Body<Total> of_share = scratch[s * shape.tile + i];
-          total += TargetSums<Total>{of_share.q, of_share.x, of_share.y, of_share.z};
-          if (Layout::is_halved(frame, 0, i / columns)) {
-            const Body<Total> other = scratch[s * shape.tile + i + columns / 2];
-            total += TargetSums<Total>{other.q, other.x, other.y, other.z};
+        TotalSums total;
+        const auto add = [&](int place) {
+          FMM_UNROLL
+          for (int r = 0; r < records; ++r) {
+            const Body<Total> of_share = scratch[place * records + r];
+            total.record(r) += TargetSums<Total>{of_share.q, of_share.x, of_share.y, of_share.z};
           }
+        };
+        for (int s = 0; s < split; ++s) {
+          add(s * shape.tile + i);
+          if (Layout::is_halved(frame, 0, i / columns)) add(s * shape.tile + i + columns / 2);
         }
         if (adds_again && wanted == ~0u && !total.finite())
           left |= bit;
@@ -339,14 +354,13 @@ struct P2P {
   }
 };
 
-/// Sums the tiles 0 .. tiles - 1 of a problem. `Want` is a Wanted (mapping/tile.hpp). Asynchronous; without tiles
-/// nothing is launched.
-template <class Want, class Space, class Problem>
+/// Sums the tiles 0 .. tiles - 1 of a problem. Asynchronous; without tiles nothing is launched.
+template <class Space, class Problem>
 void launch_p2p(Space const& space, std::int64_t tiles, Problem const& problem) {
   static_assert(P2PProblem<Problem, Space>,
                 "fmm: a problem of P2P must provide the members that the comment on P2PProblem "
                 "lists (kernels/p2p/problem.hpp)");
-  for_tiles("fmm::p2p", space, tiles, P2P<Space, Want, Problem>{problem});
+  for_tiles("fmm::p2p", space, tiles, P2P<Space, Problem>{problem});
 }
 
 }  // namespace fmm::kernels

@@ -176,4 +176,12 @@ struct MakeKeys {
   }
 };
 
+/// The keys of all (N,3) `positions` in the cube.
+template <class Space, class Positions>
+void make_keys(Space const& space, Positions const& positions, Cube const& cube,
+               UnsortedKeys<Space> const& keys) {
+  for_range("fmm::keys", space, positions.extent(0),
+            MakeKeys<Space, Positions>{positions, cube, keys});
+}
+
 }  // namespace fmm::tree

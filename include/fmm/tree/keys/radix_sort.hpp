@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // Stable radix sort of keys and their indices on a CPU. Where an index has room in its key, all threads share out the
-// keys by their highest digit, and again those of a part that is large, and then each part is sorted in the cache of a
+// keys by their highest digit, and again those of a bucket that is large, and then each bucket is sorted in the cache of a
 // thread; else all threads sort by one digit after the other, from the lowest on.
 #pragma once
 
@@ -14,34 +14,35 @@
 namespace fmm::tree {
 
 /// Keys that have all digits from bit `shift` on in common.
-struct KeyPart {
+struct KeyBucket {
   Offset begin, count;
   int shift;
   bool out;  ///< they are in keys_out
 };
 
-/// Some keys of a part, for one thread: those of a digit are counted in counts(first + blocks * digit), where `blocks`
-/// is how many its part has, and go `to` places behind what all counts before that one add up to.
+/// Some keys of a bucket, for one thread: those of a digit are counted in counts(first + blocks * digit), where `blocks`
+/// is how many its bucket has, and go `to` places behind what all counts before that one add up to.
 struct KeyBlock {
   Offset begin, end, first, blocks, to;
 };
 
-/// Blocks of parts that are sorted by a digit each, enough to share the work and so few that their counts stay in cache.
+/// Blocks of buckets that are sorted by a digit each, enough to share the work and so few that their counts stay in cache.
 struct KeyBlocks {
   std::vector<KeyBlock> blocks;
-  std::vector<Offset> firsts;  ///< of each part the first of its counts; and one more
+  std::vector<Offset> firsts;  ///< of each bucket the first of its counts; and one more
 
-  KeyBlocks(std::vector<KeyPart> const& parts, int radix, std::int64_t threads) {
+  KeyBlocks(std::vector<KeyBucket> const& buckets, int radix, std::int64_t threads) {
     Offset keys = 0, before = 0;
-    for (KeyPart const& part : parts) keys += part.count;
+    for (KeyBucket const& bucket : buckets) keys += bucket.count;
     const Offset size = std::max<Offset>(4096, (keys + 4 * threads - 1) / (4 * threads));
-    for (KeyPart const& part : parts) {
-      const Offset first = Offset(blocks.size()) * radix, count = (part.count + size - 1) / size;
+    for (KeyBucket const& bucket : buckets) {
+      const Offset first = Offset(blocks.size()) * radix, count = (bucket.count + size - 1) / size;
       firsts.push_back(first);
       for (Offset i = 0; i < count; ++i)
-        blocks.push_back({part.begin + i * size, part.begin + std::min((i + 1) * size, part.count),
-                          first + i, count, part.begin - before});
-      before += part.count;
+        blocks.push_back({bucket.begin + i * size,
+                          bucket.begin + std::min((i + 1) * size, bucket.count), first + i, count,
+                          bucket.begin - before});
+      before += bucket.count;
     }
     firsts.push_back(Offset(blocks.size()) * radix);
   }
@@ -101,12 +102,12 @@ struct ScatterDigits {
   }
 };
 
-/// Sorts parts by their other digits, from first_bit on; the sorted keys are in keys_out. Indices are in the keys.
+/// Sorts buckets by their other digits, from first_bit on; the sorted keys are in keys_out. Indices are in the keys.
 template <class Space>
-struct SortParts {
+struct SortBuckets {
   static constexpr int radix = 1 << radix_bits_v<Space>;
 
-  std::vector<KeyPart> const& parts;
+  std::vector<KeyBucket> const& buckets;
   Array<std::uint64_t, Space> keys, keys_out;
   Array<BodyIndex, Space> order;
   int first_bit;
@@ -114,21 +115,21 @@ struct SortParts {
 
   void operator()(std::int64_t i) const {
     constexpr Offset few = 128;
-    const KeyPart part = parts[i];
-    const Offset n = part.count;
-    std::uint64_t *from = (part.out ? keys_out : keys).data() + part.begin,
-                  *to = (part.out ? keys : keys_out).data() + part.begin;
+    const KeyBucket bucket = buckets[i];
+    const Offset n = bucket.count;
+    std::uint64_t *from = (bucket.out ? keys_out : keys).data() + bucket.begin,
+                  *to = (bucket.out ? keys : keys_out).data() + bucket.begin;
     if (n <= few) {
       std::sort(from, from + n);
     } else {
-      for (int shift = first_bit; shift < part.shift; shift += radix_bits_v<Space>) {
+      for (int shift = first_bit; shift < bucket.shift; shift += radix_bits_v<Space>) {
         sort_by_digit(shift, from, to, n);
         std::swap(from, to);
       }
     }
-    to = keys_out.data() + part.begin;
+    to = keys_out.data() + bucket.begin;
     if (from != to) std::copy(from, from + n, to);
-    for (Offset k = 0; k < n; ++k) order(part.begin + k) = BodyIndex(to[k] & index_bits);
+    for (Offset k = 0; k < n; ++k) order(bucket.begin + k) = BodyIndex(to[k] & index_bits);
   }
 
  private:
@@ -141,14 +142,14 @@ struct SortParts {
   }
 };
 
-/// Sorts parts by one digit each, by all threads together. The counts of part i, digit by digit, begin in
+/// Sorts buckets by one digit each, by all threads together. The counts of bucket i, digit by digit, begin in
 /// buffers.offsets at the returned blocks' firsts[i].
 template <class Space, class Indices>
 KeyBlocks sort_by_digit(Space const& space, SortBuffers<Space>& buffers,
-                        std::vector<KeyPart> const& parts, int shift,
+                        std::vector<KeyBucket> const& buckets, int shift,
                         Array<std::uint64_t, Space> keys, Array<std::uint64_t, Space> keys_out,
                         Indices const& indices) {
-  KeyBlocks all(parts, CountDigits<Space>::radix, space.concurrency());
+  KeyBlocks all(buckets, CountDigits<Space>::radix, space.concurrency());
   const auto counts = buffers.counts.resize(all.firsts.back());
   const auto offsets = buffers.offsets.resize(all.firsts.back() + 1);
   const std::int64_t blocks = all.blocks.size();
@@ -159,24 +160,24 @@ KeyBlocks sort_by_digit(Space const& space, SortBuffers<Space>& buffers,
   return all;
 }
 
-/// Cuts `keys`, with indices in them, into parts, each in its place, by as many of their first digits as that takes.
+/// Cuts `keys`, with indices in them, into buckets, each in its place, by as many of their first digits as that takes.
 template <class Space>
-std::vector<KeyPart> cut_into_parts(Space const& space, SortBuffers<Space>& buffers,
-                                    Array<std::uint64_t, Space> keys,
-                                    Array<std::uint64_t, Space> keys_out, int first_bit) {
+std::vector<KeyBucket> cut_into_buckets(Space const& space, SortBuffers<Space>& buffers,
+                                        Array<std::uint64_t, Space> keys,
+                                        Array<std::uint64_t, Space> keys_out, int first_bit) {
   constexpr int bits = radix_bits_v<Space>;
   const std::int64_t n = keys.extent(0);
-  // enough parts to share the work, but none not worth it
+  // enough buckets to share the work, but none not worth it
   constexpr std::int64_t least = 1 << 14, parts_per_thread = 8;
   const std::int64_t most =
       std::max<std::int64_t>(n / (parts_per_thread * space.concurrency()), least);
-  std::vector<KeyPart> parts, large{{0, n, key_bits, false}};
+  std::vector<KeyBucket> buckets, large{{0, n, key_bits, false}};
   for (int shift = key_bits; !large.empty();) {
     shift = std::max(shift - bits, first_bit);
     const auto blocks =
         sort_by_digit(space, buffers, large, shift, keys, keys_out, IndicesInKeys{});
     const auto offsets = buffers.offsets.view();
-    std::vector<KeyPart> larger;
+    std::vector<KeyBucket> larger;
     for (std::size_t i = 0; i < large.size(); ++i) {
       const Offset first = blocks.firsts[i], stride = (blocks.firsts[i + 1] - first) >> bits,
                    to = large[i].begin - offsets(first);
@@ -184,14 +185,14 @@ std::vector<KeyPart> cut_into_parts(Space const& space, SortBuffers<Space>& buff
         const Offset begin = offsets(first + digit * stride),
                      end = offsets(first + (digit + 1) * stride);
         if (begin == end) continue;
-        auto& list = end - begin > most && shift > first_bit ? larger : parts;
+        auto& list = end - begin > most && shift > first_bit ? larger : buckets;
         list.push_back({to + begin, end - begin, shift, !large[i].out});
       }
     }
     large.swap(larger);
     std::swap(keys, keys_out);
   }
-  return parts;
+  return buckets;
 }
 
 /// As sort_keys (sort.hpp). On return all is done.
@@ -203,10 +204,10 @@ Sorted<Space> radix_sort(Space const& space, SortBuffers<Space>& buffers,
   auto [keys, order, index_bits] = unsorted;
   const std::int64_t n = keys.extent(0);
   if (index_bits != 0) {
-    const auto parts = cut_into_parts(space, buffers, keys, keys_out, first_bit);
+    const auto buckets = cut_into_buckets(space, buffers, keys, keys_out, first_bit);
     order = buffers.order.view(n);
-    for_uneven("fmm::sort::parts", space, parts.size(), 1,
-               SortParts<Space>{parts, keys, keys_out, order, first_bit, index_bits});
+    for_uneven("fmm::sort::buckets", space, buckets.size(), 1,
+               SortBuckets<Space>{buckets, keys, keys_out, order, first_bit, index_bits});
     return {keys_out, order, {}};
   }
   auto order_out = order.data() == buffers.order.view(n).data() ? buffers.order_out.view(n)

@@ -119,12 +119,12 @@ Families<Space> make_families(Space const& space, FamilyBuffers<Space>& buffers,
     const std::int64_t n = cells.extent(0), room = with_balls ? n + 7 : 0,
                        degrees = std::int64_t(powers.extent(0)) / n;
     const auto balls = buffers.balls.resize((4 + (degrees > 0 ? 2 + degrees : 0)) * room);
-    const auto row = [&](int i) { return part<float, Space>(balls, i * room, room); };
+    const auto row = [&](int i) { return subarray<float, Space>(balls, i * room, room); };
     Families<Space> families{row(0), row(1), row(2), row(3), buffers.leaf_children.resize(n)};
     if (degrees > 0) {
       families.bodies = row(4);
       families.is_leaf = row(5);
-      families.powers = part<float, Space>(balls, 6 * room, degrees * room);
+      families.powers = subarray<float, Space>(balls, 6 * room, degrees * room);
     }
     for_range("fmm::lists::families", space, n,
               MakeFamilies<Space, Cells>{cells, radii, powers, families});
@@ -138,7 +138,7 @@ Families<Space> make_families(Space const& space, FamilyBuffers<Space>& buffers,
 template <class Space>
 Csr<Space> level_rows(ListBuffers<Space> const& list, int kind, CellIndex begin,
                       std::int64_t rows) {
-  return {part<Offset, Space>(list.offsets.view(), kind == list_open ? 0 : begin, rows + 1),
+  return {subarray<Offset, Space>(list.offsets.view(), kind == list_open ? 0 : begin, rows + 1),
           list.entries.view()};
 }
 
@@ -181,27 +181,27 @@ void traverse_level(Space const& space, TraversalBuffers<Space>& buffers, Walk c
   const std::int64_t rows = end - begin;
   const bool has_room =
       8 * rows <= std::int64_t(cells.extent(0));  // in the memory for one team a row
-  const int parts = rows <= few_rows && has_room ? 8 : 1;
-  const auto counts = buffers.counts.resize(list_kinds * rows * parts);
-  const auto sums = buffers.sums.resize(list_kinds * rows * parts + 1);
-  TeamPolicy<Space> teams(space, int(rows * parts), team_size);
+  const int shares = rows <= few_rows && has_room ? 8 : 1;
+  const auto counts = buffers.counts.resize(list_kinds * rows * shares);
+  const auto sums = buffers.sums.resize(list_kinds * rows * shares + 1);
+  TeamPolicy<Space> teams(space, int(rows * shares), team_size);
   teams.set_scratch_size(0, Kokkos::PerTeam(Count::scratch_bytes));
   for_teams("fmm::lists::count", teams,
-            Count{walk, begin, rows, parts, counts, {}, {}, {}, {}, {}});
+            Count{walk, begin, rows, shares, counts, {}, {}, {}, {}, {}});
   exclusive_scan(space, counts, sums);
   if (wait && Walk::fills(list_open)) {
     static_assert(list_open == list_kinds - 1);
-    const Offset others = read_back(space, sums.data() + list_open * rows * parts);
-    buffers.next_open.total = read_back(space, sums.data() + list_kinds * rows * parts) - others;
+    const Offset others = read_back(space, sums.data() + list_open * rows * shares);
+    buffers.next_open.total = read_back(space, sums.data() + list_kinds * rows * shares) - others;
     buffers.next_open.make_room();
   }
   const auto ends = [&](int row) {  // the first one has the longest rows
-    return part<Offset, Space>(buffers.ends.view(), row * list_kinds, list_kinds);
+    return subarray<Offset, Space>(buffers.ends.view(), row * list_kinds, list_kinds);
   };
   Write write{walk,
               begin,
               rows,
-              parts,
+              shares,
               counts,
               sums,
               {},
@@ -258,7 +258,7 @@ InteractionLists<Space> fill_lists(Space const& space, TraversalBuffers<Space>& 
     for (int k = 0; k < list_open; ++k) fit.entries = fit.entries && lists[k]->fits();
   } else {
     const auto ends = buffers.ends.resize((max_tree_depth + 2) * list_kinds);
-    fill<Offset>(space, part<Offset, Space>(ends, 0, list_kinds), 0);
+    fill<Offset>(space, subarray<Offset, Space>(ends, 0, list_kinds), 0);
     if (buffers.p2p.capacity() > 0) {
       pass(false);
       fit = take_lengths(space, buffers, levels);

@@ -223,7 +223,7 @@ BucketedPairs<Space> bucket_pairs(Space const& space, OffsetBucketBuffers<Space>
             FindBegins<Space>{sorted.keys, first_bit, begins});
   result.sums = sum_by_target(space, buffers.sums, buffers.sort, pairs, sorted.order, slab,
                               buffers.keys.view(count), buffers.sorted_keys.view(count),
-                              part<Offset, Space>(begins, buckets + 1, slabs + 1));
+                              subarray<Offset, Space>(begins, buckets + 1, slabs + 1));
   std::vector<Offset> read(begins.extent(0));
   read_back(space, begins.data(), read.data(), read.size());
   result.begins.assign(read.begin(), read.begin() + buckets + 1);

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// The entries of M2L's list by the order that each pair needs: every row in parts, lowest order first.
+// The entries of M2L's list by the order that each pair needs: every row in ranges, lowest order first.
 #pragma once
 
 #include "../../detail/launch.hpp"
@@ -12,8 +12,8 @@ namespace fmm::tree {
 /// at ends(k rows + i), where the next begins; what is behind the last of these needs the criterion's own order.
 template <class Space, class Criterion>
 struct OrderRows {
-  static constexpr int parts = Criterion::lower_count;
-  typename Criterion::base at[parts];  ///< the criterion at the lower orders
+  static constexpr int ranges = Criterion::lower_count;
+  typename Criterion::base at[ranges];  ///< the criterion at the lower orders
   Array<Cell, Space> cells;
   CellMeasures<Space> measures;
   Csr<Space> list;
@@ -23,7 +23,7 @@ struct OrderRows {
     const CellView target = view(CellIndex(row));
     const Offset end = list.offsets(row + 1);
     Offset front = list.offsets(row);
-    for (int k = 0; k < parts; ++k) {
+    for (int k = 0; k < ranges; ++k) {
       for (Offset e = front; e < end; ++e) {
         const CellIndex source = list.entries(e);
         if (at[k](target, view(source)) != Acceptance::m2l) continue;

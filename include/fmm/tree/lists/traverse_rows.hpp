@@ -8,7 +8,7 @@ namespace fmm::tree {
 
 /// Both passes over the rows of `begin` + i. In the first the rows' lengths are counted, list by list; in the
 /// second offsets and entries are written. A team walks the sources of one target; those that wait are on a
-/// stack in scratch memory, from which it decides one a thread at a time. Where a level has few rows, a row has `parts`
+/// stack in scratch memory, from which it decides one a thread at a time. Where a level has few rows, a row has `shares`
 /// teams: all decide about the sources that the target starts with, and each takes every eighth of these and one
 /// child of those that are split.
 template <class Space, class Walk, bool Write>
@@ -20,8 +20,8 @@ struct TraverseRows {
   Walk walk;
   CellIndex begin;
   std::int64_t rows;
-  int parts;                  ///< of a row: 1 or 8
-  Array<int, Space> counts;   ///< of entries, list by list, row by row, part by part
+  int shares;                 ///< of a row: 1 or 8
+  Array<int, Space> counts;   ///< of entries, list by list, row by row, share by share
   Array<Offset, Space> sums;  ///< second pass: of all counts before
   Csr<Space>
       lists[list_kinds];  ///< second pass: offsets of these rows, and all the memory for entries
@@ -30,15 +30,15 @@ struct TraverseRows {
   Array<Offset, Space> longest;  ///< second pass: of M2P's and P2P's rows so far
 
   KOKKOS_FUNCTION void operator()(TeamMember<Space> const& team) const {
-    const int index = team.league_rank() / parts, part = team.league_rank() - index * parts;
+    const int index = team.league_rank() / shares, share = team.league_rank() - index * shares;
     CellIndex* const stack = scratch_array<CellIndex>(team, 0, stack_size);
     Row row{};
-    if constexpr (Write) begin_row(team, index, part, row);
-    in_batches(team, row, walk.target(begin + index), part, stack);
+    if constexpr (Write) begin_row(team, index, share, row);
+    in_batches(team, row, walk.target(begin + index), share, stack);
     if constexpr (!Write)
       if (team.team_rank() == 0)
         for (int list = 0; list < list_kinds; ++list)
-          counts((list * rows + index) * parts + part) = row.length[list];
+          counts((list * rows + index) * shares + share) = row.length[list];
   }
 
  private:
@@ -48,19 +48,19 @@ struct TraverseRows {
     CellIndex* entry[list_kinds];  ///< where they go; nullptr if there is no room
   };
 
-  /// Writes the row's offsets and finds the memory for the part's entries.
-  KOKKOS_FORCEINLINE_FUNCTION void begin_row(TeamMember<Space> const& team, int index, int part,
+  /// Writes the row's offsets and finds the memory for the share's entries.
+  KOKKOS_FORCEINLINE_FUNCTION void begin_row(TeamMember<Space> const& team, int index, int share,
                                              Row& row) const {
     FMM_UNROLL
     for (int list = 0; list < list_kinds; ++list) {
-      const std::int64_t first_part = (list * rows + index) * parts, at = first_part + part;
+      const std::int64_t first_share = (list * rows + index) * shares, at = first_share + share;
       const Offset first = list == list_open || begin == 0 ? 0 : base(list),
-                   from = first + sums(at) - sums(list * rows * parts), to = from + counts(at);
+                   from = first + sums(at) - sums(list * rows * shares), to = from + counts(at);
       row.entry[list] =
           to <= Offset(lists[list].entries.extent(0)) ? lists[list].entries.data() + from : nullptr;
-      if (team.team_rank() != 0 || part != 0) continue;
+      if (team.team_rank() != 0 || share != 0) continue;
       if (Walk::fills(list)) lists[list].offsets(index) = from;
-      const Offset length = sums(first_part + parts) - sums(first_part);
+      const Offset length = sums(first_share + shares) - sums(first_share);
       if ((list == list_m2p || list == list_p2p) && length > longest(list))
         Kokkos::atomic_fetch_max(&longest(list), length);
       if (index < rows - 1) continue;
@@ -70,7 +70,7 @@ struct TraverseRows {
   }
 
   KOKKOS_FORCEINLINE_FUNCTION void in_batches(TeamMember<Space> const& team, Row& row,
-                                              Target const& target, int part,
+                                              Target const& target, int share,
                                               CellIndex* stack) const {
     constexpr int batch = 32;  // the team
     const int rank = team.team_rank();
@@ -103,8 +103,8 @@ struct TraverseRows {
           children = source.child_count;
           child = source.child_begin;
         }
-        if (parts > 1 && number >= 0) {
-          const int mine = (number + part) % parts;
+        if (shares > 1 && number >= 0) {
+          const int mine = (number + share) % shares;
           if (decision == split) {
             child += mine;
             children = mine < children;
