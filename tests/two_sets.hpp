@@ -31,7 +31,7 @@ Results exerted(Solver const& solver, typename Solver::plan_type& targets,
       fmm::engine::BodySets<Space, Precision, Shift>{to.tree, from.tree, shift}, solver.options(),
       solver.far_field());
   fmm::engine::Evaluation<Space, Precision, Want, Shift> steps(
-      space, solver.template operators<Want, Shift>(), to, from, shift, lists,
+      space, solver.template operators<Want, Shift>(to.tree.cube), to, from, shift, lists,
       fmm::kernels::profile_of(solver.kernel()), report);
   Kokkos::View<double*, Space> potential("potential", targets.size());
   Kokkos::View<double* [3], Space> field("field", targets.size());

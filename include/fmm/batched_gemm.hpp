@@ -148,7 +148,8 @@ template <>
 struct M2LBy<BatchedGemm> {
   template <class Expansion, class Space, class Precision, class Cells, class Real>
   static void m2l(Space const& space, Workspace<Space, Precision>& memory, Cells const& cells,
-                  Csr<Space> list, Array<Real, Space> multipoles, Array<Real, Space> locals) {
+                  Csr<Space> list, Array<Real, Space> multipoles, Array<Real, Space> locals,
+                  Expansion const& = {}) {
     static_assert(is_one_set_v<Cells>,
                   "fmm: BatchedGemm is for targets that are the sources, in their place");
     m2l_by_gemm<Expansion::order>(space, memory.gemm, cells, list, multipoles, locals);
@@ -156,7 +157,7 @@ struct M2LBy<BatchedGemm> {
   /// A product's multiplications and additions, and Rotation's operations for the rest.
   template <class Expansion, class Space, class Precision>
   static void count(Space const&, Workspace<Space, Precision> const& memory, Csr<Space> list,
-                    Report& report) {
+                    Report& report, Expansion const& = {}) {
     const auto all = std::int64_t(list.entries.extent(0));
     add_work(report, "m2l", memory.gemm.dense.pairs, 2 * Expansion::size * Expansion::size);
     add_work(report, "m2l", all - memory.gemm.dense.pairs,

@@ -47,6 +47,7 @@ class Solver {
 
  public:
   using execution_space = ExecutionSpace;
+  using kernel_type = Kernel;
   using precision = Precision;
   using plan_type = Plan<ExecutionSpace, Precision>;
   static constexpr int order = Method::order;
@@ -104,7 +105,7 @@ class Solver {
     if constexpr (is_direct)
       core_.evaluate_pairs(space, plan.data(), ends, report, nullptr);
     else
-      core_.evaluate(space, plan.data(), &operators<engine::OutputsOf<Potential, Field>>, ends,
+      core_.evaluate(space, plan.data(), &make_operators<engine::OutputsOf<Potential, Field>>, ends,
                      report);
   }
 
@@ -130,13 +131,21 @@ class Solver {
 
   // ---- for callers that compose an evaluation's steps themselves
 
-  /// The far field's operators, for outputs and terms of kernels/terms.hpp, of sources at a shift (cells/sets.hpp).
+  /// The far field's operators in trees over that cube, for outputs and terms of kernels/terms.hpp, of sources at a
+  /// shift (cells/sets.hpp).
+  template <class Out, class Shift = OneSet, class Terms = kernels::Charges<>>
+  std::unique_ptr<engine::FarField<ExecutionSpace, Precision, Out, Shift, Terms> const> operators(
+      tree::Cube const& cube) const {
+    return make_operators<Out, Shift, Terms>(kernel(), cube);
+  }
+  /// The same of any kernel.
   template <class Out, class Shift = OneSet, class Terms = kernels::Charges<>>
   static std::unique_ptr<engine::FarField<ExecutionSpace, Precision, Out, Shift, Terms> const>
-  operators() {
+  make_operators(Kernel const& kernel, tree::Cube const& cube) {
     using Scheme = engine::m2l_scheme_t<Method>;
     return std::make_unique<
-        engine::FarFieldOf<Expansion, Scheme, ExecutionSpace, Precision, Out, Shift, Terms>>();
+        engine::FarFieldOf<Expansion, Scheme, ExecutionSpace, Precision, Out, Shift, Terms>>(
+        kernels::make_expansion<Expansion>(kernel, cube.edge));
   }
   /// What a build of these positions chooses. Waits for a reduction.
   template <class Positions>
@@ -144,14 +153,14 @@ class Solver {
     engine::check_view<ExecutionSpace, Positions, 2>();
     return core_.choose(space, positions);
   }
-  /// The powers of the expansion's multipoles, for criteria that use powers.
-  static engine::PowersOf<ExecutionSpace, Real> powers_of() {
-    return &kernels::multipole_powers<Expansion, ExecutionSpace, Real>;
+  /// The powers of the expansion's multipoles in trees over that cube, for criteria that use powers.
+  engine::PowersOf<ExecutionSpace, Real> powers_of(tree::Cube const& cube) const {
+    return make_powers(kernel(), cube);
   }
   /// What a core is to know of the expansions.
-  static engine::ExpansionFacts<ExecutionSpace, Precision> expansion_facts() {
+  static engine::ExpansionFacts<Kernel, ExecutionSpace, Precision> expansion_facts() {
     if constexpr (tree::traits_v<Traversal>.uses_powers)
-      return {order, has_p2l, powers_of()};
+      return {order, has_p2l, &make_powers};
     else
       return {order, has_p2l, nullptr};
   }
@@ -167,8 +176,8 @@ class Solver {
   template <class Out, class Terms = kernels::Charges<>>
   engine::Evaluation<ExecutionSpace, Precision, Out, OneSet, Terms> evaluation(
       ExecutionSpace const& space, plan_type& plan, Report* report) const {
-    return {space, operators<Out, OneSet, Terms>(), plan.data(), kernels::profile_of(kernel()),
-            report};
+    return {space, operators<Out, OneSet, Terms>(plan.data().tree.cube), plan.data(),
+            kernels::profile_of(kernel()), report};
   }
   /// The lists of a criterion that uses charges, once the plan has these and, if it uses powers, `multipoles`.
   void list(ExecutionSpace const& space, Data& data, Array<Real, ExecutionSpace> multipoles,
@@ -179,6 +188,14 @@ class Solver {
   std::size_t memory_bytes() const { return core_.memory_bytes(); }
 
  private:
+  static engine::PowersOf<ExecutionSpace, Real> make_powers(Kernel const& kernel,
+                                                            tree::Cube const& cube) {
+    return [expansion = kernels::make_expansion<Expansion>(kernel, cube.edge)](
+               auto const& space, std::int64_t cells, auto const& multipoles, auto const& powers) {
+      kernels::multipole_powers<Expansion>(space, cells, multipoles, powers, expansion);
+    };
+  }
+
   Core core_;
 };
 

@@ -2,7 +2,7 @@
 // The expansions of one order as values: what is compiled for an order, and for it alone (expansions.cpp.in).
 #pragma once
 
-#include <fmm/fmm.hpp>
+#include "any_kernel.hpp"
 
 namespace fmm::runtime {
 
@@ -13,12 +13,12 @@ using Both = kernels::Outputs<true, true>;
 /// Functions that make the operators, by what is wanted of an evaluation.
 template <class Space, class Precision>
 struct MakeOperators {
-  engine::MakeFarField<Space, Precision, Potential> potential = nullptr;
-  engine::MakeFarField<Space, Precision, Field> field = nullptr;
-  engine::MakeFarField<Space, Precision, Both> both = nullptr;
+  engine::MakeFarField<kernels::AnyKernel, Space, Precision, Potential> potential = nullptr;
+  engine::MakeFarField<kernels::AnyKernel, Space, Precision, Field> field = nullptr;
+  engine::MakeFarField<kernels::AnyKernel, Space, Precision, Both> both = nullptr;
 
   template <class Out>
-  engine::MakeFarField<Space, Precision, Out> get() const {
+  engine::MakeFarField<kernels::AnyKernel, Space, Precision, Out> get() const {
     if constexpr (std::is_same_v<Out, Both>)
       return both;
     else if constexpr (Out::potential)
@@ -30,11 +30,11 @@ struct MakeOperators {
 
 template <class Space, class Precision>
 struct Expansions {
-  engine::ExpansionFacts<Space, Precision> facts;  ///< of an Fmm, with powers
+  engine::ExpansionFacts<kernels::AnyKernel, Space, Precision> facts;  ///< of an Fmm, with powers
   MakeOperators<Space, Precision> fmm, treecode;
 
   /// What lists of a treecode, and those by radii, are to know.
-  engine::ExpansionFacts<Space, Precision> without_p2l() const {
+  engine::ExpansionFacts<kernels::AnyKernel, Space, Precision> without_p2l() const {
     return {facts.order, false, nullptr};
   }
 };

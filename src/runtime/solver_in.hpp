@@ -157,7 +157,7 @@ class SolverIn final : public AnySolver::Implementation {
         return Cores(std::in_place_type<ByTolerance>, options, kernel_, orders_for(asked));
     if (asked.method == Method::direct)
       return Cores(std::in_place_type<Direct>, options, kernel_,
-                   engine::ExpansionFacts<Space, Precision>{0, false, nullptr});
+                   engine::ExpansionFacts<Kernel, Space, Precision>{0, false, nullptr});
     All const& one = of_order(*asked.order);
     if (asked.method == Method::treecode)
       return Cores(std::in_place_type<OfTree>, options, kernel_, one.without_p2l());
@@ -171,14 +171,14 @@ class SolverIn final : public AnySolver::Implementation {
                          [&](All const& one) { return one.facts.order == order; });
   }
   /// What a tolerance is held with.
-  std::vector<tolerance::OrderOfMany<Space, Precision>> orders_for(Policies const& asked) {
+  std::vector<tolerance::OrderOfMany<Kernel, Space, Precision>> orders_for(Policies const& asked) {
     auto const& given = asked.orders_to_choose_from;
     const auto is_wanted = [&](int order) {
       if (asked.order) return order == *asked.order;
       if (given.empty()) return is_one_of(order, DefaultOrders());
       return std::find(given.begin(), given.end(), order) != given.end();
     };
-    std::vector<tolerance::OrderOfMany<Space, Precision>> chosen;
+    std::vector<tolerance::OrderOfMany<Kernel, Space, Precision>> chosen;
     for (All const& one : expansions_)
       if (is_wanted(one.facts.order)) {
         chosen.push_back({one.facts, one.fmm.both});

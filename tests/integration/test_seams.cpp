@@ -272,8 +272,8 @@ void active_block(double tolerance) {
       space, memory, tree, solver.options(), solver.far_field(),
       fmm::engine::measure_for_lists<Traversal>(space, memory, tree, solver.far_field()),
       fmm::Array<int, Space>(wanted_there.data(), wanted.size()));
-  fmm::engine::set_far_field_of(space, *solver.template operators<Want>(), memory, tree, lists,
-                                tiles, sums);
+  fmm::engine::set_far_field_of(space, *solver.template operators<Want>(tree.cube), memory, tree,
+                                lists, tiles, sums);
   fmm::engine::add_near_field<Want>(space, memory, tree,
                                     fmm::kernels::in_units_of(tree.cube.edge, solver.kernel()),
                                     tiles, lists.p2p, sums, solver.options());

@@ -3,7 +3,7 @@
 #pragma once
 
 #include "../inputs.hpp"
-#include "../kernels/pair_kernel.hpp"
+#include "../kernels/check_expansion.hpp"
 #include "../methods.hpp"
 #include "../precision.hpp"
 
@@ -17,10 +17,11 @@ concept TranslationScheme = requires(double x, double* a) {
   T::template l2l<2>(x, x, x, a);
 };
 
-/// A pair kernel that a tree can be used with: 1/r, or an expansion of its own.
+/// A pair kernel that a tree can be used with: 1/r in any unit of length, or an expansion of its own.
 template <class Kernel, int Order, class Real, class Translation>
-concept ExpandableKernel = PairKernel<Kernel> && kernels::RescalableKernel<Kernel> &&
-    (HarmonicKernel<Kernel> || HasExpansion<Kernel, Order, Real, Translation>);
+concept ExpandableKernel = PairKernel<Kernel> &&
+    ((HarmonicKernel<Kernel> && kernels::RescalableKernel<Kernel>) ||
+     HasExpansion<Kernel, Order, Real, Translation>);
 
 namespace engine {
 
@@ -43,6 +44,10 @@ constexpr bool check_criterion_for() {
   static_assert(check_criterion<Criterion>());
   static_assert(Order <= traits_v<Criterion>.largest_order,
                 "fmm: the expansion order is higher than the criterion's largest_order");
+  static_assert(RescalableKernel<Kernel> ||
+                    !(traits_v<Criterion>.uses_powers || traits_v<Criterion>.uses_last_field),
+                "fmm: a criterion that compares errors with a field needs a pair kernel with "
+                "rescaled() and potential_unit()");
   if constexpr (has_lower_orders_v<Criterion>) {
     static_assert(Criterion::ascend_to(Order),
                   "fmm: VariableOrder's orders ascend from 0 or more and are lower than the "
@@ -84,8 +89,11 @@ constexpr bool check_tree_method() {
   }
   static_assert(ExpandableKernel<Kernel, order, real_t<Precision>, Translation>,
                 "fmm: a treecode or FMM needs a pair kernel with `harmonic = true` (a far field of "
-                "1/r) or an Expansion of its own, and with rescaled() and potential_unit(); with "
+                "1/r), rescaled() and potential_unit(), or one with an Expansion of its own; with "
                 "fmm::DirectSum every pair kernel works");
+  if constexpr (HasExpansion<Kernel, order, real_t<Precision>, Translation>)
+    static_assert(check_expansion<expansion_t<Kernel, order, real_t<Precision>, Translation>,
+                                  Kernel, real_t<Precision>, Method::has_locals>());
   return true;
 }
 

@@ -72,7 +72,7 @@ class Evaluation {
         memory_(targets.memory),
         memory_of_sources_(sources.memory),
         kernel_(std::move(kernel)),
-        length_(kernel_.rescalable ? targets.tree.cube.edge : 1),
+        length_(targets.tree.cube.edge),
         report_(report) {}
 
   /// (N) charges of the sources, or all terms of each, into tree order. Throws InvalidArgument for charges that are not allowed, and for
@@ -178,7 +178,7 @@ class Evaluation {
   InteractionLists<Space> const& lists_;
   Workspace<Space, Precision>&memory_, &memory_of_sources_;
   KernelProfile kernel_;
-  double length_;  ///< unit of length of the sums
+  double length_;  ///< unit of length of the sums: the edge of the root
   Report* report_;
   Array<Real, Space> multipoles_, locals_;
   bool keeps_ = false;  ///< whether M2P's multipoles were kept before L2P
@@ -195,12 +195,20 @@ void evaluate_all_pairs(Space const& space, PlanData<Space, Precision>& plan, Ke
   charges_stage<Potential, Field>(space, plan.memory, tree, profile_of(kernel), charges,
                                   charges_of(tree.positions), true, report);
   const auto sums = plan.memory.sums.view(tree.size);
-  const double length = RescalableKernel<Kernel> ? tree.cube.exact_unit() : 1;
-  stage(space, report, "p2p", [&] {
-    p2p_all<Out, Precision>(space, in_units_of(length, kernel), 1 / length, tree.positions,
-                            sample ? sample->tiles : tree.octree.tiles, plan.facts.all_pairs_shape,
-                            sums);
-  });
+  double length = 1;
+  const auto sum_pairs = [&](auto const& kernel_of_unit) {
+    stage(space, report, "p2p", [&] {
+      p2p_all<Out, Precision>(space, kernel_of_unit, 1 / length, tree.positions,
+                              sample ? sample->tiles : tree.octree.tiles,
+                              plan.facts.all_pairs_shape, sums);
+    });
+  };
+  if constexpr (RescalableKernel<Kernel>) {
+    length = tree.cube.exact_unit();
+    sum_pairs(in_units_of(length, kernel));
+  } else {
+    sum_pairs(kernel);
+  }
   results_stage<Out>(space, tree, sums, profile_of(kernel), length, tree.charges.unit, potential,
                      field, report);
   const auto targets = sample ? std::int64_t(sample->bodies.size()) : tree.size;

@@ -14,7 +14,7 @@
 
 namespace fmm::engine {
 
-/// Expansion   an expansion (kernels/expansion.hpp)
+/// Expansion   an expansion (kernels/expansion.hpp), of which a FarFieldOf holds an object
 /// M2LScheme   how M2L is done (m2l_scheme.hpp); NoM2L: a treecode
 ///
 /// An operator that the scheme has no use for does nothing, and is not compiled.
@@ -38,16 +38,19 @@ class FarFieldOf final : public FarField<Space, Precision, Out, Shift, Terms> {
                 "fmm: sources' terms and targets' outputs are of as many densities");
 
  public:
-  FarFieldOf() : Base({row_length(Expansion::size), has_locals, only_m2l}) {}
+  explicit FarFieldOf(Expansion const& expansion)
+      : Base({row_length(Expansion::size), has_locals, only_m2l}), expansion_(expansion) {}
 
   void p2m(Space const& space, Tree const& tree, Sources const& sources,
            Numbers multipoles) const override {
     for (int d = 0; d < densities; ++d)
-      kernels::p2m<Expansion>(space, tree.cells, tree.leaves, sources, of(multipoles, d), d);
+      kernels::p2m<Expansion>(space, tree.cells, tree.leaves, sources, of(multipoles, d), d,
+                              expansion_);
   }
   void m2m(Space const& space, Tree const& tree, int level, Numbers multipoles) const override {
     for (int d = 0; d < densities; ++d)
-      kernels::m2m<Expansion>(space, tree.cells, tree.parents_of(level), of(multipoles, d));
+      kernels::m2m<Expansion>(space, tree.cells, tree.parents_of(level), of(multipoles, d),
+                              expansion_);
   }
 
   void m2l(Space const& space, Memory& memory, Sets const& sets, Csr<Space> list,
@@ -55,26 +58,27 @@ class FarFieldOf final : public FarField<Space, Precision, Out, Shift, Terms> {
     if constexpr (has_locals)
       for (int d = 0; d < densities; ++d)
         M2LScheme::template m2l<Expansion>(space, memory, sets.cells(), list, of(multipoles, d),
-                                           of(locals, d));
+                                           of(locals, d), expansion_);
   }
   void p2l(Space const& space, Sets const& sets, Csr<Space> list, Sources const& sources,
            Numbers locals) const override {
     if constexpr (has_locals && !only_m2l && has_p2l<basis_t<Expansion>>())
       for (int d = 0; d < densities; ++d)
-        kernels::p2l<Expansion>(space, sets.cells(), list, sources, of(locals, d), d);
+        kernels::p2l<Expansion>(space, sets.cells(), list, sources, of(locals, d), d, expansion_);
   }
 
   void l2l(Space const& space, Tree const& tree, int level, Numbers locals) const override {
     if constexpr (has_locals)
       for (int d = 0; d < densities; ++d)
         kernels::l2l<Expansion>(space, tree.cells, tree.level_begin[level],
-                                tree.level_begin[level + 1], of(locals, d));
+                                tree.level_begin[level + 1], of(locals, d), expansion_);
   }
   void l2p(Space const& space, Tree const& tree, Array<Tile, Space> tiles, Bodies bodies,
            Numbers locals, BodySums sums) const override {
     if constexpr (has_locals)
       for (int d = 0; d < densities; ++d)
-        kernels::l2p<Expansion, Out>(space, tree.cells, tiles, bodies, of(locals, d), sums, d);
+        kernels::l2p<Expansion, Out>(space, tree.cells, tiles, bodies, of(locals, d), sums, d,
+                                     expansion_);
   }
 
   std::size_t staged_numbers(std::size_t cells) const override {
@@ -82,14 +86,14 @@ class FarFieldOf final : public FarField<Space, Precision, Out, Shift, Terms> {
   }
   Staged stage(Space const& space, Numbers multipoles, Buffer<Real, Space>& memory) const override {
     if constexpr (has_m2p)
-      return stage_multipoles<Expansion>(space, multipoles, memory);
+      return stage_multipoles<Expansion>(space, multipoles, memory, expansion_);
     else
       return {};
   }
   Staged keep(Space const& space, Csr<Space> list, Numbers multipoles,
               Buffer<Real, Space>& memory) const override {
     if constexpr (has_m2p && has_locals)
-      return keep_multipoles<Expansion>(space, list, multipoles, memory);
+      return keep_multipoles<Expansion>(space, list, multipoles, memory, expansion_);
     else
       return {};
   }
@@ -99,12 +103,14 @@ class FarFieldOf final : public FarField<Space, Precision, Out, Shift, Terms> {
       kernels::m2p<Expansion, Out>(space, sets.cells(), tiles, near, far, sets.targets.bodies,
                                    staged, sums,
                                    split_long_rows(space, memory, sets.targets.octree, tiles, near,
-                                                   Tuning<Space, Real>::m2p_segment, Out::records));
+                                                   Tuning<Space, Real>::m2p_segment, Out::records),
+                                   expansion_);
   }
 
   OperatorFlops flops() const override {
-    OperatorFlops flops = body_flops<basis_t<Expansion>, Real, Out::potential, Out::field>();
-    const OperatorFlops translations = translation_flops<Expansion, Real>();
+    OperatorFlops flops =
+        body_flops<basis_t<Expansion>, Real, Out::potential, Out::field>(expansion_);
+    const OperatorFlops translations = translation_flops<Expansion, Real>(expansion_);
     flops.m2m = translations.m2m;
     flops.m2l = translations.m2l;
     flops.l2l = translations.l2l;
@@ -112,12 +118,15 @@ class FarFieldOf final : public FarField<Space, Precision, Out, Shift, Terms> {
   }
   void count_m2l(Space const& space, Memory const& memory, Csr<Space> list,
                  Report& report) const override {
-    if constexpr (has_locals) M2LScheme::template count<Expansion>(space, memory, list, report);
+    if constexpr (has_locals)
+      M2LScheme::template count<Expansion>(space, memory, list, report, expansion_);
   }
 
  private:
   /// The expansions of density d.
   static Numbers of(Numbers all, int d) { return plane(all, d, densities); }
+
+  Expansion expansion_;
 };
 
 }  // namespace fmm::engine

@@ -43,7 +43,8 @@ struct M2LInOrders {
 
   template <class Expansion, class Space, class Precision, class Cells, class Real>
   static void m2l(Space const& space, Workspace<Space, Precision>& memory, Cells const& cells,
-                  Csr<Space> list, Array<Real, Space> multipoles, Array<Real, Space> locals) {
+                  Csr<Space> list, Array<Real, Space> multipoles, Array<Real, Space> locals,
+                  Expansion const& = {}) {
     static_assert(is_one_set_v<Cells>,
                   "fmm: VariableOrder is for targets that are the sources, in their place");
     m2l_of<Expansion, Expansion>(space, cells, rows_of_order(memory, list, lower), multipoles,
@@ -56,7 +57,7 @@ struct M2LInOrders {
 
   template <class Expansion, class Space, class Precision>
   static void count(Space const& space, Workspace<Space, Precision> const& memory, Csr<Space> list,
-                    Report& report) {
+                    Report& report, Expansion const& = {}) {
     using Real = real_t<Precision>;
     auto others = std::int64_t(list.entries.extent(0));
     const auto add = [&](int k, std::int64_t flops) {
@@ -80,7 +81,7 @@ struct M2LInOrders {
                    !std::is_same_v<Expansion, Largest>>;
     gather_translated<Axial::m2l, Expansion>("fmm::m2l", space, int(cells.extent(0)),
                                              Tuning<Space, Real>::gather_team,
-                                             Op{cells, list, multipoles, locals});
+                                             Op{Expansion(), cells, list, multipoles, locals});
   }
 };
 

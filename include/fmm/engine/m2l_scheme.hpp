@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// How M2L is done with all pairs of a list: a scheme has `m2l<Expansion>` and `count<Expansion>`, which adds its work to
-// a report. Others: batched_gemm.hpp, m2l_in_orders.hpp.
+// How M2L is done with all pairs of a list by an expansion: a scheme has `m2l`, and `count`, which adds its work to a
+// report. Others: batched_gemm.hpp, m2l_in_orders.hpp.
 #pragma once
 
 #include "../kernels/flops.hpp"
@@ -16,14 +16,15 @@ template <class Translation>
 struct M2LBy {
   template <class Expansion, class Space, class Precision, class Cells, class Real>
   static void m2l(Space const& space, Workspace<Space, Precision>&, Cells const& cells,
-                  Csr<Space> list, Array<Real, Space> multipoles, Array<Real, Space> locals) {
-    kernels::m2l<Expansion>(space, cells, list, multipoles, locals);
+                  Csr<Space> list, Array<Real, Space> multipoles, Array<Real, Space> locals,
+                  Expansion const& expansion = {}) {
+    kernels::m2l<Expansion>(space, cells, list, multipoles, locals, expansion);
   }
   template <class Expansion, class Space, class Precision>
   static void count(Space const&, Workspace<Space, Precision> const&, Csr<Space> list,
-                    Report& report) {
+                    Report& report, Expansion const& expansion = {}) {
     add_work(report, "m2l", std::int64_t(list.entries.extent(0)),
-             translation_flops<Expansion, real_t<Precision>>().m2l);
+             translation_flops<Expansion, real_t<Precision>>(expansion).m2l);
   }
 };
 

@@ -2,6 +2,8 @@
 // What a criterion that uses the powers of multipoles may know of the cells, once there are multipoles.
 #pragma once
 
+#include <functional>
+
 #include "../kernels/p2p/p2p.hpp"
 #include "../kernels/power.hpp"
 #include "field_strength.hpp"
@@ -13,13 +15,13 @@ namespace fmm::engine {
 
 /// kernels::multipole_powers of an expansion.
 template <class Space, class Real>
-using PowersOf = void (*)(Space const&, std::int64_t cells, Array<Real, Space> multipoles,
-                          Array<float, Space> powers);
+using PowersOf = std::function<void(Space const&, std::int64_t cells, Array<Real, Space> multipoles,
+                                    Array<float, Space> powers)>;
 
 /// The measures of the plan's cells, from its `multipoles` and the bodies' charges; the field's strength as
 /// FieldStrength finds it, or by `known_scale`, if that is not 0. The options say how close pairs are summed.
 template <class Traversal, class Space, class Precision, class Kernel, class Real>
-CellMeasures<Space> measures_by_powers(Space const& space, PowersOf<Space, Real> powers_of,
+CellMeasures<Space> measures_by_powers(Space const& space, PowersOf<Space, Real> const& powers_of,
                                        PlanData<Space, Precision>& plan, Kernel const& kernel,
                                        Options const& options, FarFieldRule far,
                                        Array<Real, Space> multipoles, double known_scale = 0) {

@@ -15,16 +15,18 @@
 
 namespace fmm::engine {
 
-/// Makes the operators of one expansion, for results that are a kernels::Outputs.
-template <class Space, class Precision, class Out>
-using MakeFarField = std::unique_ptr<FarField<Space, Precision, Out> const> (*)();
+/// Makes the operators of the kernel's expansion in trees over a cube, for results that are a kernels::Outputs.
+template <class Kernel, class Space, class Precision, class Out>
+using MakeFarField = std::unique_ptr<FarField<Space, Precision, Out> const> (*)(Kernel const&,
+                                                                                Cube const&);
 
 /// What a core is to know of the expansions.
-template <class Space, class Precision>
+template <class Kernel, class Space, class Precision>
 struct ExpansionFacts {
   int order;
-  bool has_p2l;                                  ///< whether lists may have P2L
-  PowersOf<Space, real_t<Precision>> powers_of;  ///< nullptr unless the criterion uses powers
+  bool has_p2l;  ///< whether lists may have P2L
+  /// In trees over a cube; nullptr unless the criterion uses powers.
+  PowersOf<Space, real_t<Precision>> (*powers_of)(Kernel const&, Cube const&);
 };
 
 /// Throws for what this plan's lists were not made for; see SolverCore::check.
@@ -51,7 +53,7 @@ class SolverCore {
 
  public:
   using Data = PlanData<Space, Precision>;
-  using Facts = ExpansionFacts<Space, Precision>;
+  using Facts = ExpansionFacts<Kernel, Space, Precision>;
 
   /// Validates `options` and fills in the defaults. Throws InvalidArgument.
   SolverCore(Options const& options, Kernel kernel, Facts const& expansions)
@@ -66,7 +68,9 @@ class SolverCore {
   Options const& options() const { return options_; }
   Kernel const& kernel() const { return kernel_; }
   int order() const { return expansions_.order; }
-  PowersOf<Space, Real> powers_of() const { return expansions_.powers_of; }
+  PowersOf<Space, Real> powers_of(Cube const& cube) const {
+    return expansions_.powers_of(kernel_, cube);
+  }
   /// What lists are to know of the expansions.
   FarFieldRule far_field() const {
     return {expansions_.order, far_from(kernel_, options_), expansions_.has_p2l};
@@ -103,8 +107,8 @@ class SolverCore {
   void list(Space const& space, Data& data, Array<Real, Space> multipoles, Report* report) {
     if constexpr (uses_powers) {
       stage(space, report, "lists", [&] {
-        const auto measures = measures_by_powers<Traversal>(space, powers_of(), data, kernel_,
-                                                            options_, far_field(), multipoles);
+        const auto measures = measures_by_powers<Traversal>(
+            space, powers_of(data.tree.cube), data, kernel_, options_, far_field(), multipoles);
         data.lists = build_dual_lists<Traversal>(space, data.memory, data.tree, options_,
                                                  far_field(), measures);
       });
@@ -118,8 +122,8 @@ class SolverCore {
   /// Solver::evaluate on a tree. `ends` are EvaluationEnds or have the same functions.
   template <class Ends>
   void evaluate(Space const& space, Data& data,
-                MakeFarField<Space, Precision, typename Ends::Out> operators, Ends const& ends,
-                Report* report) {
+                MakeFarField<Kernel, Space, Precision, typename Ends::Out> operators,
+                Ends const& ends, Report* report) {
     evaluate_listed(space, data, operators, ends, report, options_,
                     [&](Array<Real, Space> multipoles) { list(space, data, multipoles, report); });
   }
@@ -127,15 +131,15 @@ class SolverCore {
   /// makes.
   template <class Ends, class List>
   void evaluate_listed(Space const& space, Data& data,
-                       MakeFarField<Space, Precision, typename Ends::Out> operators,
+                       MakeFarField<Kernel, Space, Precision, typename Ends::Out> operators,
                        Ends const& ends, Report* report, Options const& near_options,
                        List const& list) {
     const HostThread<Space> thread(space);
     check(data, ends);
     if (data.tree.size == 0) return;
     const EvaluationClock clock(space, report);
-    Evaluation<Space, Precision, typename Ends::Out> steps(space, operators(), data,
-                                                           profile_of(kernel_), report);
+    Evaluation<Space, Precision, typename Ends::Out> steps(
+        space, operators(kernel_, data.tree.cube), data, profile_of(kernel_), report);
     ends.take(steps);
     steps.upward(uses_charges);
     if constexpr (uses_charges) list(steps.multipoles());

@@ -2,24 +2,36 @@
 // How a far field is expanded: the contract of an expansion, and the spherical-harmonic expansion that
 // the library uses for every harmonic kernel.
 //
-// An expansion is a stateless class. `V` is a type of lanes (detail/simd.hpp): a number, or a pack of
-// numbers that belong to different bodies or cells. All lengths are in units that the caller says.
+// An expansion is a trivially copyable class, since device code gets an object of it by value. A pair kernel brings its
+// own as `Expansion<Order, Real, Translation>`. Its functions are const, or static where they need nothing of the
+// object. `V` is a type of lanes (simd/simd.hpp): a number, or a pack of numbers that belong to different bodies or
+// cells.
+//
+// Coordinates are counted in edges of a cell from the cell's centre, and edges of cells in edges of the root. What an
+// edge of the root is, the object is told when it is made. Potentials are those of the object's pair kernel; gradients
+// are per edge of the root, but for l2p.
+//
+//   Expansion(kernel, root_edge)   for an expansion with members: the pair kernel, and the edge of the root in the
+//                              unit of length that the kernel counts in. A kernel that has rescaled() counts in edges
+//                              of the root already, and root_edge is 1; any other one counts in the unit of the
+//                              caller's positions
+//   at(edge)                   optional: the expansion of cells of that edge, an object (of any class) that has p2m,
+//                              m2m, l2l and l2p; without it they do not depend on the edge
 //
 //   size                       numbers per cell
-//   p2m(x, y, z, q, M)         adds a body at (x, y, z), in cell edges from the centre, to multipole M
+//   p2m(x, y, z, q, M)         adds a body at (x, y, z) to multipole M
 //   m2m(x, y, z, M)            turns a child's M into its part of the parent's; (x, y, z) is the child's
-//                              centre from the parent's in parent edges (+-1/4)
+//                              centre from the parent's in parent edges (+-1/4), and `edge` the parent's
 //   m2l(x, y, z, s, t, M)      turns a multipole of a cell of edge s into a local expansion of a cell of
-//                              edge t whose centre lies (x, y, z) from the source's, all in cube units
-//   l2l(x, y, z, L)            turns a parent's L into a child's; (x, y, z) as in m2m
-//   m2p<P, F>(x, y, z, f, S, sum)   adds to `sum` f times the potential (if P) and f^2 times the gradient
-//                              (if F) of a staged multipole S at (x, y, z) cell edges from its centre,
-//                              for a cell of edge 1; f is 1 / edge
-//   l2p<P, F>(x, y, z, S)      potential (if P), in the cube's unit, and gradient (if F), per cell edge, of
-//                              a staged local expansion S
-//   p2l(x, y, z, q, f, L)      optional: adds a body at (x, y, z), in cell edges from the centre and farther
-//                              from it than all bodies of the cell, to local expansion L of a cell of edge
-//                              1 / f; without it such bodies are summed by P2P
+//                              edge t whose centre lies (x, y, z) from the source's, in edges of the root
+//   l2l(x, y, z, L)            turns a parent's L into a child's; (x, y, z) and `edge` as in m2m
+//   m2p<P, F>(x, y, z, f, S, sum)   adds to `sum` the potential (if P) and the gradient (if F) of a staged
+//                              multipole S of a cell of edge 1 / f at (x, y, z)
+//   l2p<P, F>(x, y, z, S)      potential (if P), and gradient (if F) per edge of the cell, of a staged local
+//                              expansion S
+//   p2l(x, y, z, q, f, L)      optional: adds a body at (x, y, z), which is farther from the centre than all bodies
+//                              of the cell, to local expansion L of a cell of edge 1 / f; without it such bodies
+//                              are summed by P2P
 //   only_adds                  optional: the class itself (so that one that derives from it has to say so again),
 //                              if p2m and p2l do no more with M and L than M[k] += .., for every k once and in
 //                              the same order whatever the body; M is then any class that allows it
@@ -27,11 +39,15 @@
 //                              is, and number k of them, computed once for each cell; without these S is
 //                              the expansion itself
 //   order, power(M, n)         optional, for criteria that use powers: the highest degree, and the size of a
-//                              multipole's part of degree n; that of degree 0 with the sign of the charge
-//   basis                      optional: a class with the functions that are not translations, where
+//                              multipole's part of degree n, as that of 1/r would be; that of degree 0 with the
+//                              sign of the charge
+//   basis                      optional: a base class with the functions that are not translations, where
 //                              several expansions share them (and their compiled operators)
+//
+// A treecode has no use for m2l, l2l and l2p. What is missing, check_expansion (check_expansion.hpp) says.
 #pragma once
 
+#include "../cells/units.hpp"
 #include "pair_kernel.hpp"
 #include "spherical/monomials.hpp"
 #include "spherical/rotation.hpp"
@@ -199,6 +215,41 @@ struct BasisOf<Expansion> {
 template <class Expansion>
 using basis_t = typename BasisOf<Expansion>::type;
 
+/// The expansion of a kernel in a tree whose root's edge is that long.
+template <class Expansion, class Kernel>
+Expansion make_expansion(Kernel const& kernel, double root_edge) {
+  if constexpr (!std::is_constructible_v<Expansion, Kernel const&, double>)
+    return {};
+  else if constexpr (RescalableKernel<Kernel>)
+    return Expansion(kernel.rescaled(root_edge), 1.0);
+  else
+    return Expansion(kernel, root_edge);
+}
+
+/// The expansion of a functor, which derives from this, so that one without members takes no room. (What
+/// [[no_unique_address]] means, nvcc 13 and its host compiler do not agree on.)
+template <class Expansion,
+          bool = std::is_empty_v<Expansion>&& std::is_default_constructible_v<Expansion>>
+struct WithExpansion {
+  Expansion held;
+  WithExpansion(Expansion const& expansion) : held(expansion) {}
+  KOKKOS_FORCEINLINE_FUNCTION Expansion const& expansion() const { return held; }
+};
+template <class Expansion>
+struct WithExpansion<Expansion, true> {
+  WithExpansion(Expansion const&) {}
+  KOKKOS_FORCEINLINE_FUNCTION Expansion expansion() const { return {}; }
+};
+
+/// The expansion of a level's cells.
+template <class Real, class Expansion>
+KOKKOS_FORCEINLINE_FUNCTION decltype(auto) at_level(Expansion const& expansion, int level) {
+  if constexpr (requires { expansion.at(Real(1)); })
+    return expansion.at(edge_of_level<Real>(level));
+  else
+    return (expansion);
+}
+
 /// Numbers of a staged multipole.
 template <class Expansion>
 KOKKOS_INLINE_FUNCTION constexpr int staged_size() {
@@ -220,7 +271,7 @@ KOKKOS_INLINE_FUNCTION constexpr bool is_polynomial() {
 /// Whether bodies can be expanded locally (P2L).
 template <class Expansion>
 constexpr bool has_p2l() {
-  return requires(double x, double* L) { Expansion::p2l(x, x, x, x, x, L); };
+  return requires(Expansion const& e, double x, double* L) { e.p2l(x, x, x, x, x, L); };
 }
 
 /// From one cell's expansion of `size` numbers to the next in memory: whole quads, for wide loads and

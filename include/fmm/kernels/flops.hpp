@@ -65,8 +65,11 @@ struct CountingLane {
 }  // namespace fmm::kernels
 template <class Real>
 struct fmm::simd::LaneTraits<fmm::kernels::CountingLane<Real>> {
+  using V = fmm::kernels::CountingLane<Real>;
   using scalar = Real;
   static constexpr int count = 1;
+  KOKKOS_FUNCTION static V load(Real const* from) { return V(*from); }
+  KOKKOS_FUNCTION static void store(V v, Real* to) { *to = v.value; }
 };
 namespace fmm::kernels {
 
@@ -78,16 +81,18 @@ std::int64_t count_flops(F const& f) {
   return CountingLane<Real>::count - before;
 }
 
-/// Operations of each operator of an expansion, per body, child or translation.
+/// Operations of each operator of an expansion, per body, child or translation, whatever its object holds; 0 of those that
+/// it lacks.
 struct OperatorFlops {
   std::int64_t p2m = 0, m2m = 0, m2l = 0, l2l = 0, p2l = 0, m2p = 0, l2p = 0;
 };
 
-/// Of the operators between bodies and cells: p2m, p2l (if there is one), m2p, l2p; counted.
+/// Of the operators between bodies and cells: p2m, p2l, m2p, l2p; counted.
 template <class Basis, class Real, bool Potential, bool Field>
-OperatorFlops counted_body_flops() {
+OperatorFlops counted_body_flops(Basis const& basis = {}) {
   using V = CountingLane<Real>;
-  static const OperatorFlops flops = [] {
+  static const OperatorFlops flops = [&] {
+    const auto at_root = at_level<Real>(basis, 0);
     const V x(Real(0.3)), y(Real(-0.2)), z(Real(0.25)), one(Real(1)), far(Real(3));
     V a[Basis::size] = {};
     constexpr int staged = [] {
@@ -98,13 +103,14 @@ OperatorFlops counted_body_flops() {
     }();
     const Real zeros[staged] = {};
     OperatorFlops n;
-    n.p2m = count_flops<Real>([&] { Basis::p2m(x, y, z, one, a); });
-    if constexpr (requires { Basis::p2l(x, y, far, one, Real(1), a); })
-      n.p2l = count_flops<Real>([&] { Basis::p2l(x, y, far, one, Real(1), a); });
-    auto sum = Basis::template l2p<Potential, Field>(x, y, z, zeros);
+    n.p2m = count_flops<Real>([&] { at_root.p2m(x, y, z, one, a); });
+    if constexpr (requires { basis.p2l(x, y, far, one, Real(1), a); })
+      n.p2l = count_flops<Real>([&] { basis.p2l(x, y, far, one, Real(1), a); });
+    PotentialGradient<V> sum{x, x, x, x};
     n.m2p = count_flops<Real>(
-        [&] { Basis::template m2p<Potential, Field>(x, y, far, Real(1), zeros, sum); });
-    n.l2p = count_flops<Real>([&] { Basis::template l2p<Potential, Field>(x, y, z, zeros); });
+        [&] { basis.template m2p<Potential, Field>(x, y, far, Real(1), zeros, sum); });
+    if constexpr (requires { at_root.template l2p<Potential, Field>(x, y, z, zeros); })
+      n.l2p = count_flops<Real>([&] { at_root.template l2p<Potential, Field>(x, y, z, zeros); });
     return n;
   }();
   return flops;
@@ -112,15 +118,18 @@ OperatorFlops counted_body_flops() {
 
 /// Of the translations: m2m, m2l, l2l; one addition for each coefficient of the sum included. Counted.
 template <class Expansion, class Real>
-OperatorFlops counted_translation_flops() {
+OperatorFlops counted_translation_flops(Expansion const& expansion = {}) {
   using V = CountingLane<Real>;
-  static const OperatorFlops flops = [] {
+  static const OperatorFlops flops = [&] {
+    const auto at_root = at_level<Real>(expansion, 0);
     const V x(Real(0.3)), y(Real(-0.2)), z(Real(0.25)), one(Real(1)), far(Real(3));
     V a[Expansion::size] = {};
     OperatorFlops n;
-    n.m2m = count_flops<Real>([&] { Expansion::m2m(x, y, z, a); }) + Expansion::size;
-    n.m2l = count_flops<Real>([&] { Expansion::m2l(x, y, far, one, one, a); }) + Expansion::size;
-    n.l2l = count_flops<Real>([&] { Expansion::l2l(x, y, z, a); }) + Expansion::size;
+    n.m2m = count_flops<Real>([&] { at_root.m2m(x, y, z, a); }) + Expansion::size;
+    if constexpr (requires { expansion.m2l(x, y, far, one, one, a); })
+      n.m2l = count_flops<Real>([&] { expansion.m2l(x, y, far, one, one, a); }) + Expansion::size;
+    if constexpr (requires { at_root.l2l(x, y, z, a); })
+      n.l2l = count_flops<Real>([&] { at_root.l2l(x, y, z, a); }) + Expansion::size;
     return n;
   }();
   return flops;
@@ -173,22 +182,22 @@ struct KnownTranslationFlops<SphericalExpansion<Order, Real, Rotation>> {
   }
 };
 
-/// Of the operators between bodies and cells: p2m, p2l (if there is one), m2p, l2p.
+/// Of the operators between bodies and cells: p2m, p2l, m2p, l2p.
 template <class Basis, class Real, bool Potential, bool Field>
-OperatorFlops body_flops() {
+OperatorFlops body_flops(Basis const& basis = {}) {
   if constexpr (requires { KnownBodyFlops<Basis>::of(true, true); })
     return KnownBodyFlops<Basis>::of(Potential, Field);
   else
-    return counted_body_flops<Basis, Real, Potential, Field>();
+    return counted_body_flops<Basis, Real, Potential, Field>(basis);
 }
 
 /// Of the translations: m2m, m2l, l2l; one addition for each coefficient of the sum included.
 template <class Expansion, class Real>
-OperatorFlops translation_flops() {
+OperatorFlops translation_flops(Expansion const& expansion = {}) {
   if constexpr (requires { KnownTranslationFlops<Expansion>::of(); })
     return KnownTranslationFlops<Expansion>::of();
   else
-    return counted_translation_flops<Expansion, Real>();
+    return counted_translation_flops<Expansion, Real>(expansion);
 }
 
 }  // namespace fmm::kernels

@@ -9,7 +9,7 @@
 namespace fmm::kernels {
 
 template <class Space, class Expansion, class Real>
-struct L2L {
+struct L2L : WithExpansion<Expansion> {
   using V = Lanes<Space, Real>;
   static constexpr int W = lane_count_v<V>;
   static constexpr int size = Expansion::size, row = row_length(Expansion::size);
@@ -31,7 +31,8 @@ struct L2L {
     using T = LaneTraits<V>;
     V L[size];
     parent.template load<size>(count, L);
-    Expansion::l2l(T::load(shift[0]), T::load(shift[1]), T::load(shift[2]), L);
+    at_level<Real>(this->expansion(), cells(first).level - 1)
+        .l2l(T::load(shift[0]), T::load(shift[1]), T::load(shift[2]), L);
     add_to_rows<size, row>(L, count, locals.data() + std::int64_t(first) * row);
   }
 };
@@ -68,12 +69,12 @@ struct L2LInSteps {
 /// Adds to the locals of cells begin..end-1, all of one level, those of their parents.
 template <class Expansion, class Space, class Real>
 void l2l(Space const& space, Array<Cell, Space> cells, CellIndex begin, CellIndex end,
-         Array<Real, Space> locals) {
+         Array<Real, Space> locals, Expansion const& expansion = {}) {
   constexpr int split = translation_split<Space, Expansion, Real>;
   if constexpr (split == 1) {
     using Functor = L2L<Space, Expansion, Real>;
     for_range("fmm::l2l", space, (end - begin + Functor::W - 1) / Functor::W,
-              Functor{cells, begin, end, locals});
+              Functor{expansion, cells, begin, end, locals});
   } else {
     using Functor = L2LInSteps<Space, RotationOrder<Expansion>::value, Real, split>;
     constexpr int items = Functor::Team::items;

@@ -10,7 +10,7 @@
 namespace fmm::kernels {
 
 template <class Space, class Expansion, class Real, class Out, class Sum>
-struct L2P {
+struct L2P : WithExpansion<Expansion> {
   using V = Lanes<Space, Real>;
   static constexpr int W = lane_count_v<V>;
   static constexpr int size = staged_size<Expansion>(), quads = row_length(size) / 4;
@@ -32,17 +32,19 @@ struct L2P {
     Real const* const L = locals.data() + std::int64_t(tile.cell) * row_length(Expansion::size);
     for (int k = team.team_rank(); k < size; k += team.team_size()) {
       if constexpr (requires { Expansion::staged_size; })
-        staged[k] = Expansion::stage_local(L, k);
+        staged[k] = this->expansion().stage_local(L, k);
       else
         staged[k] = L[k];
     }
     team.team_barrier();
-    const Real per_edge = edges_of_level<Real>(cells(tile.cell).level);
+    const int level = cells(tile.cell).level;
+    const Real per_edge = edges_of_level<Real>(level);
     for (int i = team.team_rank() * W; i < tile.count; i += team.team_size() * W) {
       const int count = tile.count - i < W ? tile.count - i : W;
       const LaneBodies<V> body(&bodies(tile.first + i), count);
       auto value =
-          Expansion::template l2p<Out::potential, Out::field>(body.x, body.y, body.z, rows->value);
+          at_level<Real>(this->expansion(), level)
+              .template l2p<Out::potential, Out::field>(body.x, body.y, body.z, rows->value);
       value.x *= V(per_edge);
       value.y *= V(per_edge);
       value.z *= V(per_edge);
@@ -56,10 +58,10 @@ struct L2P {
 template <class Expansion, class Out, class Space, class Real, class Sum>
 void l2p(Space const& space, Array<Cell, Space> cells, Array<Tile, Space> tiles,
          Array<Body<Real>, Space> bodies, Array<Real, Space> locals, Array<Sums<Sum>, Space> sums,
-         int density = 0) {
+         int density = 0, Expansion const& expansion = {}) {
   using Functor = L2P<Space, basis_t<Expansion>, Real, Out, Sum>;
   for_tiles("fmm::l2p", space, std::int64_t(tiles.extent(0)),
-            Functor{cells, tiles, bodies, locals, sums, density});
+            Functor{expansion, cells, tiles, bodies, locals, sums, density});
 }
 
 }  // namespace fmm::kernels

@@ -33,7 +33,7 @@ struct PairGeometry {
 template <class Space, class Expansion, class Real, class List = Csr<Space>,
           int Row = row_length(Expansion::size), bool Adds = false,
           class Cells = Array<Cell, Space>>
-struct M2L {
+struct M2L : WithExpansion<Expansion> {
   using real = Real;
   static constexpr int size = Expansion::size, row = Row;
   static constexpr bool adds = Adds;
@@ -73,8 +73,8 @@ struct M2L {
     }
     V a[size];
     source.template load<size>(count, a);
-    Expansion::m2l(pair.axis(0), pair.axis(1), pair.axis(2), pair.source_edge(),
-                   V(in_root_edges<Real>(target.edge())), a);
+    this->expansion().m2l(pair.axis(0), pair.axis(1), pair.axis(2), pair.source_edge(),
+                          V(in_root_edges<Real>(target.edge())), a);
     FMM_UNROLL
     for (int k = 0; k < loop_end<size>(size); ++k) sum[k] += a[k];
   }
@@ -183,7 +183,7 @@ struct IsStaged<SphericalExpansion<Order, Real, NaiveTranslation>> : std::true_t
 /// Cost: one translation a list entry, O(p^4) or O(p^3) by the scheme.
 template <class Expansion, class Space, class Cells, class Real>
 void m2l(Space const& space, Cells const& cells, Csr<Space> list, Array<Real, Space> multipoles,
-         Array<Real, Space> locals) {
+         Array<Real, Space> locals, Expansion const& expansion = {}) {
   const int owners = int(targets_of(cells).extent(0)), team_size = Tuning<Space, Real>::gather_team;
   if constexpr (IsStaged<Expansion>::value) {
     using Functor = M2LStaged<Space, Real, Expansion::order, Cells>;
@@ -195,7 +195,7 @@ void m2l(Space const& space, Cells const& cells, Csr<Space> list, Array<Real, Sp
                       Tuning<Space, Real>::m2l_resident(RotationOrder<Expansion>::value)>(
         "fmm::m2l", space, owners, team_size,
         M2L<Space, Expansion, Real, Csr<Space>, row_length(Expansion::size), false, Cells>{
-            cells, list, multipoles, locals});
+            expansion, cells, list, multipoles, locals});
   }
 }
 

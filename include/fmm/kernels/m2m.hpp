@@ -9,7 +9,7 @@
 namespace fmm::kernels {
 
 template <class Space, class Expansion, class Real>
-struct M2M {
+struct M2M : WithExpansion<Expansion> {
   using real = Real;
   static constexpr int size = Expansion::size, row = row_length(Expansion::size);
   Array<Cell, Space> cells;
@@ -45,7 +45,8 @@ struct M2M {
     using T = LaneTraits<V>;
     V M[size];
     child.template load<size>(count, M);
-    Expansion::m2m(T::load(shift[0]), T::load(shift[1]), T::load(shift[2]), M);
+    at_level<Real>(this->expansion(), parent.level)
+        .m2m(T::load(shift[0]), T::load(shift[1]), T::load(shift[2]), M);
     FMM_UNROLL
     for (int k = 0; k < loop_end<size>(size); ++k) sum[k] += M[k];
   }
@@ -54,10 +55,10 @@ struct M2M {
 /// Multipoles of `parents`, all of one level, from those of their children.
 template <class Expansion, class Space, class Real>
 void m2m(Space const& space, Array<Cell, Space> cells, Array<CellIndex, Space> parents,
-         Array<Real, Space> multipoles) {
-  gather_translated<Axial::m2m, Expansion>("fmm::m2m", space, int(parents.extent(0)),
-                                           Tuning<Space, Real>::m2m_team,
-                                           M2M<Space, Expansion, Real>{cells, parents, multipoles});
+         Array<Real, Space> multipoles, Expansion const& expansion = {}) {
+  gather_translated<Axial::m2m, Expansion>(
+      "fmm::m2m", space, int(parents.extent(0)), Tuning<Space, Real>::m2m_team,
+      M2M<Space, Expansion, Real>{expansion, cells, parents, multipoles});
 }
 
 }  // namespace fmm::kernels

@@ -27,7 +27,7 @@ struct StagedMultipoles {
 
 /// Number k of each cell's staged multipole, or of those of some cells.
 template <class Space, class Expansion, class Real>
-struct StageMultipoles {
+struct StageMultipoles : WithExpansion<Expansion> {
   static constexpr int size = staged_size<Expansion>(), row = row_length(size);
   Array<CellIndex, Space> some;  ///< if it is not empty
   Array<Real, Space> multipoles, staged;
@@ -39,7 +39,7 @@ struct StageMultipoles {
     if (k >= size)
       staged(i) = Real(0);
     else if constexpr (requires { Expansion::staged_size; })
-      staged(i) = Expansion::stage_multipole(M, k);
+      staged(i) = this->expansion().stage_multipole(M, k);
     else
       staged(i) = M[k];
   }
@@ -58,14 +58,15 @@ std::size_t staged_numbers(std::size_t cells) {
 /// Those of all cells: in `memory`, or as they are if that is the expansion's wish.
 template <class Expansion, class Space, class Real>
 StagedMultipoles<Space, Real> stage_multipoles(Space const& space, Array<Real, Space> multipoles,
-                                               Buffer<Real, Space>& memory) {
+                                               Buffer<Real, Space>& memory,
+                                               Expansion const& expansion = {}) {
   using Basis = basis_t<Expansion>;
   if constexpr (requires { Basis::staged_size; }) {
     const std::size_t count =
         staged_numbers<Expansion>(multipoles.extent(0) / row_length(Expansion::size));
     const auto staged = memory.resize(count);
     for_range("fmm::m2p::stage", space, count,
-              StageMultipoles<Space, Basis, Real>{{}, multipoles, staged});
+              StageMultipoles<Space, Basis, Real>{expansion, {}, multipoles, staged});
     return {staged};
   } else {
     return {multipoles};
@@ -77,7 +78,8 @@ StagedMultipoles<Space, Real> stage_multipoles(Space const& space, Array<Real, S
 template <class Expansion, class Space, class Real>
 StagedMultipoles<Space, Real> keep_multipoles(Space const& space, Csr<Space> list,
                                               Array<Real, Space> multipoles,
-                                              Buffer<Real, Space>& memory) {
+                                              Buffer<Real, Space>& memory,
+                                              Expansion const& expansion = {}) {
   using Functor = StageMultipoles<Space, basis_t<Expansion>, Real>;
   const std::size_t cells = multipoles.extent(0) / row_length(Expansion::size),
                     entries = list.entries.extent(0);
@@ -85,7 +87,8 @@ StagedMultipoles<Space, Real> keep_multipoles(Space const& space, Csr<Space> lis
   const std::size_t count = (of_entries ? entries : cells) * Functor::row;
   const auto staged = memory.resize(count);
   for_range("fmm::m2p::keep", space, count,
-            Functor{of_entries ? list.entries : Array<CellIndex, Space>{}, multipoles, staged});
+            Functor{expansion, of_entries ? list.entries : Array<CellIndex, Space>{}, multipoles,
+                    staged});
   return {staged, of_entries};
 }
 
@@ -131,7 +134,7 @@ struct MultipoleWalk {
 
 template <class Space, class Expansion, class Real, class Out, class Sum,
           class Cells = Array<Cell, Space>>
-struct M2P {
+struct M2P : WithExpansion<Expansion> {
   using V = Lanes<Space, Real>;
   using Shape = Tuning<Space, Real>;
   static constexpr M2PShape shape = Shape::far_field;
@@ -261,7 +264,7 @@ struct M2P {
       const Real per_edge = place.value[3];
       FMM_UNROLL
       for (int t = 0; t < Targets; ++t)
-        Expansion::template m2p<Out::potential, Out::field>(
+        this->expansion().template m2p<Out::potential, Out::field>(
             x[t][0] * V(per_edge) + V(place.value[0]), x[t][1] * V(per_edge) + V(place.value[1]),
             x[t][2] * V(per_edge) + V(place.value[2]), per_edge, row[1].value, sum[t]);
     }
@@ -306,11 +309,12 @@ struct M2P {
 template <class Expansion, class Out, class Space, class Cells, class Real, class Sum>
 void m2p(Space const& space, Cells const& cells, Array<Tile, Space> tiles, Csr<Space> near,
          Csr<Space> far, Array<Body<Real>, Space> bodies, StagedMultipoles<Space, Real> staged,
-         Array<Sums<Sum>, Space> sums, SplitRows<Space, Sum> rows = {}) {
+         Array<Sums<Sum>, Space> sums, SplitRows<Space, Sum> rows = {},
+         Expansion const& expansion = {}) {
   using Functor = M2P<Space, basis_t<Expansion>, Real, Out, Sum, Cells>;
   for (int density = 0; density < Out::densities; ++density)
     for_tiles("fmm::m2p", space, std::int64_t(tiles.extent(0)) + rows.count(),
-              Functor{cells, tiles, near, far, bodies,
+              Functor{expansion, cells, tiles, near, far, bodies,
                       StagedMultipoles<Space, Real>{plane(staged.rows, density, Out::densities),
                                                     staged.of_entries},
                       sums, rows, density});

@@ -29,7 +29,7 @@ struct BodyWalk {
 
 template <class Space, class Expansion, class Real, class Terms = Charges<>,
           class Cells = Array<Cell, Space>>
-struct P2L {
+struct P2L : WithExpansion<Expansion> {
   using V = Lanes<Space, Real>;
   static constexpr int W = lane_count_v<V>, size = Expansion::size;
   using Walk = BodyWalk<std::remove_cvref_t<decltype(sources_of(std::declval<Cells const&>()))>>;
@@ -86,8 +86,8 @@ struct P2L {
       walk.skip(1);
     }
     using T = LaneTraits<V>;
-    Expansion::p2l(T::load(x), T::load(y), T::load(z), T::load(q),
-                   edges_of_level<Real>(target.level), sum);
+    this->expansion().p2l(T::load(x), T::load(y), T::load(z), T::load(q),
+                          edges_of_level<Real>(target.level), sum);
   }
 };
 
@@ -95,13 +95,13 @@ struct P2L {
 /// set or of two (cells/sets.hpp).
 template <class Expansion, class Space, class Cells, class Real, class Terms>
 void p2l(Space const& space, Cells const& cells, Csr<Space> list,
-         SourceTerms<Space, Real, Terms> const& sources, Array<Real, Space> locals,
-         int density = 0) {
-  for_teams(
-      "fmm::p2l",
-      summing_teams<Real>(space, int(targets_of(cells).extent(0)),
-                          Tuning<Space, Real>::gather_team),
-      P2L<Space, basis_t<Expansion>, Real, Terms, Cells>{cells, list, sources, locals, density});
+         SourceTerms<Space, Real, Terms> const& sources, Array<Real, Space> locals, int density = 0,
+         Expansion const& expansion = {}) {
+  for_teams("fmm::p2l",
+            summing_teams<Real>(space, int(targets_of(cells).extent(0)),
+                                Tuning<Space, Real>::gather_team),
+            P2L<Space, basis_t<Expansion>, Real, Terms, Cells>{expansion, cells, list, sources,
+                                                               locals, density});
 }
 
 }  // namespace fmm::kernels

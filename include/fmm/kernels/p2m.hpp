@@ -9,7 +9,7 @@
 namespace fmm::kernels {
 
 template <class Space, class Expansion, class Real, class Terms = Charges<>>
-struct P2M {
+struct P2M : WithExpansion<Expansion> {
   using real = Real;
   static constexpr int size = Expansion::size;
   Array<Cell, Space> cells;
@@ -25,11 +25,13 @@ struct P2M {
 
   template <class V>
   KOKKOS_FUNCTION void add(int owner, std::int64_t first, int count, V* sum) const {
-    const BodyIndex begin = cells(leaves(owner)).body_begin + BodyIndex(first);
+    Cell const& leaf = cells(leaves(owner));
+    const BodyIndex begin = leaf.body_begin + BodyIndex(first);
     const Body<Real>* const body = sources.bodies.data() + begin;
     constexpr int W = lane_count_v<V>;
     if constexpr (W == 1) {
-      Expansion::p2m(body->x, body->y, body->z, sources.charge(begin, *body, density), sum);
+      at_level<Real>(this->expansion(), leaf.level)
+          .p2m(body->x, body->y, body->z, sources.charge(begin, *body, density), sum);
     } else {
       Real x[W] = {}, y[W] = {}, z[W] = {}, q[W] = {};  // empty lanes: no charge at the centre
       for (int l = 0; l < count; ++l) {
@@ -39,7 +41,8 @@ struct P2M {
         q[l] = sources.charge(begin + l, body[l], density);
       }
       using T = LaneTraits<V>;
-      Expansion::p2m(T::load(x), T::load(y), T::load(z), T::load(q), sum);
+      at_level<Real>(this->expansion(), leaf.level)
+          .p2m(T::load(x), T::load(y), T::load(z), T::load(q), sum);
     }
   }
 };
@@ -55,14 +58,16 @@ struct P2MTerms {
     Real* const out = op.output(owner);
     for (int k = rank; k < size; k += team.team_size()) out[k] = Real(0);
     TeamTerms<Space, Real> terms(team, out);
-    const BodyIndex begin = op.cells(op.leaves(owner)).body_begin;
+    Cell const& leaf = op.cells(op.leaves(owner));
+    const BodyIndex begin = leaf.body_begin;
     const std::int64_t items = op.items(owner);
     for (std::int64_t first = 0; first < items; first += team.team_size()) {
       const bool there = first + rank < items;
       const BodyIndex i = begin + BodyIndex(there ? first + rank : 0);
       const Body<Real> body = op.sources.bodies(i);
-      Expansion::p2m(body.x, body.y, body.z,
-                     there ? op.sources.charge(i, body, op.density) : Real(0), terms);
+      at_level<Real>(op.expansion(), leaf.level)
+          .p2m(body.x, body.y, body.z, there ? op.sources.charge(i, body, op.density) : Real(0),
+               terms);
     }
     terms.flush();
   }
@@ -72,9 +77,9 @@ struct P2MTerms {
 template <class Expansion, class Space, class Real, class Terms>
 void p2m(Space const& space, Array<Cell, Space> cells, Array<CellIndex, Space> leaves,
          SourceTerms<Space, Real, Terms> const& sources, Array<Real, Space> multipoles,
-         int density = 0) {
+         int density = 0, Expansion const& expansion = {}) {
   using Basis = basis_t<Expansion>;
-  const P2M<Space, Basis, Real, Terms> op{cells, leaves, sources, multipoles, density};
+  const P2M<Space, Basis, Real, Terms> op{expansion, cells, leaves, sources, multipoles, density};
   constexpr int team_size = Tuning<Space, Real>::gather_team;
   const int owners = int(leaves.extent(0));
   if constexpr (sums_terms<Space, Basis>) {

@@ -22,7 +22,9 @@
 //     double prefactor() const           (1)      multiplies potential and field
 //     Kernel rescaled(double s) const             the kernel for lengths counted in units of s
 //     double potential_unit(double s) const       u(s rho) = potential_unit(s) * rescaled(s).u(rho); with
-//                                                 these two float works in any unit of length
+//                                                 these two float works in any unit of length; without them r^2
+//                                                 is in the caller's, of which float must have room for the square
+//     Expansion<Order, Real, Translation>         a far field of its own (expansion.hpp)
 //     double softening2() const, apart(s2)        the same u and w from s2 = r^2 + softening2(), for s2 > 0:
 //                                                 faster; operator() is called only where the sums of these
 //                                                 are not finite
@@ -257,17 +259,33 @@ concept RescalableKernel = requires(Kernel const kernel) {
   { kernel.potential_unit(1.0) } -> std::convertible_to<double>;
 };
 
-/// The kernel in units of a `length`.
+/// A kernel that counts in one unit of length alone, called with lengths in another one.
 template <class Kernel>
-Kernel in_units_of(double length, Kernel const& kernel) {
+struct InOtherUnit {
+  static constexpr bool vectorised = is_vectorised<Kernel>();
+  Kernel kernel;
+  double unit;  ///< in the kernel's own
+
+  template <class V>
+  KOKKOS_FORCEINLINE_FUNCTION PairTerm<V> operator()(V r2) const {
+    const V square(lane_scalar_t<V>(unit * unit));
+    const auto term = kernel(r2 * square);
+    return {term.potential, term.weight * square};
+  }
+  KOKKOS_FUNCTION InOtherUnit rescaled(double length) const { return {kernel, unit * length}; }
+  KOKKOS_FUNCTION double potential_unit(double) const { return 1; }
+};
+
+/// The kernel in units of a `length`: a RescalableKernel.
+template <class Kernel>
+auto in_units_of(double length, Kernel const& kernel) {
   if constexpr (RescalableKernel<Kernel>)
-    return kernel.rescaled(length);
+    return Kernel(kernel.rescaled(length));
   else
-    return kernel;
+    return InOtherUnit<Kernel>{kernel, length};
 }
 
-/// The potential of a charge of 1 at the distance `length`, which sums in units of both are multiplied by; the
-/// field's is less by a factor of `length`.
+/// What potentials that in_units_of(length, kernel) gives are multiplied by; fields by that and 1 / length.
 template <class Kernel>
 double potential_unit(Kernel const& kernel, double length) {
   if constexpr (RescalableKernel<Kernel>)

@@ -14,19 +14,20 @@
 namespace fmm::tolerance {
 
 /// All that a solver for a tolerance knows of one order. What is compiled for an order is behind it.
-template <class Space, class Precision>
+template <class Kernel, class Space, class Precision>
 struct OrderOfMany {
-  ExpansionFacts<Space, Precision> facts;                         ///< with powers
-  MakeFarField<Space, Precision, Outputs<true, true>> far_field;  ///< of an Fmm by DualTree
+  ExpansionFacts<Kernel, Space, Precision> facts;                         ///< with powers
+  MakeFarField<Kernel, Space, Precision, Outputs<true, true>> far_field;  ///< of an Fmm by DualTree
 };
 
 /// That of a Solver whose method is an Fmm by DualTree<MultipolePowerCriterion>.
 template <class Solver>
 auto order_of_many() {
+  using Kernel = typename Solver::kernel_type;
   using Space = typename Solver::execution_space;
   using Precision = typename Solver::precision;
-  return OrderOfMany<Space, Precision>{Solver::expansion_facts(),
-                                       &Solver::template operators<Outputs<true, true>>};
+  return OrderOfMany<Kernel, Space, Precision>{
+      Solver::expansion_facts(), &Solver::template make_operators<Outputs<true, true>>};
 }
 
 /// Kernel, Precision, Space   as of CalibratedSolver
@@ -39,7 +40,7 @@ class CalibratedCore {
 
  public:
   using Data = typename Inner::Data;
-  using Order = OrderOfMany<Space, Precision>;
+  using Order = OrderOfMany<Kernel, Space, Precision>;
 
   /// As CalibratedSolver's.
   CalibratedCore(Options const& options, Kernel kernel, Order const& order)
@@ -69,8 +70,8 @@ class CalibratedCore {
   /// `operators` are of the same order, and `ends` as in SolverCore.
   template <class Ends>
   void evaluate(Space const& space, Data& plan,
-                MakeFarField<Space, Precision, typename Ends::Out> operators, Ends const& ends,
-                Report* report) {
+                MakeFarField<Kernel, Space, Precision, typename Ends::Out> operators,
+                Ends const& ends, Report* report) {
     solver_.evaluate_listed(
         space, plan, operators, ends, report, options_,
         [&](Array<Real, Space> multipoles) { list(space, plan, multipoles, report); });
@@ -103,7 +104,7 @@ class CalibratedCore {
     stage(space, report, "lists", [&] {
       if (HeldTolerance::are_enough(tree.size)) {
         const auto powers = memory.traversal.powers.resize(cells * (order() + 1));
-        solver_.powers_of()(space, compared, multipoles, powers);
+        solver_.powers_of(tree.cube)(space, compared, multipoles, powers);
         read_back(space, powers.data(), bodies.powers.data(), bodies.powers.size());
       }
       known = held_->knows(bodies);
@@ -121,8 +122,9 @@ class CalibratedCore {
                                               in_units_of(tree.cube.edge, kernel()), tiles, list,
                                               sums, options_);
         };
-        held_->find(bodies, calibrate<Traversal>(space, *far_field_(), data, by_powers(safe), far,
-                                                 measures, near_field, held_->tolerance(), safe));
+        held_->find(bodies, calibrate<Traversal>(space, *far_field_(kernel(), tree.cube), data,
+                                                 by_powers(safe), far, measures, near_field,
+                                                 held_->tolerance(), safe));
       });
     Calibrated const& found = held_->now();
     stage(space, report, "lists", [&] {
@@ -143,8 +145,8 @@ class CalibratedCore {
   CellMeasures<Space> measure(Space const& space, Data& data, Array<Real, Space> multipoles,
                               double known_scale) {
     const auto measures =
-        measures_by_powers<Traversal>(space, solver_.powers_of(), data, kernel(), options_,
-                                      solver_.far_field(), multipoles, known_scale);
+        measures_by_powers<Traversal>(space, solver_.powers_of(data.tree.cube), data, kernel(),
+                                      options_, solver_.far_field(), multipoles, known_scale);
     if (single && data.tree.charges.both_signs && known_scale == 0)
       check_reached(held_->tolerance(),
                     read_back(space, data.memory.traversal.scale.view(2).data() + 1));
@@ -153,8 +155,8 @@ class CalibratedCore {
 
   Inner solver_;
   Options options_;
-  MakeFarField<Space, Precision, Outputs<true, true>> far_field_;  ///< of the sample
-  std::optional<HeldTolerance> held_;                              ///< with a tolerance
+  MakeFarField<Kernel, Space, Precision, Outputs<true, true>> far_field_;  ///< of the sample
+  std::optional<HeldTolerance> held_;                                      ///< with a tolerance
 };
 
 }  // namespace fmm::tolerance

@@ -61,7 +61,7 @@ class CalibratedSolver {
   void evaluate(ExecutionSpace const& space, plan_type& plan, Charges const& charges,
                 Potential const& potential, Field const& field, Report* report = nullptr) {
     core_.evaluate(space, plan.data(),
-                   &OfOrder::template operators<engine::OutputsOf<Potential, Field>>,
+                   &OfOrder::template make_operators<engine::OutputsOf<Potential, Field>>,
                    engine::EvaluationEnds{charges, potential, field}, report);
   }
 

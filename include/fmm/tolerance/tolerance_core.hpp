@@ -27,9 +27,9 @@ class ToleranceCore {
 
  public:
   using Data = PlanData<Space, Precision>;
-  using Order = OrderOfMany<Space, Precision>;
+  using Order = OrderOfMany<Kernel, Space, Precision>;
   /// The highest order in double, for the field that errors are measured against.
-  using HighestOrder = OrderOfMany<Space, double>;
+  using HighestOrder = OrderOfMany<Kernel, Space, double>;
 
   /// As ToleranceSolver's; one order or more, in ascending order.
   ToleranceCore(Options const& options, Kernel kernel, std::vector<Order> orders)
@@ -68,8 +68,8 @@ class ToleranceCore {
   /// `operators` are of this order(), and `ends` as in SolverCore.
   template <class Ends>
   void evaluate(Space const& space, Data& plan,
-                MakeFarField<Space, Precision, typename Ends::Out> operators, Ends const& ends,
-                Report* report) {
+                MakeFarField<Kernel, Space, Precision, typename Ends::Out> operators,
+                Ends const& ends, Report* report) {
     std::visit([&](auto& solver) { solver.evaluate(space, plan, operators, ends, report); },
                solver_);
   }

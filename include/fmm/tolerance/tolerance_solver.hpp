@@ -104,9 +104,10 @@ class ToleranceSolver<Kernel, Orders<Order...>, Precision, ExecutionSpace> {
  private:
   /// Those of the order in force.
   template <class Out>
-  engine::MakeFarField<ExecutionSpace, UsedPrecision, Out> operators() const {
-    engine::MakeFarField<ExecutionSpace, UsedPrecision, Out> found = nullptr;
-    ((Order == order() ? void(found = &OfOrder<Order>::template operators<Out>) : void()), ...);
+  engine::MakeFarField<Kernel, ExecutionSpace, UsedPrecision, Out> operators() const {
+    engine::MakeFarField<Kernel, ExecutionSpace, UsedPrecision, Out> found = nullptr;
+    ((Order == order() ? void(found = &OfOrder<Order>::template make_operators<Out>) : void()),
+     ...);
     return found;
   }
 

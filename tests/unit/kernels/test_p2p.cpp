@@ -252,6 +252,8 @@ struct WithoutAdd : Sources {
 struct WithoutRoute : Sources {
   void route() const = delete;
 };
+/// The library's expansion has no members, and takes no room in a functor.
+static_assert(std::is_empty_v<WithExpansion<Expansion>>);
 static_assert(GatherOperator<P2M<Space, basis_t<Expansion>, double>, Space>);
 static_assert(GatherOperator<M2M<Space, Expansion, double>, Space>);
 static_assert(GatherOperator<Sources, Space>);

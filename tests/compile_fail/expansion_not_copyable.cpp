@@ -1,0 +1,26 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// An expansion with a virtual function.
+// expect: must be trivially copyable, without virtual functions
+#include <fmm/fmm.hpp>
+
+struct Kernel {
+  template <class Real>
+  KOKKOS_FUNCTION fmm::PairTerm<Real> operator()(Real r2) const {
+    return {r2, r2};
+  }
+
+  template <int Order, class Real, class Translation>
+  struct Expansion {
+    static constexpr int size = 1;
+    template <class V>
+    KOKKOS_FUNCTION static void p2m(V, V, V, V, V*) {}
+    template <class V>
+    KOKKOS_FUNCTION static void m2m(V, V, V, V*) {}
+    KOKKOS_FUNCTION virtual void m2l() const {}
+    template <bool P, bool F, class V>
+    KOKKOS_FUNCTION static void m2p(V, V, V, Real, Real const*,
+                                    fmm::kernels::PotentialGradient<V>&) {}
+  };
+};
+
+fmm::Solver<Kernel, fmm::Treecode<4>> solver;
