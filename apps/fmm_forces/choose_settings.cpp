@@ -13,10 +13,9 @@ namespace forces {
 
 namespace {
 
-/// The settings with order and criterion for their tolerance, and in the place of float mixed
-/// precision, which holds it for close pairs, too. Throws fmm::InvalidArgument.
-Settings with_tolerance(Settings settings, Method method, std::vector<int> const& orders,
-                        fmm::tolerance::Cancellation charges) {
+/// The settings with what a tolerance leaves no choice of, and in the place of float mixed precision, which holds it for
+/// close pairs, too; order and criterion are found by the library. Throws fmm::InvalidArgument.
+Settings with_tolerance(Settings settings, Method method) {
   const double tolerance = *settings.tolerance;
   const bool single = settings.precision != Precision::double_precision;
   if (method == Method::treecode)
@@ -32,20 +31,13 @@ Settings with_tolerance(Settings settings, Method method, std::vector<int> const
   if (single) settings.precision = Precision::mixed_precision;
   settings.traversal = Traversal::dual;
   settings.criterion = Criterion::power;
-  if (!settings.order)
-    settings.order = orders[fmm::tolerance::nearest_order(
-        tolerance, {settings.backend != Backend::cuda, single}, charges, orders)];
-  if (has_softening_error(settings) && !settings.softening_error)
-    settings.softening_error = fmm::tolerance::constants.softening_error * tolerance;
   return settings;
 }
 
 }  // namespace
 
-MethodSettings resolve(Settings const& given, Method method, Build const& build,
-                       fmm::tolerance::Cancellation charges) {
-  const Settings settings =
-      given.tolerance ? with_tolerance(given, method, build.orders, charges) : given;
+MethodSettings resolve(Settings const& given, Method method, Build const& build) {
+  const Settings settings = given.tolerance ? with_tolerance(given, method) : given;
   const bool mixed = settings.precision == Precision::mixed_precision;
   if (mixed && settings.translation != Translation::rotation)
     throw fmm::InvalidArgument("--translation", name_of(settings.translation),
@@ -83,9 +75,9 @@ MethodSettings resolve(Settings const& given, Method method, Build const& build,
   if (mixed && result.traversal == Traversal::lists)
     throw fmm::InvalidArgument("--traversal", name_of(result.traversal),
                                "barnes-hut or dual in mixed precision");
-  result.order = settings.order.value_or(0);
+  result.order = settings.order.value_or(-1);
   const auto expansion = defaults::expansion(method, settings.precision, settings.backend);
-  if (!settings.order) {  // the default, or the next lower one that is there
+  if (!settings.order && !settings.tolerance) {  // the default, or the next lower one that is there
     result.order = orders.front();
     for (const int order : orders)
       if (order <= expansion.order) result.order = order;
@@ -128,7 +120,7 @@ MethodSettings resolve(Settings const& given, Method method, Build const& build,
   if (!settings.leaf)
     result.options.leaf_capacity = defaults::leaf_capacity(method, settings.backend);
   result.options.one_part = settings.one_part;
-  if (settings.tune) result.tune_to = settings.tolerance;
+  result.tune = settings.tune;
   return result;
 }
 

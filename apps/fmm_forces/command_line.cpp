@@ -6,6 +6,7 @@
 #include <charconv>
 #include <cmath>
 #include <fmm/errors.hpp>
+#include <fmm/tolerance/order_selection.hpp>
 #include <fmm/tree/criteria/criteria.hpp>
 #include <functional>
 #include <limits>
@@ -374,8 +375,7 @@ std::optional<Settings> parse_command_line(int argc, char const* const* argv, Bu
     for (auto const& [name, method] : Names<Method>::table)
       if (!settings.tolerance || method == Method::fmm) settings.methods.push_back(method);
   check(settings, [&](char const* flag) { return line.given(flag); });
-  const fmm::tolerance::Cancellation none;  // what is wrong does not depend on it
-  for (const Method method : settings.methods) resolve(settings, method, build, none);
+  for (const Method method : settings.methods) resolve(settings, method, build);
   return settings;
 }
 

@@ -53,12 +53,9 @@ void run(Settings const& settings, Build const& build) {
                            .check = settings.check,
                            .check_seed = settings.check_seed,
                            .wants_results = settings.output.has_value()};
-  const auto cancellation =
-      settings.tolerance ? session->cancellation() : fmm::tolerance::Cancellation{};
   std::vector<Measurement> measurements;
   for (const Method method : settings.methods)
-    measurements.push_back(
-        session->run(resolve(settings, method, build, cancellation), request, progress));
+    measurements.push_back(session->run(resolve(settings, method, build), request, progress));
 
   progress.phase("writing");
   if (settings.output) write_output(*settings.output, bodies, measurements.front().results);

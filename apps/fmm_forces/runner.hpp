@@ -81,15 +81,7 @@ Measurement measure(Solver& solver, BodiesOn<Space, Data> const& bodies,
     return TimedRun{build, watch.lap(), plan.depth()};
   };
   auto measurement = measure_runs(timed_run, settings, bodies.size(), repeats, progress);
-  auto& used = measurement.settings;
-  used.options = solver.options();
-  if (auto const& found = measurement.report.found) {
-    used.options.pair_error = found->pair_error;
-    if (found->theta) {
-      used.options.theta = found->theta;
-      used.criterion = Criterion::radius;
-    }
-  }
+  measurement.settings.options = solver.options();
   return measurement;
 }
 

@@ -53,14 +53,8 @@ Measurement run_kernel(BodiesOn<Space, Data> const& bodies, ResultsOn<Space, Dat
     if constexpr (!mixed)
       if (settings.traversal == Traversal::lists) return run_with(fmm::FmmList{});
     if constexpr (By::rotates)
-      if (settings.criterion == Criterion::power) {
-        if constexpr (!std::is_same_v<Precision, float>)
-          if (settings.options.tolerance) {
-            fmm::CalibratedSolver<Kernel, Order, Precision, Space> solver(settings.options);
-            return measure(solver, bodies, results, settings, repeats, progress);
-          }
+      if (settings.criterion == Criterion::power)
         return run_with(fmm::DualTree<fmm::MultipolePowerCriterion>{});
-      }
     if constexpr (!mixed && (By::rotates || By::is_treecode))
       if (settings.criterion == Criterion::relative) {
         auto options = settings.options;

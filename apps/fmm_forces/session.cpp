@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <cmath>
 #include <fmm/fmm.hpp>
+#include <fmm/runtime.hpp>
 #include <type_traits>
 #include <utility>
 
@@ -60,6 +61,26 @@ Data const* in_space(std::vector<double> const& host, Column<Space, Data>& stora
   }
 }
 
+/// Those of a solver for a tolerance.
+fmm::runtime::Policies policies_of(MethodSettings const& settings) {
+  using fmm::runtime::Kernel;
+  fmm::runtime::Policies policies;
+  policies.kernel = settings.kernel == KernelKind::laplace              ? Kernel::laplace
+                    : settings.softening_kind == SofteningKind::plummer ? Kernel::softened_gravity
+                                                                        : Kernel::spline_gravity;
+  if (settings.order >= 0)
+    policies.order = settings.order;
+  else
+    policies.orders_to_choose_from = as_vector(Orders{});
+  policies.precision = settings.precision == Precision::double_precision
+                           ? fmm::runtime::Precision::full
+                           : fmm::runtime::Precision::mixed;
+  policies.backend = settings.backend == Backend::serial   ? fmm::runtime::Backend::serial
+                     : settings.backend == Backend::openmp ? fmm::runtime::Backend::openmp
+                                                           : fmm::runtime::Backend::cuda;
+  return policies;
+}
+
 ErrorStatistics statistics_of(fmm::ErrorMeasure const& measure) {
   ErrorStatistics statistics{.field_l2 = measure.field_l2,
                              .field_p99 = measure.field_p99,
@@ -89,11 +110,6 @@ class SessionOn final : public Session {
     return std::nullopt;
   }
 
-  fmm::tolerance::Cancellation cancellation() const override {  // only Laplace takes both signs
-    return fmm::tolerance::cancellation_of(bodies_.space, fmm::Laplace(), bodies_.positions,
-                                           bodies_.charges);
-  }
-
   Measurement run(MethodSettings const& settings, RunRequest const& request,
                   Progress& progress) override {
     if constexpr (std::is_same_v<Data, double>)
@@ -117,11 +133,9 @@ class SessionOn final : public Session {
             return run_direct<fmm::Mixed>(kernel, results, settings, request, progress);
         return run_direct<Real>(kernel, results, settings, request, progress);
       }
-      auto used = settings;
-      std::optional<TuningFacts> tuning;
-      if (settings.tune_to) tuning = tune<Real>(used, kernel, results, progress);
-      auto measurement = run_tree<Real>(used, results, request.repeats, progress);
-      measurement.tuning = tuning;
+      auto measurement = settings.options.tolerance
+                             ? run_tolerance(settings, results, request.repeats, progress)
+                             : run_tree<Real>(settings, results, request.repeats, progress);
       finish(measurement, kernel, results, request, progress);
       return measurement;
     });
@@ -134,61 +148,36 @@ class SessionOn final : public Session {
                                                                     repeats, progress);
   }
 
-  /// Changes the settings to the fastest that were found to hold their tolerance.
-  template <class Real, class Kernel>
-  TuningFacts tune(MethodSettings& settings, Kernel const& kernel,
-                   ResultsOn<Space, Data> const& results, Progress& progress) {
-    Stopwatch<Space> watch(bodies_.space);
-    const auto known = known_field(settings, kernel, progress);
-    const auto with = [given = settings](fmm::tolerance::Setting const& setting) {
-      auto one = given;
-      one.order = setting.order;
-      one.criterion = setting.by_power ? Criterion::power : Criterion::radius;
-      one.options = fmm::tolerance::with_setting(given.options, setting);
-      return one;
-    };
-    const auto measure = [&](fmm::tolerance::Setting const& setting, double goal) {
-      const auto one = with(setting);
-      run_tree<Real>(one, results, 0, progress);
-      fmm::tolerance::Trial trial{
-          setting, fmm::tolerance::likely_error(bodies_.space, results.field, known)};
-      if (trial.error <= goal) trial.seconds = run_tree<Real>(one, results, 2, progress).total;
-      return trial;
-    };
-    const auto orders = as_vector(Orders{});
-    const auto first = std::find(orders.begin(), orders.end(), settings.order);
-    fmm::tolerance::SettingSearch search(fmm::tolerance::constants.tuned_error * *settings.tune_to,
-                                         orders, fmm::tolerance::leaves_to_try(settings.options),
-                                         settings.precision == Precision::mixed_precision,
-                                         &fmm::Tuning<Space, Real>::leaf_capacity_by_power,
-                                         measure);
-    const auto found = search.fastest(int(first - orders.begin()));
-    const bool held = found.error <= *settings.tune_to;
-    if (held) settings = with(found.setting);
-    return {held, search.trials(), watch.lap()};
-  }
-
-  /// The field in double that settings for a tolerance are compared with.
-  template <class Kernel>
-  Table3<Space, double> known_field(MethodSettings const& settings, Kernel const& kernel,
-                                    Progress& progress) {
-    progress.phase("tuning: the field in double to compare with");
-    const ResultsOn<Space, double> known(bodies_.size());
-    if (fmm::tolerance::are_few(bodies_.size(), on_host<Space>)) {
-      fmm::tolerance::direct_field(bodies_.space, kernel, bodies_.positions, bodies_.charges,
-                                   known.field);
-      return known.field;
+  /// By the library's own solver for a tolerance, which finds order, criterion and perhaps all else.
+  Measurement run_tolerance(MethodSettings const& settings, ResultsOn<Space, Data> const& results,
+                            int repeats, Progress& progress) {
+    fmm::AnySolver solver(policies_of(settings), settings.options);
+    const fmm::Inputs inputs{bodies_.positions, bodies_.charges};
+    std::optional<TuningFacts> tuning;
+    if (settings.tune) {
+      progress.phase("tuning: settings are tried on these bodies");
+      Stopwatch<Space> watch(bodies_.space);
+      const fmm::Tuned tuned = solver.tune(inputs);
+      tuning = {tuned.held, tuned.trials, watch.lap()};
     }
-    const int order = as_vector(Orders{}).back();
-    auto one = settings;
-    one.order = order;
-    one.criterion = Criterion::power;
-    one.precision = Precision::double_precision;
-    one.options = fmm::tolerance::known_field_options(settings.options, *settings.tune_to, order,
-                                                      fmm::kernels::HasFarFrom<Kernel>);
-    if constexpr (std::is_same_v<Data, double>)  // a tolerance is refused with data in float
-      find_runner<Space, double, double>(order, Orders{})(bodies_, known, one, 0, progress);
-    return known.field;
+    const auto timed_run = [&](fmm::Report* report) {
+      Stopwatch<Space> watch(bodies_.space);
+      auto plan = solver.build(inputs, report);
+      const double build = watch.lap();
+      solver.evaluate(plan, bodies_.charges, results.potential, results.field, report);
+      return TimedRun{build, watch.lap(), plan.depth()};
+    };
+    auto measurement = measure_runs(timed_run, settings, bodies_.size(), repeats, progress);
+    measurement.tuning = tuning;
+    auto& used = measurement.settings;
+    used.order = solver.order();
+    used.options = solver.options();
+    if (auto const& found = measurement.report.found) {
+      used.options.pair_error = found->pair_error;
+      if (found->theta) used.options.theta = found->theta;
+    }
+    if (!used.options.pair_error) used.criterion = Criterion::radius;
+    return measurement;
   }
 
   /// In full where that is fast enough. Otherwise at a sample of the targets, as many as tell the

@@ -4,7 +4,6 @@
 #pragma once
 
 #include <cstdint>
-#include <fmm/tolerance/order_selection.hpp>
 #include <memory>
 #include <optional>
 #include <string>
@@ -34,8 +33,6 @@ class Session {
   virtual std::string device() const = 0;
   /// Threads of the host that compute; nothing for a GPU.
   virtual std::optional<int> threads() const = 0;
-  /// Of the bodies.
-  virtual fmm::tolerance::Cancellation cancellation() const = 0;
   virtual Measurement run(MethodSettings const& settings, RunRequest const& request,
                           Progress& progress) = 0;
 };

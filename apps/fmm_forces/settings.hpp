@@ -6,7 +6,6 @@
 #include <cstdint>
 #include <filesystem>
 #include <fmm/options.hpp>
-#include <fmm/tolerance/order_selection.hpp>
 #include <functional>
 #include <optional>
 #include <string>
@@ -75,9 +74,9 @@ struct MethodSettings {
   Translation translation;
   Precision precision;
   Backend backend;
-  int order;
-  fmm::Options options;                // what is not set is the library's choice
-  std::optional<double> tune_to = {};  // a tolerance, for which the fastest setting is to be found
+  int order;             // -1: the library finds it for a tolerance
+  fmm::Options options;  // what is not set is the library's choice
+  bool tune = false;     // the fastest setting is to be found for the tolerance
 };
 
 /// What was compiled in.
@@ -104,9 +103,7 @@ void check(Settings const& settings, Given const& given);
 /// fmm::InvalidArgument or UserError.
 std::optional<Settings> parse_command_line(int argc, char const* const* argv, Build const& build);
 
-/// The settings of one method, defaults filled in; how the charges cancel decides with a tolerance.
-/// Throws fmm::InvalidArgument.
-MethodSettings resolve(Settings const& settings, Method method, Build const& build,
-                       fmm::tolerance::Cancellation charges);
+/// The settings of one method, defaults filled in. Throws fmm::InvalidArgument.
+MethodSettings resolve(Settings const& settings, Method method, Build const& build);
 
 }  // namespace forces

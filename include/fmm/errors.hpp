@@ -14,6 +14,7 @@
 #include "detail/finite_math.hpp"
 #include "detail/noinline.hpp"
 #include "detail/rooms.hpp"
+#include "detail/visible.hpp"
 
 namespace fmm {
 
@@ -64,7 +65,7 @@ class Text {
 }  // namespace detail
 
 /// Thrown at the door: `what()` reads "theta = 1.5 is not allowed: 0 < theta <= 1".
-class InvalidArgument : public std::invalid_argument {
+class FMM_VISIBLE InvalidArgument : public std::invalid_argument {
  public:
   /// The value may be a number.
   FMM_NOINLINE InvalidArgument(detail::Text const& argument, detail::Text const& value,
@@ -89,7 +90,7 @@ class InvalidArgument : public std::invalid_argument {
 };
 
 /// Device or host memory ran out; nothing that the caller owns was changed.
-class OutOfMemory : public std::runtime_error {
+class FMM_VISIBLE OutOfMemory : public std::runtime_error {
  public:
   FMM_NOINLINE OutOfMemory(std::string const& label, std::size_t bytes)
       : std::runtime_error(detail::joined({"out of memory: could not allocate ",

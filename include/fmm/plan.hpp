@@ -15,7 +15,10 @@ class Plan {
  public:
   using execution_space = Space;
 
+  using Data = engine::PlanData<Space, Precision>;
+
   Plan() : data_(std::make_shared<Data>()) {}
+  explicit Plan(std::shared_ptr<Data> data) : data_(std::move(data)) {}
   Plan(Plan&&) = default;
   Plan& operator=(Plan&&) = default;
 
@@ -34,7 +37,6 @@ class Plan {
   /// Bytes held in the execution space's memory.
   std::size_t memory_bytes() const { return data_->memory.bytes(); }
 
-  using Data = engine::PlanData<Space, Precision>;
   /// What the plan consists of, for callers that compose an evaluation's steps.
   Data& data() { return *data_; }
   Data const& data() const { return *data_; }
@@ -43,10 +45,6 @@ class Plan {
   static std::int64_t entries(Csr<Space> const& list) {
     return std::int64_t(list.entries.extent(0));
   }
-
-  template <class, class, class, class>
-  friend class Solver;
-  explicit Plan(std::shared_ptr<Data> data) : data_(std::move(data)) {}
 
   std::shared_ptr<Data> data_;
 };

@@ -10,15 +10,9 @@
 // same potential at r = 0 and is exactly 1/r from 2.8 eps on.
 #pragma once
 
-#include "detail/host_thread.hpp"
-#include "engine/build.hpp"
-#include "engine/checks.hpp"
-#include "engine/completed_options.hpp"
-#include "engine/evaluation.hpp"
-#include "engine/evaluation_clock.hpp"
 #include "engine/far_field_of.hpp"
 #include "engine/m2l_in_orders.hpp"
-#include "engine/measures_by_powers.hpp"
+#include "engine/solver_core.hpp"
 #include "inputs.hpp"
 #include "methods.hpp"
 #include "plan.hpp"
@@ -44,16 +38,17 @@ class Solver {
 
   using Real = real_t<Precision>;
   using Traversal = typename Method::traversal;
-  using Data = engine::PlanData<ExecutionSpace, Precision>;
-  using Shape = Tuning<ExecutionSpace, Real>;
+  using Core = engine::SolverCore<Kernel, Traversal, Precision, ExecutionSpace>;
+  using Data = typename Core::Data;
   static constexpr bool is_direct = std::is_same_v<Method, DirectSum>;
-  static constexpr bool needs_multipoles = tree::traits_v<Traversal>.uses_powers;
   using Expansion = kernels::expansion_t<Kernel, Method::order, Real, typename Method::translation>;
   static constexpr bool has_p2l = Method::has_locals && !tree::traits_v<Traversal>.only_m2l &&
                                   kernels::has_p2l<kernels::basis_t<Expansion>>();
 
  public:
   using execution_space = ExecutionSpace;
+  using kernel_type = Kernel;
+  using precision = Precision;
   using plan_type = Plan<ExecutionSpace, Precision>;
   static constexpr int order = Method::order;
   /// Whether `build` takes charges: where the traversal's criterion uses them.
@@ -62,19 +57,12 @@ class Solver {
   static constexpr bool uses_last_field = tree::traits_v<Traversal>.uses_last_field;
 
   /// Validates `options` and fills in the defaults. Throws InvalidArgument.
-  explicit Solver(Options const& options = {}, Kernel kernel = {}) : kernel_(kernel) {
-    constexpr bool takes_options = requires { kernel.with(options); };
-    constexpr engine::KernelTraits traits{takes_options, kernels::HasFarFrom<Kernel>};
-    engine::check_one_part(options, two_part_v<Precision> && !is_direct);
-    constexpr int leaf_capacity =
-        needs_multipoles ? Shape::leaf_capacity_by_power(order) : Shape::leaf_capacity(order);
-    options_ = engine::completed<Traversal>(options, traits, leaf_capacity);
-    if constexpr (takes_options) kernel_ = kernel.with(options);
-  }
+  explicit Solver(Options const& options = {}, Kernel kernel = {})
+      : core_(options, kernel, expansion_facts()) {}
 
   /// The options in force; only a uniform tree's depth may still be open (see Plan::depth).
-  Options const& options() const { return options_; }
-  Kernel const& kernel() const { return kernel_; }
+  Options const& options() const { return core_.options(); }
+  Kernel const& kernel() const { return core_.kernel(); }
 
   /// A plan: keys, sort, tree, lists. `inputs` are positions and, if the traversal's criterion uses them, charges and
   /// the field of the step before. With charges, evaluations redo acceptance and lists, but neither sort nor tree; if
@@ -98,10 +86,7 @@ class Solver {
         "declares uses_last_field");
     if constexpr (has_charges) engine::check_view<ExecutionSpace, Charges, 1>();
     if constexpr (has_last_field) engine::check_view<ExecutionSpace, LastField, 2>();
-    const detail::HostThread<ExecutionSpace> thread(space);
-    return plan_type(engine::make_plan<Traversal>(space, pool_, options_, far_field(),
-                                                  kernels::profile_of(kernel_), inputs, report,
-                                                  choices));
+    return plan_type(core_.build(space, inputs, report, choices));
   }
   /// Short for `Inputs{.sources = positions}`.
   template <class Positions>
@@ -116,7 +101,12 @@ class Solver {
   template <class Charges, class Potential, class Field>
   void evaluate(ExecutionSpace const& space, plan_type& plan, Charges const& charges,
                 Potential const& potential, Field const& field, Report* report = nullptr) {
-    evaluate_with(space, plan, charges, potential, field, report, nullptr);
+    const engine::EvaluationEnds ends{charges, potential, field};
+    if constexpr (is_direct)
+      core_.evaluate_pairs(space, plan.data(), ends, report, nullptr);
+    else
+      core_.evaluate(space, plan.data(), &make_operators<engine::OutputsOf<Potential, Field>>, ends,
+                     report);
   }
 
   /// With DirectSum: the sums of about `samples` bodies over all others, to tell the time and the error of
@@ -134,7 +124,8 @@ class Solver {
       auto const& tree = plan.data().tree;
       const tree::TileSample<ExecutionSpace> sample(space, tree.octree.tiles, tree.permutation,
                                                     samples);
-      evaluate_with(space, plan, charges, potential, field, report, &sample);
+      core_.evaluate_pairs(space, plan.data(), engine::EvaluationEnds{charges, potential, field},
+                           report, &sample);
       return sample.bodies;
     }
 
@@ -145,118 +136,67 @@ class Solver {
   template <class Out, class Shift = OneSet, class Terms = kernels::Charges<>>
   std::unique_ptr<engine::FarField<ExecutionSpace, Precision, Out, Shift, Terms> const> operators(
       tree::Cube const& cube) const {
+    return make_operators<Out, Shift, Terms>(kernel(), cube);
+  }
+  /// The same of any kernel.
+  template <class Out, class Shift = OneSet, class Terms = kernels::Charges<>>
+  static std::unique_ptr<engine::FarField<ExecutionSpace, Precision, Out, Shift, Terms> const>
+  make_operators(Kernel const& kernel, tree::Cube const& cube) {
     using Scheme = engine::m2l_scheme_t<Method>;
     return std::make_unique<
         engine::FarFieldOf<Expansion, Scheme, ExecutionSpace, Precision, Out, Shift, Terms>>(
-        expansion(cube));
+        kernels::make_expansion<Expansion>(kernel, cube.edge));
   }
   /// What a build of these positions chooses. Waits for a reduction.
   template <class Positions>
   engine::BuildChoices choose(ExecutionSpace const& space, Positions const& positions) const {
     engine::check_view<ExecutionSpace, Positions, 2>();
-    const std::int64_t n = engine::checked_size("positions", positions);
-    if (n == 0) return {};
-    const typename Positions::const_type constant = positions;
-    return engine::choose_build<Traversal, ExecutionSpace, Real>(
-        space, tree::bounding_box(space, constant), n, options_, far_field());
+    return core_.choose(space, positions);
   }
   /// The powers of the expansion's multipoles in trees over that cube, for criteria that use powers.
   engine::PowersOf<ExecutionSpace, Real> powers_of(tree::Cube const& cube) const {
-    return [expansion = expansion(cube)](auto const& space, std::int64_t cells,
-                                         auto const& multipoles, auto const& powers) {
-      kernels::multipole_powers<Expansion>(space, cells, multipoles, powers, expansion);
-    };
+    return make_powers(kernel(), cube);
+  }
+  /// What a core is to know of the expansions.
+  static engine::ExpansionFacts<Kernel, ExecutionSpace, Precision> expansion_facts() {
+    if constexpr (tree::traits_v<Traversal>.uses_powers)
+      return {order, has_p2l, &make_powers};
+    else
+      return {order, has_p2l, nullptr};
   }
   /// What lists are to know of the expansions.
-  engine::FarFieldRule far_field() const {
-    return {order, kernels::far_from(kernel_, options_), has_p2l};
-  }
+  engine::FarFieldRule far_field() const { return core_.far_field(); }
   /// Throws InvalidArgument unless these arrays have the plan's size, and the plan's lists serve this solver.
   template <class Charges, class Potential, class Field>
   void check(plan_type const& plan, Charges const& charges, Potential const& potential,
              Field const& field) const {
-    engine::check_view<ExecutionSpace, Charges, 1>();
-    engine::check_result<ExecutionSpace, Potential, 1>();
-    engine::check_result<ExecutionSpace, Field, 2>();
-    static_assert(!std::is_same_v<Potential, None> || !std::is_same_v<Field, None>,
-                  "fmm: at least one of potential and field must be wanted");
-    engine::check_extents("charges", charges, plan.size());
-    engine::check_extents("potential", potential, plan.size());
-    engine::check_extents("field", field, plan.size());
-    if (plan.size() > 0) check_lists(plan);
+    core_.check(plan.data(), engine::EvaluationEnds{charges, potential, field});
   }
   /// An evaluation with a plan of one body or more that is as `check` wants it.
   template <class Out, class Terms = kernels::Charges<>>
   engine::Evaluation<ExecutionSpace, Precision, Out, OneSet, Terms> evaluation(
       ExecutionSpace const& space, plan_type& plan, Report* report) const {
     return {space, operators<Out, OneSet, Terms>(plan.data().tree.cube), plan.data(),
-            kernels::profile_of(kernel_), report};
+            kernels::profile_of(kernel()), report};
   }
   /// The lists of a criterion that uses charges, once the plan has these and, if it uses powers, `multipoles`.
   void list(ExecutionSpace const& space, Data& data, Array<Real, ExecutionSpace> multipoles,
             Report* report) {
-    if constexpr (needs_multipoles) {
-      engine::stage(space, report, "lists", [&] {
-        const auto measures = engine::measures_by_powers<Traversal>(
-            space, powers_of(data.tree.cube), data, kernel_, options_, far_field(), multipoles);
-        data.lists = engine::build_dual_lists<Traversal>(space, data.memory, data.tree, options_,
-                                                         far_field(), measures);
-      });
-      if (report) engine::add_list_work(*report, data.lists);
-    } else {
-      data.lists = engine::lists_stage<Traversal>(space, data.memory, data.tree, options_,
-                                                  far_field(), report);
-    }
+    core_.list(space, data, multipoles, report);
   }
   /// Bytes that the solver's plans hold in the execution space's memory.
-  std::size_t memory_bytes() const { return pool_.bytes(); }
+  std::size_t memory_bytes() const { return core_.memory_bytes(); }
 
  private:
-  /// The sums of all bodies or, with DirectSum, of a sample.
-  template <class Charges, class Potential, class Field>
-  void evaluate_with(ExecutionSpace const& space, plan_type& plan, Charges const& charges,
-                     Potential const& potential, Field const& field, Report* report,
-                     tree::TileSample<ExecutionSpace> const* sample) {
-    const detail::HostThread<ExecutionSpace> thread(space);
-    check(plan, charges, potential, field);
-    if (plan.size() == 0) return;
-    Data& data = plan.data();
-    const engine::EvaluationClock clock(space, report);
-    using Out = engine::OutputsOf<Potential, Field>;
-    if constexpr (is_direct) {
-      engine::evaluate_all_pairs<Out>(space, data, kernel_, charges, potential, field, sample,
-                                      report);
-    } else {
-      auto steps = evaluation<Out>(space, plan, report);
-      steps.template take_charges<Potential, Field>(charges);
-      steps.upward(uses_charges);
-      if constexpr (uses_charges) list(space, data, steps.multipoles(), report);
-      steps.interact();
-      steps.downward();
-      steps.near_field(kernel_, options_);
-      steps.give_results(potential, field);
-    }
-    clock.stop(plan.size(), potential, field, pool_.bytes());
+  static engine::PowersOf<ExecutionSpace, Real> make_powers(Kernel const& kernel,
+                                                            tree::Cube const& cube) {
+    return [expansion = kernels::make_expansion<Expansion>(kernel, cube.edge)](
+               auto const& space, std::int64_t cells, auto const& multipoles, auto const& powers) {
+      kernels::multipole_powers<Expansion>(space, cells, multipoles, powers, expansion);
+    };
   }
 
-  Expansion expansion(tree::Cube const& cube) const {
-    return kernels::make_expansion<Expansion>(kernel_, cube.edge);
-  }
-
-  void check_lists(plan_type const& plan) const {
-    auto const& facts = plan.data().facts;
-    engine::check_traversal(facts.traversal, &engine::traversal_mark<Traversal>);
-    if constexpr (uses_charges || is_direct) return;
-    if constexpr (tree::is_dual_v<Traversal>)
-      if constexpr (tree::has_lower_orders_v<typename Traversal::criterion>)
-        engine::check_order(facts.order, order);
-    engine::refuse_entries("p2l", has_p2l ? 0 : plan.p2l_entries());
-    engine::check_near_field(facts.far_from, far_field().from, plan.data().tree.cube);
-  }
-
-  Options options_;
-  Kernel kernel_;
-  engine::PlanPool<ExecutionSpace, Precision> pool_;
+  Core core_;
 };
 
 }  // namespace fmm

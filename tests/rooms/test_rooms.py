@@ -15,7 +15,7 @@ LINES = 400
 FLOORS = [["detail", "errors.hpp", "options.hpp", "precision.hpp", "report.hpp", "large_pages.hpp", "arrays.hpp",
            "version.hpp", "inputs.hpp", "cells"],
           ["simd"], ["tuning.hpp"], ["kernels", "tree"], ["methods.hpp"], ["engine"], ["batched_gemm.hpp", "plan.hpp"], ["accuracy"],
-          ["solver.hpp"], ["tolerance"], ["fmm.hpp"]]
+          ["solver.hpp"], ["tolerance"], ["runtime"], ["fmm.hpp", "runtime.hpp"]]
 APART = [{"kernels", "tree"}]  # of one floor, and neither knows the other
 
 

@@ -3,6 +3,7 @@
 // include points from a room to its own files, to rooms below it and to the words that all share:
 // fmm/errors.hpp, inputs.hpp, options.hpp, precision.hpp, report.hpp, large_pages.hpp and cells/ (namespace fmm).
 //
+//     runtime     policies as values, compiled in the library fmm::runtime; its headers know no Kokkos
 //     tolerance   a solver that is told an error
 //     solver.hpp, plan.hpp
 //     accuracy    direct sums in double, and errors against them
@@ -37,5 +38,6 @@ using namespace engine;
 namespace tolerance {
 using namespace accuracy;
 }
+namespace runtime {}
 
 }  // namespace fmm

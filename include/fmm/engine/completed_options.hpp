@@ -3,6 +3,7 @@
 // traversal; the code is shared by solvers of other kernels, orders and translations.
 #pragma once
 
+#include "../kernels/pair_kernel.hpp"
 #include "../methods.hpp"
 #include "../options.hpp"
 
@@ -13,6 +14,13 @@ struct KernelTraits {
   bool takes_options;  ///< softening and G
   bool has_far_from;   ///< softening_error
 };
+template <class Kernel>
+constexpr KernelTraits traits_of_kernel(Kernel const& kernel) {
+  return {requires(Options options){kernel.with(options);
+}
+, HasFarFrom<Kernel>
+};  // namespace fmm::engine
+}
 
 inline void check_kernel_options(Options const& options, KernelTraits kernel) {
   if (kernel.takes_options) return;

@@ -28,6 +28,12 @@ void with_index(int index, F const& f) {
   f(std::integral_constant<int, Index>());
 }
 
+/// A kernel that stands for one of several, chosen at run time. P2P by it has overloads of its own (src/runtime).
+template <class Kernel>
+concept IsChoice = requires {
+  typename Kernel::is_choice;
+};
+
 /// On a GPU noted sources take some of the scratch memory, and adding them some registers: 16 teams of a warp have
 /// enough of both.
 template <class Precision>
@@ -45,6 +51,7 @@ constexpr P2PShape near_field_shape(P2PShape shape) {
 /// within `margin`. `further` are the sources' terms beyond the first. `rows` has further segments of these tiles' rows, if there are any.
 template <class Out, class Precision, class Terms = Charges<>, class Space, class Kernel,
           class Cells, class Bodies>
+  requires(!IsChoice<Kernel>)
 void p2p(Space const& space, Kernel const& kernel_of_cube, Cells cells, Array<Tile, Space> tiles,
          Csr<Space> list, Bodies bodies, std::type_identity_t<Bodies> low,
          Array<Sums<sum_t<Precision>>, Space> sums, SplitRows<Space, sum_t<Precision>> rows = {},
@@ -67,6 +74,7 @@ void p2p(Space const& space, Kernel const& kernel_of_cube, Cells cells, Array<Ti
 /// sums(i) of body i for all bodies, whose `tiles` are at most Tuning::all_pairs[shape].tile long; sums
 /// in the unit 1 / per_unit of length. Cost: N^2 pairs.
 template <class Out, class Precision, class Terms = Charges<>, class Space, class Kernel>
+  requires(!IsChoice<Kernel>)
 void p2p_all(Space const& space, Kernel const& kernel_of_unit, double per_unit,
              Array<Body<double>, Space> bodies, Array<Tile, Space> tiles, int shape,
              Array<Sums<sum_t<Precision>>, Space> sums, Array<double, Space> further = {}) {
@@ -81,6 +89,7 @@ void p2p_all(Space const& space, Kernel const& kernel_of_unit, double per_unit,
 
 /// sums(i) of body targets(i) over the charges of all bodies, in double. Cost: M N pairs.
 template <class Out, class Space, class Kernel>
+  requires(!IsChoice<Kernel>)
 void p2p_chosen(Space const& space, Kernel const& kernel_of_unit, double per_unit,
                 Array<Body<double>, Space> bodies, Array<BodyIndex, Space> targets,
                 Array<Sums<double>, Space> sums) {

@@ -1,0 +1,55 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// The ends of an evaluation: which arrays charges come from, and which ones results go into. A core knows no more of
+// the arrays than is here, so that what lies between the ends is compiled once for arrays of all types.
+#pragma once
+
+#include "checks.hpp"
+#include "evaluation.hpp"
+#include "evaluation_clock.hpp"
+
+namespace fmm::engine {
+
+/// Of Views. Others have the same functions (src/runtime).
+template <class Charges, class Potential, class Field>
+struct EvaluationEnds {
+  using Out = OutputsOf<Potential, Field>;
+  Charges const& charges;
+  Potential const& potential;
+  Field const& field;
+
+  /// Throws InvalidArgument unless all have n bodies.
+  template <class Space>
+  void check(std::int64_t n) const {
+    check_view<Space, Charges, 1>();
+    check_result<Space, Potential, 1>();
+    check_result<Space, Field, 2>();
+    static_assert(!std::is_same_v<Potential, None> || !std::is_same_v<Field, None>,
+                  "fmm: at least one of potential and field must be wanted");
+    check_extents("charges", charges, n);
+    check_extents("potential", potential, n);
+    check_extents("field", field, n);
+  }
+  template <class Evaluation>
+  void take(Evaluation& evaluation) const {
+    evaluation.template take_charges<Potential, Field>(charges);
+  }
+  template <class Evaluation>
+  void give(Evaluation& evaluation) const {
+    evaluation.give_results(potential, field);
+  }
+  /// Everything between, by all pairs.
+  template <class Space, class Precision, class Kernel>
+  void all_pairs(Space const& space, PlanData<Space, Precision>& plan, Kernel const& kernel,
+                 TileSample<Space> const* sample, Report* report) const {
+    evaluate_all_pairs<Out>(space, plan, kernel, charges, potential, field, sample, report);
+  }
+  template <class Space>
+  void stop(EvaluationClock<Space> const& clock, std::int64_t n, std::size_t memory_bytes) const {
+    clock.stop(n, potential, field, memory_bytes);
+  }
+};
+template <class Charges, class Potential, class Field>
+EvaluationEnds(Charges const&, Potential const&, Field const&)
+    -> EvaluationEnds<Charges, Potential, Field>;
+
+}  // namespace fmm::engine

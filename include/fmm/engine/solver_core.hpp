@@ -1,0 +1,184 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// The core of a solver: everything but its expansions, which it knows as a few facts and as a function that makes a
+// FarField. Compiled once for all orders and translations.
+#pragma once
+
+#include <memory>
+#include <utility>
+
+#include "../detail/host_thread.hpp"
+#include "build.hpp"
+#include "checks.hpp"
+#include "completed_options.hpp"
+#include "evaluation_ends.hpp"
+#include "measures_by_powers.hpp"
+
+namespace fmm::engine {
+
+/// Makes the operators of the kernel's expansion in trees over a cube, for results that are a kernels::Outputs.
+template <class Kernel, class Space, class Precision, class Out>
+using MakeFarField = std::unique_ptr<FarField<Space, Precision, Out> const> (*)(Kernel const&,
+                                                                                Cube const&);
+
+/// What a core is to know of the expansions.
+template <class Kernel, class Space, class Precision>
+struct ExpansionFacts {
+  int order;
+  bool has_p2l;  ///< whether lists may have P2L
+  /// In trees over a cube; nullptr unless the criterion uses powers.
+  PowersOf<Space, real_t<Precision>> (*powers_of)(Kernel const&, Cube const&);
+};
+
+/// Throws for what this plan's lists were not made for; see SolverCore::check.
+template <class Space>
+FMM_NOINLINE void check_lists_of_plan(PlanFacts const& facts, InteractionLists<Space> const& lists,
+                                      FarFieldRule far, bool has_lower_orders, Cube const& cube) {
+  if (has_lower_orders) check_order(facts.order, far.order);
+  refuse_entries("p2l", far.has_p2l ? 0 : std::int64_t(lists.p2l.entries.extent(0)));
+  check_near_field(facts.far_from, far.from, cube);
+}
+
+/// Options, kernel, plans' memory and the steps of a build and an evaluation. A core keeps the memory of plans that are
+/// no longer used for the next build.
+///
+/// Kernel, Precision, Space   as of Solver
+/// Traversal                  DirectSum, or that of a Treecode or an Fmm
+template <class Kernel, class Traversal, class Precision, class Space>
+class SolverCore {
+  using Real = real_t<Precision>;
+  using Shape = Tuning<Space, Real>;
+  static constexpr bool is_direct = std::is_same_v<Traversal, DirectSum>;
+  static constexpr bool uses_charges = traits_v<Traversal>.uses_charges;
+  static constexpr bool uses_powers = traits_v<Traversal>.uses_powers;
+
+ public:
+  using Data = PlanData<Space, Precision>;
+  using Facts = ExpansionFacts<Kernel, Space, Precision>;
+
+  /// Validates `options` and fills in the defaults. Throws InvalidArgument.
+  SolverCore(Options const& options, Kernel kernel, Facts const& expansions)
+      : kernel_(kernel), expansions_(expansions) {
+    check_one_part(options, two_part_v<Precision> && !is_direct);
+    const int leaf_capacity = uses_powers ? Shape::leaf_capacity_by_power(expansions.order)
+                                          : Shape::leaf_capacity(expansions.order);
+    options_ = completed<Traversal>(options, traits_of_kernel(kernel), leaf_capacity);
+    if constexpr (requires { kernel.with(options); }) kernel_ = kernel.with(options);
+  }
+
+  Options const& options() const { return options_; }
+  Kernel const& kernel() const { return kernel_; }
+  int order() const { return expansions_.order; }
+  PowersOf<Space, Real> powers_of(Cube const& cube) const {
+    return expansions_.powers_of(kernel_, cube);
+  }
+  /// What lists are to know of the expansions.
+  FarFieldRule far_field() const {
+    return {expansions_.order, far_from(kernel_, options_), expansions_.has_p2l};
+  }
+  /// Bytes that plans hold in the execution space's memory.
+  std::size_t memory_bytes() const { return pool_.bytes(); }
+
+  /// Solver::build, of Inputs whose types were checked.
+  template <class Sources, class Charges, class LastField>
+  std::shared_ptr<Data> build(Space const& space, Inputs<Sources, Charges, LastField> const& inputs,
+                              Report* report, BuildChoices const* choices = nullptr) {
+    const HostThread<Space> thread(space);
+    return make_plan<Traversal>(space, pool_, options_, far_field(), profile_of(kernel_), inputs,
+                                report, choices);
+  }
+  /// Solver::choose.
+  template <class Positions>
+  BuildChoices choose(Space const& space, Positions const& positions) const {
+    const std::int64_t n = checked_size("positions", positions);
+    if (n == 0) return {};
+    const typename Positions::const_type constant = positions;
+    return choose_build<Traversal, Space, Real>(space, bounding_box(space, constant), n, options_,
+                                                far_field());
+  }
+
+  /// Throws InvalidArgument unless the arrays at the ends have the plan's size, and the plan's lists serve this solver.
+  template <class Ends>
+  void check(Data const& plan, Ends const& ends) const {
+    const std::int64_t n = plan.tree.size;
+    ends.template check<Space>(n);
+    if (n > 0) check_lists(plan);
+  }
+  /// The lists of a criterion that uses charges, once the plan has these and, if it uses powers, `multipoles`.
+  void list(Space const& space, Data& data, Array<Real, Space> multipoles, Report* report) {
+    if constexpr (uses_powers) {
+      stage(space, report, "lists", [&] {
+        const auto measures = measures_by_powers<Traversal>(
+            space, powers_of(data.tree.cube), data, kernel_, options_, far_field(), multipoles);
+        data.lists = build_dual_lists<Traversal>(space, data.memory, data.tree, options_,
+                                                 far_field(), measures);
+      });
+      if (report) add_list_work(*report, data.lists);
+    } else {
+      data.lists =
+          lists_stage<Traversal>(space, data.memory, data.tree, options_, far_field(), report);
+    }
+  }
+
+  /// Solver::evaluate on a tree. `ends` are EvaluationEnds or have the same functions.
+  template <class Ends>
+  void evaluate(Space const& space, Data& data,
+                MakeFarField<Kernel, Space, Precision, typename Ends::Out> operators,
+                Ends const& ends, Report* report) {
+    evaluate_listed(space, data, operators, ends, report, options_,
+                    [&](Array<Real, Space> multipoles) { list(space, data, multipoles, report); });
+  }
+  /// The same with near fields by these options, and, where the criterion uses charges, lists that `list(multipoles)`
+  /// makes.
+  template <class Ends, class List>
+  void evaluate_listed(Space const& space, Data& data,
+                       MakeFarField<Kernel, Space, Precision, typename Ends::Out> operators,
+                       Ends const& ends, Report* report, Options const& near_options,
+                       List const& list) {
+    const HostThread<Space> thread(space);
+    check(data, ends);
+    if (data.tree.size == 0) return;
+    const EvaluationClock clock(space, report);
+    Evaluation<Space, Precision, typename Ends::Out> steps(
+        space, operators(kernel_, data.tree.cube), data, profile_of(kernel_), report);
+    ends.take(steps);
+    steps.upward(uses_charges);
+    if constexpr (uses_charges) list(steps.multipoles());
+    steps.interact();
+    steps.downward();
+    steps.near_field(kernel_, near_options);
+    ends.give(steps);
+    ends.stop(clock, data.tree.size, memory_bytes());
+  }
+
+  /// Solver::evaluate by all pairs: the sums of all bodies, or of a sample.
+  template <class Ends>
+  void evaluate_pairs(Space const& space, Data& data, Ends const& ends, Report* report,
+                      TileSample<Space> const* sample) {
+    const HostThread<Space> thread(space);
+    check(data, ends);
+    if (data.tree.size == 0) return;
+    const EvaluationClock clock(space, report);
+    ends.all_pairs(space, data, kernel_, sample, report);
+    ends.stop(clock, data.tree.size, memory_bytes());
+  }
+
+ private:
+  void check_lists(Data const& plan) const {
+    check_traversal(plan.facts.traversal, &traversal_mark<Traversal>);
+    if constexpr (!uses_charges && !is_direct)
+      check_lists_of_plan(plan.facts, plan.lists, far_field(), has_lower_orders(), plan.tree.cube);
+  }
+  static constexpr bool has_lower_orders() {
+    if constexpr (is_dual_v<Traversal>)
+      return has_lower_orders_v<typename Traversal::criterion>;
+    else
+      return false;
+  }
+
+  Options options_;
+  Kernel kernel_;
+  Facts expansions_;
+  PlanPool<Space, Precision> pool_;
+};
+
+}  // namespace fmm::engine

@@ -1,0 +1,132 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// A solver whose policies are values: kernel, method, order, precision and backend are chosen while the program runs.
+// What it does is compiled in the library fmm::runtime, and nothing of it in the program. Free of Kokkos.
+//
+//     fmm::AnySolver solver({.kernel = fmm::runtime::Kernel::softened_gravity}, {.tolerance = 1e-5});
+//     auto plan = solver.build(fmm::Inputs{positions, masses});     // (N,3), (N)
+//     solver.evaluate(plan, masses, potential, acceleration);       // (N), (N), (N,3)
+#pragma once
+
+#include <cstdint>
+#include <memory>
+
+#include "../accuracy/error_measure.hpp"
+#include "../errors.hpp"
+#include "../options.hpp"
+#include "../report.hpp"
+#include "../tolerance/tuned.hpp"
+#include "arrays.hpp"
+#include "policies.hpp"
+
+namespace fmm {
+
+/// Made by AnySolver::build, used by AnySolver::evaluate any number of times, one after the other. It moves, and is not
+/// copied. After a move from it, only another one may be moved into it.
+class FMM_VISIBLE AnyPlan {
+ public:
+  class Implementation;
+
+  AnyPlan(AnyPlan&&) noexcept;
+  AnyPlan& operator=(AnyPlan&&) noexcept;
+  ~AnyPlan();
+
+  /// As of Plan.
+  std::int64_t size() const;
+  std::int64_t cells() const;
+  std::int64_t leaves() const;
+  int depth() const;
+  std::int64_t m2l_entries() const;
+  std::int64_t p2l_entries() const;
+  std::int64_t m2p_entries() const;
+  std::int64_t p2p_entries() const;
+  std::size_t memory_bytes() const;
+
+ private:
+  friend class AnySolver;
+  explicit AnyPlan(std::unique_ptr<Implementation> implementation);
+
+  std::unique_ptr<Implementation> implementation_;
+};
+
+/// Sums one of the library's pair kernels over all pairs of bodies: fmm::Solver or, with Options::tolerance,
+/// fmm::ToleranceSolver (of one order: fmm::CalibratedSolver), with the same results, bit for bit. It moves, and is not
+/// copied.
+///
+/// Arrays are of float or double, (N) or (N,3) with any strides, in memory that the backend can access; nothing is
+/// copied or kept. Before any work, a call throws InvalidArgument for an array of the wrong shape, in the wrong
+/// memory, or without memory. Every call returns when it has done its work; it runs in the backend's default instance.
+/// Not to be used from two threads at a time.
+class FMM_VISIBLE AnySolver {
+ public:
+  class Implementation;
+
+  /// Validates policies and options, and fills in defaults. Throws InvalidArgument, also for a backend or an order that
+  /// was not compiled in, and unless Kokkos is initialised (see runtime::KokkosSession).
+  explicit AnySolver(runtime::Policies const& policies, Options const& options = {});
+  AnySolver(AnySolver&&) noexcept;
+  AnySolver& operator=(AnySolver&&) noexcept;
+  ~AnySolver();
+
+  /// With defaults filled in; the order is the one in force.
+  runtime::Policies policies() const;
+  /// The options in force; with a tolerance as of ToleranceSolver.
+  Options options() const;
+  /// Of the expansions; with a tolerance as of ToleranceSolver.
+  int order() const;
+  /// Whether `build` needs charges: with a tolerance, or by Criterion::multipole_power.
+  bool uses_charges() const;
+
+  /// A plan for (N,3) positions and, if the solver uses them, (N) charges, which are else ignored. Throws and costs as
+  /// Solver::build.
+  AnyPlan build(runtime::ConstArray const& positions, runtime::ConstArray const& charges = {},
+                Report* report = nullptr);
+  template <class Sources, class Charges>
+  AnyPlan build(Inputs<Sources, Charges> const& inputs, Report* report = nullptr) {
+    return build(inputs.sources, inputs.charges, report);
+  }
+
+  /// Potential (N) and field (N,3) of all bodies from (N) `charges`, in the caller's order; pass fmm::none for a result
+  /// that is not wanted. Throws and costs as Solver::evaluate.
+  void evaluate(AnyPlan& plan, runtime::ConstArray const& charges,
+                runtime::MutableArray const& potential, runtime::MutableArray const& field,
+                Report* report = nullptr);
+
+  /// With a tolerance: finds the fastest setting that holds it for bodies like these, as ToleranceSolver::tune.
+  Tuned tune(runtime::ConstArray const& positions, runtime::ConstArray const& charges);
+  template <class Sources, class Charges>
+  Tuned tune(Inputs<Sources, Charges> const& inputs) {
+    return tune(inputs.sources, inputs.charges);
+  }
+
+  /// Compares (N) `potential` and (N,3) `field`, or fmm::none, with the direct sum in double at `samples` random
+  /// bodies (all, if samples >= N). Cost: samples x N pairs; memory: 32 bytes a body, and 32 more for as long.
+  ErrorMeasure measure_error(runtime::ConstArray const& positions,
+                             runtime::ConstArray const& charges,
+                             runtime::ConstArray const& potential, runtime::ConstArray const& field,
+                             std::size_t samples, std::uint64_t seed = 1) const;
+
+  /// Bytes that the solver's plans hold in the backend's memory.
+  std::size_t memory_bytes() const;
+
+ private:
+  std::unique_ptr<Implementation> implementation_;
+};
+
+namespace runtime {
+
+/// For programs without Kokkos: while there is one, Kokkos is initialised. Where it is already, this does nothing.
+class FMM_VISIBLE KokkosSession {
+ public:
+  KokkosSession();
+  /// With Kokkos's own arguments, which are taken out.
+  KokkosSession(int& argc, char** argv);
+  ~KokkosSession();
+  KokkosSession(KokkosSession const&) = delete;
+  KokkosSession& operator=(KokkosSession const&) = delete;
+
+ private:
+  bool is_mine_;
+};
+
+}  // namespace runtime
+}  // namespace fmm

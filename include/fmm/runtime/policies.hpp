@@ -1,0 +1,54 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// The policies of a solver as values. Free of Kokkos.
+#pragma once
+
+#include <optional>
+#include <string_view>
+#include <vector>
+
+#include "../detail/visible.hpp"
+
+namespace fmm::runtime {
+
+/// fmm::Laplace, fmm::SoftenedGravity, fmm::SplineGravity.
+enum class Kernel { laplace, softened_gravity, spline_gravity };
+
+/// fmm::DirectSum, fmm::Treecode by BarnesHut, fmm::Fmm by Rotation.
+enum class Method { direct, treecode, fmm };
+
+/// Of Method::fmm: fmm::RadiusCriterion, fmm::MultipolePowerCriterion. With Options::tolerance it is found.
+enum class Criterion { radius, multipole_power };
+
+/// float, fmm::Mixed, double.
+enum class Precision { single, mixed, full };
+
+/// Where everything runs: an execution space of Kokkos.
+enum class Backend { serial, openmp, cuda };
+
+/// What was compiled in: backends, and orders in ascending order.
+FMM_VISIBLE std::vector<Backend> backends();
+FMM_VISIBLE std::vector<int> orders();
+/// That of Kokkos::DefaultExecutionSpace.
+FMM_VISIBLE Backend default_backend();
+
+/// An aggregate for designated initialisers: `Policies{.kernel = Kernel::softened_gravity, .order = 6}`.
+struct Policies {
+  Kernel kernel = Kernel::laplace;
+  Method method = Method::fmm;
+  Criterion criterion = Criterion::radius;
+
+  /// Of the expansions, one of `orders()`. Not set: with Options::tolerance it is found; with Method::direct it
+  /// means nothing; else it has to be set.
+  std::optional<int> order = {};
+
+  /// With Options::tolerance and no order: those to choose from that are compiled in. None: fmm::ToleranceSolver's.
+  std::vector<int> orders_to_choose_from = {};
+
+  /// With Options::tolerance, single means mixed.
+  Precision precision = Precision::mixed;
+
+  /// Not set: default_backend().
+  std::optional<Backend> backend = {};
+};
+
+}  // namespace fmm::runtime

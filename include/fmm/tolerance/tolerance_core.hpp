@@ -1,0 +1,205 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// The core of a ToleranceSolver: everything but its expansions, whose orders are numbers here. The choice of an order,
+// the search for what holds a tolerance at the least cost, and the field that errors are measured against.
+#pragma once
+
+#include <algorithm>
+#include <chrono>
+#include <memory>
+#include <utility>
+#include <variant>
+#include <vector>
+
+#include "autotuner.hpp"
+#include "calibrated_core.hpp"
+#include "known_field.hpp"
+#include "tuned.hpp"
+
+namespace fmm::tolerance {
+
+/// Kernel, Space   as of ToleranceSolver
+/// Precision       Mixed or double
+template <class Kernel, class Precision, class Space>
+class ToleranceCore {
+  using ByPowers = CalibratedCore<Kernel, Precision, Space>;
+  using ByRadii = SolverCore<Kernel, DualTree<RadiusCriterion>, Precision, Space>;
+  using OneOrder = std::variant<ByPowers, ByRadii>;
+
+ public:
+  using Data = PlanData<Space, Precision>;
+  using Order = OrderOfMany<Kernel, Space, Precision>;
+  /// The highest order in double, for the field that errors are measured against.
+  using HighestOrder = OrderOfMany<Kernel, Space, double>;
+
+  /// As ToleranceSolver's; one order or more, in ascending order.
+  ToleranceCore(Options const& options, Kernel kernel, std::vector<Order> orders)
+      : tolerance_(required(options, single)),
+        options_(options),
+        kernel_(kernel),
+        orders_(std::move(orders)),
+        solver_(make(first_order({}), true, options_)) {}
+
+  int order() const {
+    return std::visit([](auto const& solver) { return solver.order(); }, solver_);
+  }
+  Options const& options() const {
+    return std::visit([](auto const& solver) -> Options const& { return solver.options(); },
+                      solver_);
+  }
+  Kernel const& kernel() const {
+    return std::visit([](auto const& solver) -> Kernel const& { return solver.kernel(); }, solver_);
+  }
+  std::size_t memory_bytes() const {
+    return std::visit([](auto const& solver) { return solver.memory_bytes(); }, solver_);
+  }
+
+  template <class Sources, class Charges>
+  std::shared_ptr<Data> build(Space const& space, Inputs<Sources, Charges> const& inputs,
+                              Report* report) {
+    const HostThread<Space> thread(space);
+    if (!is_for_charges_) {
+      const int best = first_order(cancellation_of(space, kernel_, inputs.sources, inputs.charges));
+      if (order_of(best) != order()) solver_ = make(best, true, options_);
+    }
+    auto plan = build_by(solver_, space, inputs, report);
+    is_for_charges_ = true;  // plans of another order could no longer be evaluated
+    return plan;
+  }
+  /// `operators` are of this order(), and `ends` as in SolverCore.
+  template <class Ends>
+  void evaluate(Space const& space, Data& plan,
+                MakeFarField<Kernel, Space, Precision, typename Ends::Out> operators,
+                Ends const& ends, Report* report) {
+    std::visit([&](auto& solver) { solver.evaluate(space, plan, operators, ends, report); },
+               solver_);
+  }
+
+  template <class Sources, class Charges>
+  Tuned tune(Space const& space, Inputs<Sources, Charges> const& inputs,
+             HighestOrder const& highest) {
+    const HostThread<Space> thread(space);
+    auto const& positions = inputs.sources;
+    auto const& charges = inputs.charges;
+    check_extents("charges", charges, checked_size("positions", positions));
+    Buffer<double, Space> known_numbers("tuning's known results");
+    const auto known = results_in(known_numbers, charges.extent(0));
+    find_field(space, inputs, highest, known);
+    Buffer<double, Space> numbers("tuning's results");
+    const auto results = results_in(numbers, charges.extent(0));
+
+    const auto measure = [&](Setting const& setting, double goal) {
+      OneOrder solver = with(setting);
+      auto const& order = orders_[index_of(setting.order)];
+      const auto seconds = [&] {
+        const auto start = std::chrono::steady_clock::now();
+        auto plan = build_by(solver, space, inputs, nullptr);
+        std::visit(
+            [&](auto& one) {
+              one.evaluate(space, *plan, order.far_field,
+                           EvaluationEnds{charges, results.potential, results.field}, nullptr);
+            },
+            solver);
+        space.fence();
+        return std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
+      };
+      seconds();  // allocates, too
+      Trial trial{setting, likely_error(space, results.field, known.field)};
+      if (trial.error <= goal) trial.seconds = std::min(seconds(), seconds());
+      return trial;
+    };
+    SettingSearch search(constants.tuned_error * tolerance_, numbers_of_orders(),
+                         leaves_to_try(options_), single, &default_leaf, measure);
+    const Trial found =
+        search.fastest(first_order(cancellation_of(space, kernel_, positions, charges)));
+    const bool held = found.error <= tolerance_;
+    if (held) {
+      solver_ = with(found.setting);
+      is_for_charges_ = true;
+    }
+    return {held, found.error, found.seconds, search.trials()};
+  }
+
+ private:
+  static constexpr bool single = std::is_same_v<Precision, Mixed>;
+
+  template <class Columns>
+  using Rows = Kokkos::View<Columns, Kokkos::LayoutRight, Device<Space>,
+                            Kokkos::MemoryTraits<Kokkos::Unmanaged>>;
+  struct Results {
+    Rows<double*> potential;  ///< (N)
+    Rows<double* [3]> field;  ///< (N,3)
+  };
+  /// Arrays for n bodies in the buffer's memory.
+  static Results results_in(Buffer<double, Space>& buffer, std::size_t n) {
+    double* const first = buffer.resize(4 * n).data();
+    return {Rows<double*>(first, n), Rows<double* [3]>(first + n, n)};
+  }
+
+  /// The field that errors are measured against, and perhaps the potential.
+  template <class Sources, class Charges>
+  void find_field(Space const& space, Inputs<Sources, Charges> const& inputs,
+                  HighestOrder const& highest, Results const& results) const {
+    if (are_few(inputs.sources.extent(0), is_host_space_v<Space>))
+      return direct_field(space, kernel(), inputs.sources, inputs.charges, results.field);
+    SolverCore<Kernel, DualTree<MultipolePowerCriterion>, double, Space> solver(
+        known_field_options(options_, tolerance_, highest.facts.order,
+                            traits_of_kernel(kernel_).has_far_from),
+        kernel_, highest.facts);
+    auto plan = solver.build(space, inputs, nullptr);
+    solver.evaluate(space, *plan, highest.far_field,
+                    EvaluationEnds{inputs.charges, results.potential, results.field}, nullptr);
+    space.fence();  // the solver's memory goes now
+  }
+
+  template <class Sources, class Charges>
+  static std::shared_ptr<Data> build_by(OneOrder& any, Space const& space,
+                                        Inputs<Sources, Charges> const& inputs, Report* report) {
+    if (auto* const by_powers = std::get_if<ByPowers>(&any))
+      return by_powers->build(space, inputs, report);
+    return std::get<ByRadii>(any).build(space, Inputs<Sources>{inputs.sources}, report);
+  }
+
+  static int default_leaf(int order) {
+    return Tuning<Space, real_t<Precision>>::leaf_capacity_by_power(order);
+  }
+
+  int order_of(int index) const { return orders_[index].facts.order; }
+  int index_of(int order) const {
+    int index = 0;
+    while (order_of(index) != order) ++index;
+    return index;
+  }
+  std::vector<int> numbers_of_orders() const {
+    std::vector<int> numbers;
+    for (Order const& order : orders_) numbers.push_back(order.facts.order);
+    return numbers;
+  }
+  /// The index of the order that holds the tolerance at the least cost, as a rule.
+  int first_order(Cancellation charges) const {
+    return int(
+        nearest_order(tolerance_, {is_host_space_v<Space>, single}, charges, numbers_of_orders()));
+  }
+
+  OneOrder with(Setting const& setting) const {
+    Options options = with_setting(options_, setting);
+    if (traits_of_kernel(kernel_).has_far_from && !options.softening_error)
+      options.softening_error = constants.softening_error * tolerance_;
+    return make(index_of(setting.order), setting.by_power, options);
+  }
+  /// The solver of one of the orders, by MultipolePowerCriterion or else RadiusCriterion.
+  OneOrder make(int index, bool by_power, Options const& options) const {
+    if (by_power) return OneOrder(std::in_place_type<ByPowers>, options, kernel_, orders_[index]);
+    auto facts = orders_[index].facts;
+    facts.has_p2l = false;  // RadiusCriterion knows M2L only
+    return OneOrder(std::in_place_type<ByRadii>, options, kernel_, facts);
+  }
+
+  double tolerance_;
+  Options options_;
+  Kernel kernel_;
+  std::vector<Order> orders_;
+  OneOrder solver_;
+  bool is_for_charges_ = false;  ///< whether its order was chosen for charges that were there
+};
+
+}  // namespace fmm::tolerance

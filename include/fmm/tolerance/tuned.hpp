@@ -1,0 +1,15 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// What a search by measurement found. Free of Kokkos.
+#pragma once
+
+namespace fmm {
+
+/// What ToleranceSolver::tune found.
+struct Tuned {
+  bool held;       ///< whether any setting was found; if not, the solver is as it was
+  double error;    ///< relative L2 error of the field with it, its square three standard errors up
+  double seconds;  ///< of a build and an evaluation with it
+  int trials;      ///< settings that were tried
+};
+
+}  // namespace fmm

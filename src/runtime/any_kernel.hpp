@@ -1,0 +1,116 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// One of the library's pair kernels, chosen at run time: a kernel to all code that runs on the host. Sums over pairs,
+// which run on the device, are those of the one that was chosen, each compiled in a translation unit of its own
+// (pair_sums.cpp).
+#pragma once
+
+#include <fmm/fmm.hpp>
+#include <variant>
+
+namespace fmm::kernels {
+
+/// P2P as in kernels/p2p/p2p.hpp, of one kernel.
+template <class Out, class Precision, class Space, class Kernel>
+struct NearFieldSums {
+  using Bodies = Array<Body<real_t<Precision>>, Space>;
+  static void add(Space const& space, Kernel const& kernel, Array<Cell, Space> cells,
+                  Array<Tile, Space> tiles, Csr<Space> list, Bodies bodies, Bodies low,
+                  Array<Sums<sum_t<Precision>>, Space> sums,
+                  SplitRows<Space, sum_t<Precision>> rows, double margin);
+};
+template <class Out, class Precision, class Space, class Kernel>
+struct AllPairs {
+  static void sum(Space const& space, Kernel const& kernel, double per_unit,
+                  Array<Body<double>, Space> bodies, Array<Tile, Space> tiles, int shape,
+                  Array<Sums<sum_t<Precision>>, Space> sums);
+};
+template <class Out, class Space, class Kernel>
+struct ChosenTargets {
+  static void sum(Space const& space, Kernel const& kernel, double per_unit,
+                  Array<Body<double>, Space> bodies, Array<BodyIndex, Space> targets,
+                  Array<Sums<double>, Space> sums);
+};
+
+struct AnyKernel {
+  static constexpr bool harmonic = true;
+  using is_choice = AnyKernel;
+
+  std::variant<Laplace, SoftenedGravity, SplineGravity> one;
+
+  /// As the contract of a kernel says; never called where bodies are summed.
+  template <class V>
+  PairTerm<V> operator()(V r2) const {
+    return std::visit([&](auto const& kernel) { return kernel(r2); }, one);
+  }
+  double prefactor() const {
+    return std::visit([](auto const& kernel) { return kernels::prefactor(kernel); }, one);
+  }
+  double potential_unit(double length) const {
+    return std::visit([&](auto const& kernel) { return kernel.potential_unit(length); }, one);
+  }
+  AnyKernel rescaled(double length) const {
+    return std::visit([&](auto const& kernel) { return AnyKernel{kernel.rescaled(length)}; }, one);
+  }
+  AnyKernel with(Options const& options) const {
+    return std::visit(
+        [&]<class Kernel>(Kernel const& kernel) {
+          if constexpr (requires { kernel.with(options); })
+            return AnyKernel{kernel.with(options)};
+          else
+            return AnyKernel{kernel};
+        },
+        one);
+  }
+};
+
+// ---- what is asked of a kernel by overload; found by the kernel's namespace
+
+inline KernelProfile profile_of(AnyKernel const& any) {
+  return std::visit([](auto const& kernel) { return profile_of(kernel); }, any.one);
+}
+inline double far_from(AnyKernel const& any, Options const& options) {
+  return std::visit([&](auto const& kernel) { return far_from(kernel, options); }, any.one);
+}
+inline double softening_of(AnyKernel const& any) {
+  return std::visit([](auto const& kernel) { return softening_of(kernel); }, any.one);
+}
+inline engine::KernelTraits traits_of_kernel(AnyKernel const& any) {
+  return std::visit([](auto const& kernel) { return engine::traits_of_kernel(kernel); }, any.one);
+}
+
+template <class Out, class Precision, class Terms = Charges<>, class Space>
+void p2p(Space const& space, AnyKernel const& any, Array<Cell, Space> cells,
+         Array<Tile, Space> tiles, Csr<Space> list, Array<Body<real_t<Precision>>, Space> bodies,
+         Array<Body<real_t<Precision>>, Space> low, Array<Sums<sum_t<Precision>>, Space> sums,
+         SplitRows<Space, sum_t<Precision>> rows = {}, double margin = largest_margin,
+         Array<real_t<Precision>, Space> = {}) {
+  std::visit(
+      [&]<class Kernel>(Kernel const& kernel) {
+        NearFieldSums<Out, Precision, Space, Kernel>::add(space, kernel, cells, tiles, list, bodies,
+                                                          low, sums, rows, margin);
+      },
+      any.one);
+}
+template <class Out, class Precision, class Terms = Charges<>, class Space>
+void p2p_all(Space const& space, AnyKernel const& any, double per_unit,
+             Array<Body<double>, Space> bodies, Array<Tile, Space> tiles, int shape,
+             Array<Sums<sum_t<Precision>>, Space> sums, Array<double, Space> = {}) {
+  std::visit(
+      [&]<class Kernel>(Kernel const& kernel) {
+        AllPairs<Out, Precision, Space, Kernel>::sum(space, kernel, per_unit, bodies, tiles, shape,
+                                                     sums);
+      },
+      any.one);
+}
+template <class Out, class Space>
+void p2p_chosen(Space const& space, AnyKernel const& any, double per_unit,
+                Array<Body<double>, Space> bodies, Array<BodyIndex, Space> targets,
+                Array<Sums<double>, Space> sums) {
+  std::visit(
+      [&]<class Kernel>(Kernel const& kernel) {
+        ChosenTargets<Out, Space, Kernel>::sum(space, kernel, per_unit, bodies, targets, sums);
+      },
+      any.one);
+}
+
+}  // namespace fmm::kernels

@@ -1,0 +1,174 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// AnySolver, AnyPlan and what they say of their arguments.
+#include <algorithm>
+#include <fmm/runtime.hpp>
+#include <string>
+#include <utility>
+
+#include "backends.hpp"
+#include "implementation.hpp"
+#include "views.hpp"
+
+namespace fmm {
+
+namespace runtime {
+
+namespace {
+
+std::string name_of(Backend backend) {
+  return backend == Backend::serial ? "serial" : backend == Backend::openmp ? "openmp" : "cuda";
+}
+
+template <class Range, class Name>
+std::string joined(Range const& range, Name const& name) {
+  std::string text;
+  for (auto const& one : range) text += (text.empty() ? "" : ", ") + name(one);
+  return text;
+}
+
+bool is_initialized() { return ::Kokkos::is_initialized(); }
+
+/// Throws InvalidArgument for what does not go together or is not compiled in.
+Policies completed(Policies policies, Options const& options) {
+  if (!is_initialized())
+    throw InvalidArgument("Kokkos", "not initialised", "initialised, as by runtime::KokkosSession");
+  if (!policies.backend) policies.backend = default_backend();
+  const auto there = backends();
+  if (std::find(there.begin(), there.end(), *policies.backend) == there.end())
+    throw InvalidArgument("backend", name_of(*policies.backend), joined(there, name_of));
+  if (options.tolerance && policies.method != Method::fmm)
+    throw InvalidArgument("tolerance", *options.tolerance, "not set, but with Method::fmm");
+  if (options.tolerance && policies.precision == Precision::single)
+    policies.precision = Precision::mixed;
+  if (policies.method == Method::direct) {
+    policies.order = std::nullopt;
+    return policies;
+  }
+  const auto compiled = orders();
+  const std::string allowed = joined(compiled, [](int order) { return std::to_string(order); });
+  if (policies.order) {
+    if (std::find(compiled.begin(), compiled.end(), *policies.order) == compiled.end())
+      throw InvalidArgument("order", *policies.order, allowed);
+  } else if (!options.tolerance) {
+    throw InvalidArgument("order", "none", allowed + ", or a tolerance");
+  }
+  return policies;
+}
+
+std::unique_ptr<AnySolver::Implementation> make(Policies const& policies, Options const& options) {
+  std::unique_ptr<AnySolver::Implementation> made;
+  for_each_backend([&]<class Space>(Backend backend, std::type_identity<Space>) {
+    if (backend != *policies.backend) return;
+    made = policies.precision == Precision::single  ? make_solver<Space, float>(policies, options)
+           : policies.precision == Precision::mixed ? make_solver<Space, Mixed>(policies, options)
+                                                    : make_solver<Space, double>(policies, options);
+  });
+  made->policies = policies;
+  return made;
+}
+
+}  // namespace
+
+std::vector<Backend> backends() {
+  std::vector<Backend> all;
+  for_each_backend([&](Backend backend, auto) { all.push_back(backend); });
+  return all;
+}
+std::vector<int> orders() { return {FMM_RUNTIME_ORDERS}; }
+Backend default_backend() {
+  Backend found{};
+  for_each_backend([&]<class Space>(Backend backend, std::type_identity<Space>) {
+    if constexpr (std::is_same_v<Space, ::Kokkos::DefaultExecutionSpace>) found = backend;
+  });
+  return found;
+}
+
+void check_array(char const* name, void const* data, ArrayShape const& shape,
+                 Expected const& expected) {
+  const std::string of = name;
+  if (shape.rank == 0) throw InvalidArgument(of, "none", "an array");
+  if (shape.rank != expected.rank)
+    throw InvalidArgument(of, "of rank " + std::to_string(shape.rank),
+                          expected.rank == 1 ? "of rank 1, (N)" : "of rank 2, (N, 3)");
+  if (shape.memory != Memory::both && (shape.memory == Memory::host) != expected.on_host)
+    throw InvalidArgument(
+        of, shape.memory == Memory::host ? "in the host's memory" : "in a device's memory",
+        std::string("in memory that ") + expected.backend + " can access");
+  for (int r = 0; r < shape.rank; ++r) {
+    const auto at = "(" + std::to_string(r) + ")";
+    if (shape.extent[r] < 0)
+      throw InvalidArgument(of + ".extent" + at, shape.extent[r], "0 or more");
+    if (shape.stride[r] < (expected.is_written ? 1 : 0) && shape.extent[r] > 1)
+      throw InvalidArgument(of + ".stride" + at, shape.stride[r],
+                            expected.is_written ? "1 or more" : "0 or more");
+  }
+  if (shape.rank == 2 && shape.extent[1] != 3)
+    throw InvalidArgument(of + ".extent(1)", shape.extent[1], "3");
+  if (!data && shape.extent[0] > 0)
+    throw InvalidArgument(of + ".data()", "null", "an address, of an array that is not empty");
+}
+
+KokkosSession::KokkosSession() : is_mine_(!is_initialized()) {
+  if (is_mine_) ::Kokkos::initialize();
+}
+KokkosSession::KokkosSession(int& argc, char** argv) : is_mine_(!is_initialized()) {
+  if (is_mine_) ::Kokkos::initialize(argc, argv);
+}
+KokkosSession::~KokkosSession() {
+  if (is_mine_) ::Kokkos::finalize();
+}
+
+}  // namespace runtime
+
+AnyPlan::AnyPlan(std::unique_ptr<Implementation> implementation)
+    : implementation_(std::move(implementation)) {}
+AnyPlan::AnyPlan(AnyPlan&&) noexcept = default;
+AnyPlan& AnyPlan::operator=(AnyPlan&&) noexcept = default;
+AnyPlan::~AnyPlan() = default;
+std::int64_t AnyPlan::size() const { return implementation_->facts().size; }
+std::int64_t AnyPlan::cells() const { return implementation_->facts().cells; }
+std::int64_t AnyPlan::leaves() const { return implementation_->facts().leaves; }
+int AnyPlan::depth() const { return implementation_->facts().depth; }
+std::int64_t AnyPlan::m2l_entries() const { return implementation_->facts().m2l; }
+std::int64_t AnyPlan::p2l_entries() const { return implementation_->facts().p2l; }
+std::int64_t AnyPlan::m2p_entries() const { return implementation_->facts().m2p; }
+std::int64_t AnyPlan::p2p_entries() const { return implementation_->facts().p2p; }
+std::size_t AnyPlan::memory_bytes() const { return implementation_->facts().memory_bytes; }
+
+AnySolver::AnySolver(runtime::Policies const& policies, Options const& options)
+    : implementation_(runtime::make(runtime::completed(policies, options), options)) {}
+AnySolver::AnySolver(AnySolver&&) noexcept = default;
+AnySolver& AnySolver::operator=(AnySolver&&) noexcept = default;
+AnySolver::~AnySolver() = default;
+
+runtime::Policies AnySolver::policies() const {
+  runtime::Policies policies = implementation_->policies;
+  if (policies.method != runtime::Method::direct) policies.order = implementation_->order();
+  return policies;
+}
+Options AnySolver::options() const { return implementation_->options(); }
+int AnySolver::order() const { return implementation_->order(); }
+bool AnySolver::uses_charges() const { return implementation_->uses_charges(); }
+std::size_t AnySolver::memory_bytes() const { return implementation_->memory_bytes(); }
+
+AnyPlan AnySolver::build(runtime::ConstArray const& positions, runtime::ConstArray const& charges,
+                         Report* report) {
+  return AnyPlan(implementation_->build(positions, charges, report));
+}
+void AnySolver::evaluate(AnyPlan& plan, runtime::ConstArray const& charges,
+                         runtime::MutableArray const& potential, runtime::MutableArray const& field,
+                         Report* report) {
+  implementation_->evaluate(*plan.implementation_, charges, potential, field, report);
+}
+Tuned AnySolver::tune(runtime::ConstArray const& positions, runtime::ConstArray const& charges) {
+  return implementation_->tune(positions, charges);
+}
+ErrorMeasure AnySolver::measure_error(runtime::ConstArray const& positions,
+                                      runtime::ConstArray const& charges,
+                                      runtime::ConstArray const& potential,
+                                      runtime::ConstArray const& field, std::size_t samples,
+                                      std::uint64_t seed) const {
+  return implementation_->measure_error(positions, charges, potential, field, samples, seed);
+}
+
+}  // namespace fmm

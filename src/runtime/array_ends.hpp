@@ -1,0 +1,51 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// EvaluationEnds of run-time arrays: what depends on the types of the numbers is here, and nothing else does.
+#pragma once
+
+#include "any_kernel.hpp"
+#include "views.hpp"
+
+namespace fmm::runtime {
+
+template <class Space, class Precision, class WantedOutputs>
+struct ArrayEnds {
+  using Out = WantedOutputs;
+  using Evaluation = engine::Evaluation<Space, Precision, Out>;
+  using Data = engine::PlanData<Space, Precision>;
+
+  ConstArray const& charges;
+  MutableArray const& potential;
+  MutableArray const& field;
+
+  template <class>
+  void check(std::int64_t n) const {
+    for (auto const& [name, size] :
+         {std::pair("charges", charges.size()), std::pair("potential", potential.size()),
+          std::pair("field", field.size())})
+      if (size != n && (name[0] == 'c' || (name[0] == 'p' ? Out::potential : Out::field)))
+        engine::refuse_extent(name, 0, std::size_t(size),
+                              "the number of bodies, " + std::to_string(n));
+  }
+  void take(Evaluation& evaluation) const;
+  void give(Evaluation& evaluation) const;
+  void all_pairs(Space const& space, Data& plan, kernels::AnyKernel const& kernel,
+                 tree::TileSample<Space> const* sample, Report* report) const;
+  void stop(engine::EvaluationClock<Space> const& clock, std::int64_t n,
+            std::size_t memory_bytes) const;
+
+ private:
+  /// visit(charges, potential, field), as Views or none.
+  template <class Visit>
+  void visit_results(Visit const& visit) const {
+    if constexpr (Out::potential && Out::field)
+      with_result_column<Space>(potential, [&](auto const& p) {
+        with_result_rows<Space>(field, [&](auto const& f) { visit(p, f); });
+      });
+    else if constexpr (Out::potential)
+      with_result_column<Space>(potential, [&](auto const& p) { visit(p, none); });
+    else
+      with_result_rows<Space>(field, [&](auto const& f) { visit(none, f); });
+  }
+};
+
+}  // namespace fmm::runtime

@@ -1,0 +1,54 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// What AnySolver and AnyPlan call: interfaces, without Kokkos. There is one class behind them for each backend and
+// precision (solver_in.hpp).
+#pragma once
+
+#include <fmm/runtime/any_solver.hpp>
+#include <memory>
+
+namespace fmm {
+
+class AnyPlan::Implementation {
+ public:
+  virtual ~Implementation() = default;
+  struct Facts {
+    std::int64_t size, cells, leaves;
+    int depth;
+    std::int64_t m2l, p2l, m2p, p2p;
+    std::size_t memory_bytes;
+  };
+  virtual Facts facts() const = 0;
+};
+
+class AnySolver::Implementation {
+ public:
+  virtual ~Implementation() = default;
+  virtual Options options() const = 0;
+  virtual int order() const = 0;
+  virtual bool uses_charges() const = 0;
+  virtual std::size_t memory_bytes() const = 0;
+  virtual std::unique_ptr<AnyPlan::Implementation> build(runtime::ConstArray const& positions,
+                                                         runtime::ConstArray const& charges,
+                                                         Report* report) = 0;
+  virtual void evaluate(AnyPlan::Implementation& plan, runtime::ConstArray const& charges,
+                        runtime::MutableArray const& potential, runtime::MutableArray const& field,
+                        Report* report) = 0;
+  virtual Tuned tune(runtime::ConstArray const& positions, runtime::ConstArray const& charges) = 0;
+  virtual ErrorMeasure measure_error(runtime::ConstArray const& positions,
+                                     runtime::ConstArray const& charges,
+                                     runtime::ConstArray const& potential,
+                                     runtime::ConstArray const& field, std::size_t samples,
+                                     std::uint64_t seed) const = 0;
+
+  runtime::Policies policies;  ///< with defaults filled in, but for the order
+};
+
+namespace runtime {
+
+/// The solver in a space and a precision; policies have a backend, and an order unless that is to be found.
+template <class Space, class Precision>
+std::unique_ptr<AnySolver::Implementation> make_solver(Policies const& policies,
+                                                       Options const& options);
+
+}  // namespace runtime
+}  // namespace fmm

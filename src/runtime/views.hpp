@@ -1,0 +1,69 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// Run-time arrays as Views, and their checks.
+#pragma once
+
+#include <fmm/fmm.hpp>
+#include <fmm/runtime/arrays.hpp>
+#include <string>
+
+namespace fmm::runtime {
+
+/// Views of any strides.
+template <class T, class Space>
+using Column =
+    Kokkos::View<T*, Kokkos::LayoutStride, Device<Space>, Kokkos::MemoryTraits<Kokkos::Unmanaged>>;
+template <class T, class Space>
+using Rows = Kokkos::View<T* [3], Kokkos::LayoutStride, Device<Space>,
+                          Kokkos::MemoryTraits<Kokkos::Unmanaged>>;
+
+template <class T, class Space, class Pointer>
+Column<T, Space> column(ArrayOf<Pointer> const& array) {
+  auto const& shape = array.shape();
+  return Column<T, Space>(
+      static_cast<T*>(array.data()),
+      Kokkos::LayoutStride(std::size_t(shape.extent[0]), std::size_t(shape.stride[0])));
+}
+template <class T, class Space, class Pointer>
+Rows<T, Space> rows(ArrayOf<Pointer> const& array) {
+  auto const& shape = array.shape();
+  return Rows<T, Space>(
+      static_cast<T*>(array.data()),
+      Kokkos::LayoutStride(std::size_t(shape.extent[0]), std::size_t(shape.stride[0]),
+                           std::size_t(shape.extent[1]), std::size_t(shape.stride[1])));
+}
+
+/// visit(View of float or of double).
+template <class Space, class Visit>
+auto with_column(ConstArray const& array, Visit const& visit) {
+  if (array.shape().number == Number::in_float) return visit(column<float const, Space>(array));
+  return visit(column<double const, Space>(array));
+}
+template <class Space, class Visit>
+auto with_rows(ConstArray const& array, Visit const& visit) {
+  if (array.shape().number == Number::in_float) return visit(rows<float const, Space>(array));
+  return visit(rows<double const, Space>(array));
+}
+template <class Space, class Visit>
+void with_result_column(MutableArray const& array, Visit const& visit) {
+  if (array.shape().number == Number::in_float) return visit(column<float, Space>(array));
+  return visit(column<double, Space>(array));
+}
+template <class Space, class Visit>
+void with_result_rows(MutableArray const& array, Visit const& visit) {
+  if (array.shape().number == Number::in_float) return visit(rows<float, Space>(array));
+  return visit(rows<double, Space>(array));
+}
+
+/// How an array is to be.
+struct Expected {
+  int rank;
+  bool on_host;     ///< in memory that the host can access, or else the device
+  bool is_written;  ///< each number has a place of its own
+  char const* backend;
+};
+
+/// Throws InvalidArgument unless there is such an array, with memory.
+void check_array(char const* name, void const* data, ArrayShape const& shape,
+                 Expected const& expected);
+
+}  // namespace fmm::runtime
