@@ -118,15 +118,8 @@ class Solver {
         ExecutionSpace const& space, plan_type& plan, Charges const& charges,
         Potential const& potential, Field const& field, std::int64_t samples,
         Report* report = nullptr) {
-      const detail::HostThread<ExecutionSpace> thread(space);
-      if (samples <= 0) throw InvalidArgument("samples", double(samples), "1 or more");
-      if (plan.size() == 0) return {};
-      auto const& tree = plan.data().tree;
-      const tree::TileSample<ExecutionSpace> sample(space, tree.octree.tiles, tree.permutation,
-                                                    samples);
-      core_.evaluate_pairs(space, plan.data(), engine::EvaluationEnds{charges, potential, field},
-                           report, &sample);
-      return sample.bodies;
+      return core_.evaluate_sample(
+          space, plan.data(), engine::EvaluationEnds{charges, potential, field}, samples, report);
     }
 
   // ---- for callers that compose an evaluation's steps themselves

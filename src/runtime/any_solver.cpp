@@ -44,6 +44,8 @@ Policies completed(Policies policies, Options const& options) {
     policies.order = std::nullopt;
     return policies;
   }
+  if (policies.method == Method::treecode && policies.criterion == Criterion::multipole_power)
+    throw InvalidArgument("criterion", "multipole_power", "radius or field with Method::treecode");
   const auto compiled = orders();
   const std::string allowed = joined(compiled, [](int order) { return std::to_string(order); });
   if (policies.order) {
@@ -160,6 +162,14 @@ void AnySolver::evaluate(AnyPlan& plan, runtime::ConstArray const& charges,
                          Report* report) {
   implementation_->evaluate(*plan.implementation_, charges, potential, field, report);
 }
+std::vector<std::int32_t> AnySolver::evaluate_sample(AnyPlan& plan,
+                                                     runtime::ConstArray const& charges,
+                                                     runtime::MutableArray const& potential,
+                                                     runtime::MutableArray const& field,
+                                                     std::int64_t samples, Report* report) {
+  return implementation_->evaluate_sample(*plan.implementation_, charges, potential, field, samples,
+                                          report);
+}
 Tuned AnySolver::tune(runtime::ConstArray const& positions, runtime::ConstArray const& charges) {
   return implementation_->tune(positions, charges);
 }
@@ -168,7 +178,17 @@ ErrorMeasure AnySolver::measure_error(runtime::ConstArray const& positions,
                                       runtime::ConstArray const& potential,
                                       runtime::ConstArray const& field, std::size_t samples,
                                       std::uint64_t seed) const {
-  return implementation_->measure_error(positions, charges, potential, field, samples, seed);
+  return implementation_->measure_error(positions, charges, potential, field, nullptr, samples,
+                                        seed);
+}
+ErrorMeasure AnySolver::measure_error(runtime::ConstArray const& positions,
+                                      runtime::ConstArray const& charges,
+                                      runtime::ConstArray const& potential,
+                                      runtime::ConstArray const& field,
+                                      std::vector<std::int32_t> const& targets, std::size_t samples,
+                                      std::uint64_t seed) const {
+  return implementation_->measure_error(positions, charges, potential, field, &targets, samples,
+                                        seed);
 }
 
 }  // namespace fmm

@@ -33,11 +33,17 @@ class AnySolver::Implementation {
   virtual void evaluate(AnyPlan::Implementation& plan, runtime::ConstArray const& charges,
                         runtime::MutableArray const& potential, runtime::MutableArray const& field,
                         Report* report) = 0;
+  virtual std::vector<std::int32_t> evaluate_sample(AnyPlan::Implementation& plan,
+                                                    runtime::ConstArray const& charges,
+                                                    runtime::MutableArray const& potential,
+                                                    runtime::MutableArray const& field,
+                                                    std::int64_t samples, Report* report) = 0;
   virtual Tuned tune(runtime::ConstArray const& positions, runtime::ConstArray const& charges) = 0;
   virtual ErrorMeasure measure_error(runtime::ConstArray const& positions,
                                      runtime::ConstArray const& charges,
                                      runtime::ConstArray const& potential,
-                                     runtime::ConstArray const& field, std::size_t samples,
+                                     runtime::ConstArray const& field,
+                                     std::vector<std::int32_t> const* targets, std::size_t samples,
                                      std::uint64_t seed) const = 0;
 
   runtime::Policies policies;  ///< with defaults filled in, but for the order

@@ -33,7 +33,8 @@ template <class Space>
 ErrorMeasure compare_with_reference(Space const& space, kernels::AnyKernel const& kernel,
                                     ConstArray const& positions, ConstArray const& charges,
                                     ConstArray const& potential, ConstArray const& field,
-                                    std::size_t samples, std::uint64_t seed) {
+                                    std::vector<BodyIndex> const* targets, std::size_t samples,
+                                    std::uint64_t seed) {
   const std::int64_t n = positions.size();
   engine::check_extents("charges", column<double const, Space>(charges), n);
   if (potential) engine::check_extents("potential", column<double const, Space>(potential), n);
@@ -53,19 +54,26 @@ ErrorMeasure compare_with_reference(Space const& space, kernels::AnyKernel const
     with_rows<Space>(field, [&](auto const& from) {
       detail::for_range("fmm::error::field", space, n, copy_rows(from, a));
     });
+  using Numbers =
+      Kokkos::View<BodyIndex const*, Kokkos::HostSpace, Kokkos::MemoryTraits<Kokkos::Unmanaged>>;
   return with_rows<Space>(positions, [&](auto const& x) {
     return with_column<Space>(charges, [&](auto const& q) {
-      if (!potential) return fmm::measure_error(space, kernel, x, q, none, a, samples, seed);
-      if (!field) return fmm::measure_error(space, kernel, x, q, phi, none, samples, seed);
-      return fmm::measure_error(space, kernel, x, q, phi, a, samples, seed);
+      const auto compare = [&](auto const& potentials, auto const& fields) {
+        if (!targets)
+          return fmm::measure_error(space, kernel, x, q, potentials, fields, samples, seed);
+        return fmm::measure_error(space, kernel, x, q, potentials, fields,
+                                  Numbers(targets->data(), targets->size()), samples, seed);
+      };
+      return !potential ? compare(none, a) : !field ? compare(phi, none) : compare(phi, a);
     });
   });
 }
 
-#define FMM_IN(Space)                                                                \
-  template ErrorMeasure compare_with_reference(                                      \
-      Space const&, kernels::AnyKernel const&, ConstArray const&, ConstArray const&, \
-      ConstArray const&, ConstArray const&, std::size_t, std::uint64_t);
+#define FMM_IN(Space)                                                                   \
+  template ErrorMeasure compare_with_reference(                                         \
+      Space const&, kernels::AnyKernel const&, ConstArray const&, ConstArray const&,    \
+      ConstArray const&, ConstArray const&, std::vector<BodyIndex> const*, std::size_t, \
+      std::uint64_t);
 FMM_FOR_EACH_SPACE(FMM_IN)
 
 }  // namespace fmm::runtime

@@ -43,14 +43,20 @@ class SolverIn final : public AnySolver::Implementation {
   using Core = engine::SolverCore<Kernel, Traversal, Precision, Space>;
   using Direct = Core<DirectSum>;
   using OfTree = Core<BarnesHut>;
+  using OfTreeByField = Core<DualTree<SourceCriterion>>;
   using ByRadii = Core<DualTree<RadiusCriterion>>;
+  using ByField = Core<DualTree<FieldCriterion>>;
   using ByPowers = Core<DualTree<MultipolePowerCriterion>>;
   static constexpr bool has_tolerance = !std::is_same_v<Precision, float>;
   using ByTolerance =
       tolerance::ToleranceCore<Kernel, std::conditional_t<has_tolerance, Precision, double>, Space>;
-  using Cores = std::conditional_t<has_tolerance,
-                                   std::variant<Direct, OfTree, ByRadii, ByPowers, ByTolerance>,
-                                   std::variant<Direct, OfTree, ByRadii, ByPowers>>;
+  using Cores = std::conditional_t<
+      has_tolerance,
+      std::variant<Direct, OfTree, OfTreeByField, ByRadii, ByField, ByPowers, ByTolerance>,
+      std::variant<Direct, OfTree, OfTreeByField, ByRadii, ByField, ByPowers>>;
+  template <class Core>
+  static constexpr bool is_treecode_v =
+      std::is_same_v<Core, OfTree> || std::is_same_v<Core, OfTreeByField>;
   template <class Core>
   static constexpr bool uses_charges_v = std::is_same_v<Core, ByPowers> ||
                                          (has_tolerance && std::is_same_v<Core, ByTolerance>);
@@ -95,23 +101,36 @@ class SolverIn final : public AnySolver::Implementation {
 
   void evaluate(AnyPlan::Implementation& any_plan, ConstArray const& charges,
                 MutableArray const& potential, MutableArray const& field, Report* report) override {
-    auto* const plan = dynamic_cast<PlanIn<Space, Precision>*>(&any_plan);
-    if (!plan)
-      throw InvalidArgument("plan", "one of another backend or precision",
-                            "made with the solver's own");
-    check("charges", charges, 1);
-    if (potential) check("potential", potential, 1, true);
-    if (field) check("field", field, 2, true);
-    if (!potential && !field)
-      throw InvalidArgument("potential and field", "none", "at least one of the two");
-    auto& data = plan->plan.data();
+    auto& plan = checked(any_plan, charges, potential, field);
     if (potential && field)
-      evaluate_as<Both>(data, charges, potential, field, report);
+      evaluate_as<Both>(plan, charges, potential, field, report);
     else if (potential)
-      evaluate_as<Potential>(data, charges, potential, field, report);
+      evaluate_as<Potential>(plan, charges, potential, field, report);
     else
-      evaluate_as<Field>(data, charges, potential, field, report);
+      evaluate_as<Field>(plan, charges, potential, field, report);
     space_.fence();
+  }
+
+  std::vector<std::int32_t> evaluate_sample(AnyPlan::Implementation& any_plan,
+                                            ConstArray const& charges,
+                                            MutableArray const& potential,
+                                            MutableArray const& field, std::int64_t samples,
+                                            Report* report) override {
+    auto* const core = std::get_if<Direct>(&core_);
+    if (!core) throw InvalidArgument("method", "one with a tree", "Method::direct, for a sample");
+    auto& plan = checked(any_plan, charges, potential, field);
+    const auto sample = [&]<class Out>(Out) {
+      return core->evaluate_sample(space_, plan,
+                                   ArrayEnds<Space, Precision, Out>{charges, potential, field},
+                                   samples, report);
+    };
+    const auto bodies = potential && field ? sample(Both())
+                        : potential        ? sample(Potential())
+                                           : sample(Field());
+    std::vector<std::int32_t> numbers(bodies.extent(0));
+    detail::read_back(space_, bodies.data(), numbers.data(), numbers.size());
+    space_.fence();
+    return numbers;
   }
 
   Tuned tune(ConstArray const& positions, ConstArray const& charges) override {
@@ -134,14 +153,15 @@ class SolverIn final : public AnySolver::Implementation {
 
   ErrorMeasure measure_error(ConstArray const& positions, ConstArray const& charges,
                              ConstArray const& potential, ConstArray const& field,
-                             std::size_t samples, std::uint64_t seed) const override {
+                             std::vector<std::int32_t> const* targets, std::size_t samples,
+                             std::uint64_t seed) const override {
     check("positions", positions, 2);
     check("charges", charges, 1);
     if (potential) check("potential", potential, 1);
     if (field) check("field", field, 2);
     const auto kernel = std::visit([](auto const& core) { return core.kernel(); }, core_);
     return compare_with_reference<Space>(space_, kernel, positions, charges, potential, field,
-                                         samples, seed);
+                                         targets, samples, seed);
   }
 
  private:
@@ -159,10 +179,15 @@ class SolverIn final : public AnySolver::Implementation {
       return Cores(std::in_place_type<Direct>, options, kernel_,
                    engine::ExpansionFacts<Kernel, Space, Precision>{0, false, nullptr});
     All const& one = of_order(*asked.order);
-    if (asked.method == Method::treecode)
+    if (asked.method == Method::treecode) {
+      if (asked.criterion == Criterion::field)
+        return Cores(std::in_place_type<OfTreeByField>, options, kernel_, one.without_p2l());
       return Cores(std::in_place_type<OfTree>, options, kernel_, one.without_p2l());
+    }
     if (asked.criterion == Criterion::radius)
       return Cores(std::in_place_type<ByRadii>, options, kernel_, one.without_p2l());
+    if (asked.criterion == Criterion::field)
+      return Cores(std::in_place_type<ByField>, options, kernel_, one.without_p2l());
     return Cores(std::in_place_type<ByPowers>, options, kernel_, one.facts);
   }
 
@@ -188,6 +213,24 @@ class SolverIn final : public AnySolver::Implementation {
       throw InvalidArgument("orders_to_choose_from", "none that is compiled in",
                             "some of runtime::orders()");
     return chosen;
+  }
+
+  /// The plan's data. Throws InvalidArgument for a plan of another solver, and for arrays that are not as they have
+  /// to be.
+  static engine::PlanData<Space, Precision>& checked(AnyPlan::Implementation& any_plan,
+                                                     ConstArray const& charges,
+                                                     MutableArray const& potential,
+                                                     MutableArray const& field) {
+    auto* const plan = dynamic_cast<PlanIn<Space, Precision>*>(&any_plan);
+    if (!plan)
+      throw InvalidArgument("plan", "one of another backend or precision",
+                            "made with the solver's own");
+    check("charges", charges, 1);
+    if (potential) check("potential", potential, 1, true);
+    if (field) check("field", field, 2, true);
+    if (!potential && !field)
+      throw InvalidArgument("potential and field", "none", "at least one of the two");
+    return plan->plan.data();
   }
 
   static void check(char const* name, ConstArray const& array, int rank, bool is_written = false) {
@@ -218,7 +261,7 @@ class SolverIn final : public AnySolver::Implementation {
             core.evaluate_pairs(space_, plan, ends, report, nullptr);
           } else {
             All const& one = of_order(core.order());
-            const auto& operators = std::is_same_v<Core, OfTree> ? one.treecode : one.fmm;
+            const auto& operators = is_treecode_v<Core> ? one.treecode : one.fmm;
             core.evaluate(space_, plan, operators.template get<Out>(), ends, report);
           }
         },

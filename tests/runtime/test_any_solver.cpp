@@ -99,6 +99,16 @@ TEST(AnySolver, HasTheBitsOfMethods) {
        .order = order,
        .precision = Precision::full},
       {.theta = 0.5, .softening = 0.01});
+  compare<fmm::Solver<Laplace, fmm::Treecode<order, DualTree<fmm::SourceCriterion>>, float>>(
+      "treecode by field",
+      {.method = Method::treecode,
+       .criterion = Criterion::field,
+       .order = order,
+       .precision = Precision::single},
+      {.pair_error = 1e-3});
+  compare<fmm::Solver<Laplace, fmm::Fmm<order, DualTree<fmm::FieldCriterion>>, double>>(
+      "field", {.criterion = Criterion::field, .order = order, .precision = Precision::full},
+      {.pair_error = 1e-3});
   using ByPowers = DualTree<fmm::MultipolePowerCriterion>;
   compare<fmm::Solver<Laplace, fmm::Fmm<order, ByPowers>, fmm::Mixed>>(
       "powers", {.criterion = Criterion::multipole_power, .order = order}, {.pair_error = 1e-3});
@@ -122,6 +132,26 @@ TEST(AnySolver, HasTheBitsOfATolerance) {
       "tolerance, float",
       {.kernel = Kernel::softened_gravity, .order = order, .precision = Precision::single},
       {.tolerance = 1e-3, .softening = 1e-3}, 21000);
+}
+
+TEST(AnySolver, SumsASample) {
+  const Bodies bodies = make_bodies(Model::cube, 3000);
+  const Views<double> views(bodies), expected(bodies);
+  AnySolver solver({.method = Method::direct, .precision = Precision::full});
+  auto plan = solver.build(views.x);
+  const auto sampled = solver.evaluate_sample(plan, views.q, views.p, views.a, 200);
+  const Space space;
+  fmm::Solver<Laplace, DirectSum, double> by_template;
+  auto other = by_template.build(space, expected.x);
+  const auto numbers =
+      to_host(by_template.evaluate_sample(space, other, expected.q, expected.p, expected.a, 200));
+  space.fence();
+  EXPECT_EQ(sampled, std::vector<std::int32_t>(numbers.begin(), numbers.end()));
+  expect_same(to_host(views.p, views.a), to_host(expected.p, expected.a), "a sample");
+  const auto error = solver.measure_error(views.x, views.q, views.p, views.a, sampled, 100);
+  EXPECT_EQ(error.samples, 100u);
+  EXPECT_LT(error.field_l2, 1e-13);
+  EXPECT_GT(solver.measure_error(views.x, views.q, views.p, views.a, 100).field_l2, 0.1);
 }
 
 TEST(AnySolver, FindsAnOrderForATolerance) {
@@ -284,6 +314,16 @@ TEST(AnySolver, RefusesWhatIsWrong) {
             }).find("tolerance"),
             std::string::npos);
   EXPECT_NE(refusal([&] { solver.tune(views.x, views.q); }).find("tolerance"), std::string::npos);
+  EXPECT_NE(refusal([&] {
+              solver.evaluate_sample(plan, views.q, views.p, views.a, 10);
+            }).find("Method::direct"),
+            std::string::npos);
+  EXPECT_NE(
+      refusal([&] {
+        AnySolver(
+            {.method = Method::treecode, .criterion = Criterion::multipole_power, .order = order});
+      }).find("criterion"),
+      std::string::npos);
 }
 
 TEST(AnySolver, OfNoBodies) {

@@ -162,6 +162,19 @@ class SolverCore {
     ends.stop(clock, data.tree.size, memory_bytes());
   }
 
+  /// Solver::evaluate_sample. Returns the numbers of the sampled bodies.
+  template <class Ends>
+  Kokkos::View<BodyIndex*, Device<Space>> evaluate_sample(Space const& space, Data& data,
+                                                          Ends const& ends, std::int64_t samples,
+                                                          Report* report) {
+    const HostThread<Space> thread(space);
+    if (samples <= 0) throw InvalidArgument("samples", double(samples), "1 or more");
+    if (data.tree.size == 0) return {};
+    const TileSample<Space> sample(space, data.tree.octree.tiles, data.tree.permutation, samples);
+    evaluate_pairs(space, data, ends, report, &sample);
+    return sample.bodies;
+  }
+
  private:
   void check_lists(Data const& plan) const {
     check_traversal(plan.facts.traversal, &traversal_mark<Traversal>);

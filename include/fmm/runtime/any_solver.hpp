@@ -9,6 +9,7 @@
 
 #include <cstdint>
 #include <memory>
+#include <vector>
 
 #include "../accuracy/error_measure.hpp"
 #include "../errors.hpp"
@@ -91,6 +92,13 @@ class FMM_VISIBLE AnySolver {
                 runtime::MutableArray const& potential, runtime::MutableArray const& field,
                 Report* report = nullptr);
 
+  /// With Method::direct: the sums of about `samples` bodies, spread evenly over all, and 0 for all other bodies. Returns
+  /// the numbers of the sampled bodies. Throws and costs as Solver::evaluate_sample.
+  std::vector<std::int32_t> evaluate_sample(AnyPlan& plan, runtime::ConstArray const& charges,
+                                            runtime::MutableArray const& potential,
+                                            runtime::MutableArray const& field,
+                                            std::int64_t samples, Report* report = nullptr);
+
   /// With a tolerance: finds the fastest setting that holds it for bodies like these, as ToleranceSolver::tune.
   Tuned tune(runtime::ConstArray const& positions, runtime::ConstArray const& charges);
   template <class Sources, class Charges>
@@ -104,6 +112,12 @@ class FMM_VISIBLE AnySolver {
                              runtime::ConstArray const& charges,
                              runtime::ConstArray const& potential, runtime::ConstArray const& field,
                              std::size_t samples, std::uint64_t seed = 1) const;
+  /// The same at random ones of the bodies numbered in `targets`, for results of some bodies only.
+  ErrorMeasure measure_error(runtime::ConstArray const& positions,
+                             runtime::ConstArray const& charges,
+                             runtime::ConstArray const& potential, runtime::ConstArray const& field,
+                             std::vector<std::int32_t> const& targets, std::size_t samples,
+                             std::uint64_t seed = 1) const;
 
   /// Bytes that the solver's plans hold in the backend's memory.
   std::size_t memory_bytes() const;

@@ -13,11 +13,12 @@ namespace fmm::runtime {
 /// fmm::Laplace, fmm::SoftenedGravity, fmm::SplineGravity.
 enum class Kernel { laplace, softened_gravity, spline_gravity };
 
-/// fmm::DirectSum, fmm::Treecode by BarnesHut, fmm::Fmm by Rotation.
+/// fmm::DirectSum, fmm::Treecode, fmm::Fmm by Rotation.
 enum class Method { direct, treecode, fmm };
 
-/// Of Method::fmm: fmm::RadiusCriterion, fmm::MultipolePowerCriterion. With Options::tolerance it is found.
-enum class Criterion { radius, multipole_power };
+/// Which cells' expansions act: with Method::fmm by fmm::RadiusCriterion, FieldCriterion or MultipolePowerCriterion, with
+/// Method::treecode by BarnesHut (radius) or SourceCriterion (field). With Options::tolerance it is found.
+enum class Criterion { radius, field, multipole_power };
 
 /// float, fmm::Mixed, double.
 enum class Precision { single, mixed, full };
