@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// What solvers of every order share (builds, the near field, the way of charges and results, matrix
-// products) is compiled once, in shared_instances.cpp, and not again in each order's translation unit.
+// What benchmarks and the laboratory's solvers of every order share (builds, the near field, the way of charges and
+// results, matrix products) is compiled once, in shared_instances.cpp, and not again in each order's translation unit.
 #pragma once
 
 #include "bodies_on.hpp"
@@ -34,12 +34,6 @@
 #define FORCES_SHARED_BUILD(prefix, Space, Precision, Data, Traversal) \
   FORCES_SHARED_BUILD_WITH(prefix, Space, Precision, Data, Traversal, fmm::None, fmm::None)
 
-#define FORCES_SHARED_MEASURES(prefix, Space, Precision)                          \
-  prefix template fmm::tree::CellMeasures<Space>                                  \
-  fmm::engine::measure_for_lists<fmm::DualTree<fmm::MultipolePowerCriterion>>(    \
-      Space const&, fmm::engine::Workspace<Space, Precision>&,                    \
-      fmm::engine::BodyTree<Space, Precision> const&, fmm::engine::FarFieldRule); \
-  prefix template class fmm::engine::FieldStrength<Space, Precision>;
 #define FORCES_SHARED_RELIST(prefix, Space, Precision, Traversal)                              \
   prefix template fmm::tree::InteractionLists<Space> fmm::engine::build_dual_lists<Traversal>( \
       Space const&, fmm::engine::Workspace<Space, Precision>&,                                 \
@@ -73,9 +67,6 @@
   FORCES_SHARED_BUILD(prefix, Space, Precision, Data, fmm::DualTree<fmm::RadiusCriterion>) \
   FORCES_SHARED_BUILD(prefix, Space, Precision, Data, fmm::DualTree<fmm::FieldCriterion>)  \
   FORCES_SHARED_BUILD(prefix, Space, Precision, Data, fmm::DualTree<fmm::SourceCriterion>) \
-  FORCES_SHARED_BUILD_WITH(prefix, Space, Precision, Data,                                 \
-                           fmm::DualTree<fmm::MultipolePowerCriterion>,                    \
-                           decltype(forces::BodiesOn<Space, Data>::charges), fmm::None)    \
   FORCES_SHARED_CHARGES(prefix, Space, Precision, Data)
 
 // What there is not in mixed precision.
@@ -88,14 +79,11 @@
   FORCES_SHARED_UNMIXED_DATA(prefix, Space, Real, double) \
   FORCES_SHARED_RELIST(prefix, Space, Real, fmm::DualTree<fmm::RelativeForceCriterion>)
 
-#define FORCES_SHARED_PRECISION(prefix, Space, Precision)                                     \
-  prefix template class fmm::engine::PlanPool<Space, Precision>;                              \
-  FORCES_SHARED_DATA(prefix, Space, Precision, double)                                        \
-  FORCES_SHARED_MEASURES(prefix, Space, Precision)                                            \
-  FORCES_SHARED_RELIST(prefix, Space, Precision, fmm::DualTree<fmm::MultipolePowerCriterion>) \
-  FORCES_SHARED_RELIST(prefix, Space, Precision, fmm::DualTree<fmm::RadiusCriterion>)         \
-  FORCES_SHARED_NEAR_FIELD(prefix, Space, Precision, fmm::Laplace)                            \
-  FORCES_SHARED_NEAR_FIELD(prefix, Space, Precision, fmm::SoftenedGravity)                    \
+#define FORCES_SHARED_PRECISION(prefix, Space, Precision)                  \
+  prefix template class fmm::engine::PlanPool<Space, Precision>;           \
+  FORCES_SHARED_DATA(prefix, Space, Precision, double)                     \
+  FORCES_SHARED_NEAR_FIELD(prefix, Space, Precision, fmm::Laplace)         \
+  FORCES_SHARED_NEAR_FIELD(prefix, Space, Precision, fmm::SoftenedGravity) \
   FORCES_SHARED_NEAR_FIELD(prefix, Space, Precision, fmm::SplineGravity)
 
 #define FORCES_SHARED(prefix, Space)                   \

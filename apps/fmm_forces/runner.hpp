@@ -4,6 +4,7 @@
 
 #include <chrono>
 #include <fmm/fmm.hpp>
+#include <fmm/runtime.hpp>
 #include <functional>
 #include <type_traits>
 #include <utility>
@@ -19,6 +20,9 @@ namespace forces {
 /// Whether there are runs in mixed precision beside those in Real.
 template <class Real, class Data>
 inline constexpr bool has_mixed = std::is_same_v<Real, float>&& std::is_same_v<Data, double>;
+
+/// Those of the library's compiled solvers.
+fmm::runtime::Policies policies_of(MethodSettings const& settings);
 
 /// Calls `run` with the kernel that the settings name.
 template <class Run>

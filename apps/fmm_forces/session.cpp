@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Sessions on the backends that Kokkos has, the direct sum, and the table of all orders.
+// Sessions on the backends that Kokkos has: by the library's compiled solvers (fmm/runtime.hpp) or, for what these do
+// not have, by the runners of all orders.
 #include "session.hpp"
 
 #include <algorithm>
@@ -61,24 +62,14 @@ Data const* in_space(std::vector<double> const& host, Column<Space, Data>& stora
   }
 }
 
-/// Those of a solver for a tolerance.
-fmm::runtime::Policies policies_of(MethodSettings const& settings) {
-  using fmm::runtime::Kernel;
-  fmm::runtime::Policies policies;
-  policies.kernel = settings.kernel == KernelKind::laplace              ? Kernel::laplace
-                    : settings.softening_kind == SofteningKind::plummer ? Kernel::softened_gravity
-                                                                        : Kernel::spline_gravity;
-  if (settings.order >= 0)
-    policies.order = settings.order;
-  else
-    policies.orders_to_choose_from = as_vector(Orders{});
-  policies.precision = settings.precision == Precision::double_precision
-                           ? fmm::runtime::Precision::full
-                           : fmm::runtime::Precision::mixed;
-  policies.backend = settings.backend == Backend::serial   ? fmm::runtime::Backend::serial
-                     : settings.backend == Backend::openmp ? fmm::runtime::Backend::openmp
-                                                           : fmm::runtime::Backend::cuda;
-  return policies;
+/// Whether the library's compiled solvers do not have it, but the program's runners do: what is there to compare with.
+bool is_laboratory(MethodSettings const& settings) {
+  if (settings.method == Method::direct) return false;
+  if (settings.traversal == Traversal::lists || settings.criterion == Criterion::relative)
+    return true;
+  if (settings.method == Method::treecode)
+    return settings.traversal == Traversal::dual && settings.criterion == Criterion::radius;
+  return settings.translation != Translation::rotation;
 }
 
 ErrorStatistics statistics_of(fmm::ErrorMeasure const& measure) {
@@ -112,93 +103,81 @@ class SessionOn final : public Session {
 
   Measurement run(MethodSettings const& settings, RunRequest const& request,
                   Progress& progress) override {
-    if constexpr (std::is_same_v<Data, double>)
-      if (settings.precision == Precision::double_precision)
-        return run_in<double>(settings, request, progress);
-    return run_in<float>(settings, request, progress);
+    const ResultsOn<Space, Data> results(bodies_.size());
+    if (settings.method == Method::direct) return run_direct(results, settings, request, progress);
+    auto measurement = is_laboratory(settings)
+                           ? run_laboratory(settings, results, request.repeats, progress)
+                           : run_library(settings, results, request.repeats, progress);
+    finish(measurement, results, request, progress);
+    return measurement;
   }
 
  private:
-  template <class Kernel, class Precision>
-  using DirectSolver = fmm::Solver<Kernel, fmm::DirectSum, Precision, Space>;
-
-  template <class Real>
-  Measurement run_in(MethodSettings const& settings, RunRequest const& request,
-                     Progress& progress) {
-    const ResultsOn<Space, Data> results(bodies_.size());
-    return with_kernel(settings, [&](auto const& kernel) {
-      if (settings.method == Method::direct) {
-        if constexpr (has_mixed<Real, Data>)
-          if (settings.precision == Precision::mixed_precision)
-            return run_direct<fmm::Mixed>(kernel, results, settings, request, progress);
-        return run_direct<Real>(kernel, results, settings, request, progress);
-      }
-      auto measurement = settings.options.tolerance
-                             ? run_tolerance(settings, results, request.repeats, progress)
-                             : run_tree<Real>(settings, results, request.repeats, progress);
-      finish(measurement, kernel, results, request, progress);
-      return measurement;
-    });
+  Measurement run_laboratory(MethodSettings const& settings, ResultsOn<Space, Data> const& results,
+                             int repeats, Progress& progress) {
+    const auto run_in = [&]<class Real>(Real) {
+      return find_runner<Space, Data, Real>(settings.order, Orders{})(bodies_, results, settings,
+                                                                      repeats, progress);
+    };
+    if constexpr (std::is_same_v<Data, double>)
+      if (settings.precision == Precision::double_precision) return run_in(double());
+    return run_in(float());
   }
 
-  template <class Real>
-  Measurement run_tree(MethodSettings const& settings, ResultsOn<Space, Data> const& results,
-                       int repeats, Progress& progress) {
-    return find_runner<Space, Data, Real>(settings.order, Orders{})(bodies_, results, settings,
-                                                                    repeats, progress);
-  }
-
-  /// By the library's own solver for a tolerance, which finds order, criterion and perhaps all else.
-  Measurement run_tolerance(MethodSettings const& settings, ResultsOn<Space, Data> const& results,
-                            int repeats, Progress& progress) {
+  /// By the library's compiled solvers; one for a tolerance finds order, criterion and perhaps all else.
+  Measurement run_library(MethodSettings const& settings, ResultsOn<Space, Data> const& results,
+                          int repeats, Progress& progress) {
     fmm::AnySolver solver(policies_of(settings), settings.options);
-    const fmm::Inputs inputs{bodies_.positions, bodies_.charges};
     std::optional<TuningFacts> tuning;
     if (settings.tune) {
       progress.phase("tuning: settings are tried on these bodies");
       Stopwatch<Space> watch(bodies_.space);
-      const fmm::Tuned tuned = solver.tune(inputs);
+      const fmm::Tuned tuned = solver.tune(bodies_.positions, bodies_.charges);
       tuning = {tuned.held, tuned.trials, watch.lap()};
     }
+    auto measurement = measure(solver, results, settings, repeats, progress);
+    measurement.tuning = tuning;
+    auto& used = measurement.settings;
+    used.order = solver.order();
+    if (auto const& found = measurement.report.found) {
+      used.options.pair_error = found->pair_error;
+      if (found->theta) used.options.theta = found->theta;
+    }
+    if (settings.options.tolerance && !used.options.pair_error) used.criterion = Criterion::radius;
+    return measurement;
+  }
+
+  Measurement measure(fmm::AnySolver& solver, ResultsOn<Space, Data> const& results,
+                      MethodSettings const& settings, int repeats, Progress& progress) {
     const auto timed_run = [&](fmm::Report* report) {
       Stopwatch<Space> watch(bodies_.space);
-      auto plan = solver.build(inputs, report);
+      auto plan = solver.build(bodies_.positions, bodies_.charges, report);
       const double build = watch.lap();
       solver.evaluate(plan, bodies_.charges, results.potential, results.field, report);
       return TimedRun{build, watch.lap(), plan.depth()};
     };
     auto measurement = measure_runs(timed_run, settings, bodies_.size(), repeats, progress);
-    measurement.tuning = tuning;
-    auto& used = measurement.settings;
-    used.order = solver.order();
-    used.options = solver.options();
-    if (auto const& found = measurement.report.found) {
-      used.options.pair_error = found->pair_error;
-      if (found->theta) used.options.theta = found->theta;
-    }
-    if (!used.options.pair_error) used.criterion = Criterion::radius;
+    measurement.settings.options = solver.options();
     return measurement;
   }
 
   /// In full where that is fast enough. Otherwise at a sample of the targets, as many as tell the
   /// speed: the time of the pairs is scaled to all targets.
-  template <class Precision, class Kernel>
-  Measurement run_direct(Kernel const& kernel, ResultsOn<Space, Data> const& results,
-                         MethodSettings const& settings, RunRequest const& request,
-                         Progress& progress) {
+  Measurement run_direct(ResultsOn<Space, Data> const& results, MethodSettings const& settings,
+                         RunRequest const& request, Progress& progress) {
     constexpr std::int64_t never_sampled = 16384;  // bodies
-    DirectSolver<Kernel, Precision> solver(settings.options);
+    fmm::AnySolver solver(policies_of(settings), settings.options);
     double predicted = 0;
     if (bodies_.size() > never_sampled) {
       const Speed speed = speed_of(solver, results, progress);
       predicted = speed.predicted;
       if (predicted > request.direct_limit && !request.wants_results)
-        return run_sample(solver, kernel, results, settings, request, speed, progress);
+        return run_sample(solver, results, settings, request, speed, progress);
     }
     // The sample has warmed up a sum that takes long.
     const int repeats = predicted > request.long_direct ? 0 : request.repeats;
-    auto measurement = measure(solver, bodies_, results, settings, repeats, progress);
-    finish(measurement, kernel, results, request, progress);
+    auto measurement = measure(solver, results, settings, repeats, progress);
+    finish(measurement, results, request, progress);
     return measurement;
   }
 
@@ -208,16 +187,16 @@ class SessionOn final : public Session {
     double predicted;      ///< of the pairs of all targets
   };
 
-  template <class Solver>
-  Speed speed_of(Solver& solver, ResultsOn<Space, Data> const& results, Progress& progress) {
+  Speed speed_of(fmm::AnySolver& solver, ResultsOn<Space, Data> const& results,
+                 Progress& progress) {
     constexpr double enough = 2;  // seconds
     progress.phase("direct: " + std::to_string(bodies_.size()) + " bodies, the speed of a sample");
-    auto plan = solver.build(bodies_.space, bodies_.positions);
+    auto plan = solver.build(bodies_.positions);
     // some targets a thread: with fewer a part of the device would not work
     for (std::int64_t samples = std::max<std::int64_t>(1024, 4 * bodies_.space.concurrency());;) {
       fmm::Report report;
-      const auto targets = solver.evaluate_sample(
-          bodies_.space, plan, bodies_.charges, results.potential, results.field, samples, &report);
+      const auto targets = solver.evaluate_sample(plan, bodies_.charges, results.potential,
+                                                  results.field, samples, &report);
       const double seconds = report.seconds("p2p");
       const double share =
           static_cast<double>(bodies_.size()) / static_cast<double>(targets.size());
@@ -229,13 +208,12 @@ class SessionOn final : public Session {
   }
 
   /// The direct sum at about so many targets, its time scaled to all.
-  template <class Solver, class Kernel>
-  Measurement run_sample(Solver& solver, Kernel const& kernel,
-                         ResultsOn<Space, Data> const& results, MethodSettings const& settings,
-                         RunRequest const& request, Speed const& speed, Progress& progress) {
+  Measurement run_sample(fmm::AnySolver& solver, ResultsOn<Space, Data> const& results,
+                         MethodSettings const& settings, RunRequest const& request,
+                         Speed const& speed, Progress& progress) {
     Measurement measurement;
     std::vector<double> builds, evaluations;
-    Column<Space, fmm::BodyIndex> targets;
+    std::vector<std::int32_t> targets;
     double share = 1;
     const int repeats = speed.seconds > request.long_direct ? 1 : std::max(request.repeats, 1);
     for (int i = 1; i <= repeats; ++i) {
@@ -243,10 +221,10 @@ class SessionOn final : public Session {
                      std::to_string(repeats));
       measurement.report = {};
       Stopwatch<Space> watch(bodies_.space);
-      auto plan = solver.build(bodies_.space, bodies_.positions, &measurement.report);
+      auto plan = solver.build(bodies_.positions, {}, &measurement.report);
       builds.push_back(watch.lap());
-      targets = solver.evaluate_sample(bodies_.space, plan, bodies_.charges, results.potential,
-                                       results.field, speed.samples, &measurement.report);
+      targets = solver.evaluate_sample(plan, bodies_.charges, results.potential, results.field,
+                                       speed.samples, &measurement.report);
       share = static_cast<double>(bodies_.size()) / static_cast<double>(targets.size());
       evaluations.push_back(watch.lap() + (share - 1) * measurement.report.seconds("p2p"));
     }
@@ -258,20 +236,24 @@ class SessionOn final : public Session {
     measurement.sampled_targets = static_cast<std::int64_t>(targets.size());
     measurement.settings = settings;
     measurement.settings.options = solver.options();
-    finish(measurement, kernel, results, request, progress, targets);
+    finish(measurement, results, request, progress, targets);
     return measurement;
   }
 
   /// Errors, at some of the `targets` if only these have results, and results, after the times.
-  template <class Kernel, class... Targets>
-  void finish(Measurement& measurement, Kernel const& kernel, ResultsOn<Space, Data> const& results,
+  template <class... Targets>
+  void finish(Measurement& measurement, ResultsOn<Space, Data> const& results,
               RunRequest const& request, Progress& progress, Targets const&... targets) {
+    auto const& used = measurement.settings;
     if (request.check > 0 && bodies_.size() > 0) {
-      progress.phase(name_of(measurement.settings.method) +
-                     ": direct sum in double to compare with");
-      measurement.error = statistics_of(fmm::measure_error(
-          bodies_.space, kernel, bodies_.positions, bodies_.charges, results.potential,
-          results.field, targets..., static_cast<std::size_t>(request.check), request.check_seed));
+      progress.phase(name_of(used.method) + ": direct sum in double to compare with");
+      auto direct = policies_of(used);
+      direct.method = fmm::runtime::Method::direct;
+      const fmm::AnySolver reference(direct,
+                                     {.softening = used.options.softening, .G = used.options.G});
+      measurement.error = statistics_of(reference.measure_error(
+          bodies_.positions, bodies_.charges, results.potential, results.field, targets...,
+          static_cast<std::size_t>(request.check), request.check_seed));
     }
     if (request.wants_results) measurement.results = results.on_host();
   }
@@ -296,6 +278,32 @@ void for_each_backend([[maybe_unused]] Found&& found) {
 }
 
 }  // namespace
+
+fmm::runtime::Policies policies_of(MethodSettings const& settings) {
+  namespace rt = fmm::runtime;
+  rt::Policies policies;
+  policies.kernel = settings.kernel == KernelKind::laplace ? rt::Kernel::laplace
+                    : settings.softening_kind == SofteningKind::plummer
+                        ? rt::Kernel::softened_gravity
+                        : rt::Kernel::spline_gravity;
+  policies.method = settings.method == Method::direct     ? rt::Method::direct
+                    : settings.method == Method::treecode ? rt::Method::treecode
+                                                          : rt::Method::fmm;
+  policies.criterion = settings.criterion == Criterion::field   ? rt::Criterion::field
+                       : settings.criterion == Criterion::power ? rt::Criterion::multipole_power
+                                                                : rt::Criterion::radius;
+  if (settings.method != Method::direct && settings.order >= 0)
+    policies.order = settings.order;
+  else
+    policies.orders_to_choose_from = as_vector(Orders{});
+  policies.precision = settings.precision == Precision::single_precision  ? rt::Precision::single
+                       : settings.precision == Precision::mixed_precision ? rt::Precision::mixed
+                                                                          : rt::Precision::full;
+  policies.backend = settings.backend == Backend::serial   ? rt::Backend::serial
+                     : settings.backend == Backend::openmp ? rt::Backend::openmp
+                                                           : rt::Backend::cuda;
+  return policies;
+}
 
 std::unique_ptr<Session> open_session(Backend backend, Data data, Bodies const& bodies) {
   std::unique_ptr<Session> session;
