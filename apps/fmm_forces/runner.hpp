@@ -21,7 +21,7 @@ namespace forces {
 template <class Real, class Data>
 inline constexpr bool has_mixed = std::is_same_v<Real, float>&& std::is_same_v<Data, double>;
 
-/// Those of the library's compiled solvers.
+/// The policies of a compiled solver of the library.
 fmm::runtime::Policies policies_of(MethodSettings const& settings);
 
 /// Calls `run` with the kernel that the settings name.

@@ -3,6 +3,7 @@
 // not have, for one order and precision.
 #pragma once
 
+#include <stdexcept>
 #include <type_traits>
 
 #include "runner.hpp"
@@ -58,6 +59,8 @@ Measurement run_kernel(BodiesOn<Space, Data> const& bodies, ResultsOn<Space, Dat
     if (settings.translation == Translation::direct)
       return run_translation(std::type_identity<fmm::NaiveTranslation>());
     if (by_lists) return run(std::type_identity<fmm::Fmm<Order, FmmList>>());
+    if (settings.criterion != Criterion::relative)
+      throw std::logic_error("a solver that the library has compiled");
     return run(std::type_identity<fmm::Fmm<Order, Relative>>(), last_step(bodies, settings));
   }
 }

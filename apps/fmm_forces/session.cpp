@@ -143,7 +143,7 @@ class SessionOn final : public Session {
       used.options.pair_error = found->pair_error;
       if (found->theta) used.options.theta = found->theta;
     }
-    if (settings.options.tolerance && !used.options.pair_error) used.criterion = Criterion::radius;
+    if (settings.options.tolerance && used.options.theta) used.criterion = Criterion::radius;
     return measurement;
   }
 
@@ -247,9 +247,9 @@ class SessionOn final : public Session {
     auto const& used = measurement.settings;
     if (request.check > 0 && bodies_.size() > 0) {
       progress.phase(name_of(used.method) + ": direct sum in double to compare with");
-      auto direct = policies_of(used);
-      direct.method = fmm::runtime::Method::direct;
-      const fmm::AnySolver reference(direct,
+      auto direct = used;
+      direct.method = Method::direct;
+      const fmm::AnySolver reference(policies_of(direct),
                                      {.softening = used.options.softening, .G = used.options.G});
       measurement.error = statistics_of(reference.measure_error(
           bodies_.positions, bodies_.charges, results.potential, results.field, targets...,
@@ -289,13 +289,16 @@ fmm::runtime::Policies policies_of(MethodSettings const& settings) {
   policies.method = settings.method == Method::direct     ? rt::Method::direct
                     : settings.method == Method::treecode ? rt::Method::treecode
                                                           : rt::Method::fmm;
-  policies.criterion = settings.criterion == Criterion::field   ? rt::Criterion::field
-                       : settings.criterion == Criterion::power ? rt::Criterion::multipole_power
-                                                                : rt::Criterion::radius;
-  if (settings.method != Method::direct && settings.order >= 0)
-    policies.order = settings.order;
-  else
-    policies.orders_to_choose_from = as_vector(Orders{});
+  if (settings.method != Method::direct) {
+    if (!settings.options.tolerance)
+      policies.criterion = settings.criterion == Criterion::field   ? rt::Criterion::field
+                           : settings.criterion == Criterion::power ? rt::Criterion::multipole_power
+                                                                    : rt::Criterion::radius;
+    if (settings.order >= 0)
+      policies.order = settings.order;
+    else
+      policies.orders_to_choose_from = as_vector(Orders{});
+  }
   policies.precision = settings.precision == Precision::single_precision  ? rt::Precision::single
                        : settings.precision == Precision::mixed_precision ? rt::Precision::mixed
                                                                           : rt::Precision::full;

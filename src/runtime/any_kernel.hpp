@@ -84,6 +84,7 @@ void p2p(Space const& space, AnyKernel const& any, Array<Cell, Space> cells,
          Array<Body<real_t<Precision>>, Space> low, Array<Sums<sum_t<Precision>>, Space> sums,
          SplitRows<Space, sum_t<Precision>> rows = {}, double margin = largest_margin,
          Array<real_t<Precision>, Space> = {}) {
+  static_assert(Terms::numbers == 1);
   std::visit(
       [&]<class Kernel>(Kernel const& kernel) {
         NearFieldSums<Out, Precision, Space, Kernel>::add(space, kernel, cells, tiles, list, bodies,
@@ -95,6 +96,7 @@ template <class Out, class Precision, class Terms = Charges<>, class Space>
 void p2p_all(Space const& space, AnyKernel const& any, double per_unit,
              Array<Body<double>, Space> bodies, Array<Tile, Space> tiles, int shape,
              Array<Sums<sum_t<Precision>>, Space> sums, Array<double, Space> = {}) {
+  static_assert(Terms::numbers == 1);
   std::visit(
       [&]<class Kernel>(Kernel const& kernel) {
         AllPairs<Out, Precision, Space, Kernel>::sum(space, kernel, per_unit, bodies, tiles, shape,

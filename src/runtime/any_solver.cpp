@@ -37,20 +37,33 @@ Policies completed(Policies policies, Options const& options) {
   if (std::find(there.begin(), there.end(), *policies.backend) == there.end())
     throw InvalidArgument("backend", name_of(*policies.backend), joined(there, name_of));
   if (options.tolerance && policies.method != Method::fmm)
-    throw InvalidArgument("tolerance", *options.tolerance, "not set, but with Method::fmm");
+    throw InvalidArgument("tolerance", *options.tolerance, "not set, unless with Method::fmm");
   if (options.tolerance && policies.precision == Precision::single)
     policies.precision = Precision::mixed;
+  if (policies.criterion && (options.tolerance || policies.method == Method::direct))
+    throw InvalidArgument(
+        "criterion", "set",
+        options.tolerance ? "not set, with a tolerance" : "not set, with Method::direct");
+  if (!policies.orders_to_choose_from.empty() && (!options.tolerance || policies.order))
+    throw InvalidArgument("orders_to_choose_from", "set",
+                          "set with a tolerance only, and without an order");
   if (policies.method == Method::direct) {
-    policies.order = std::nullopt;
+    if (policies.order)
+      throw InvalidArgument("order", *policies.order, "not set, with Method::direct");
     return policies;
   }
   if (policies.method == Method::treecode && policies.criterion == Criterion::multipole_power)
     throw InvalidArgument("criterion", "multipole_power", "radius or field with Method::treecode");
   const auto compiled = orders();
   const std::string allowed = joined(compiled, [](int order) { return std::to_string(order); });
+  const auto check_order = [&](char const* name, int order) {
+    if (std::find(compiled.begin(), compiled.end(), order) == compiled.end())
+      throw InvalidArgument(name, order, allowed);
+  };
+  for (const int order : policies.orders_to_choose_from)
+    check_order("orders_to_choose_from", order);
   if (policies.order) {
-    if (std::find(compiled.begin(), compiled.end(), *policies.order) == compiled.end())
-      throw InvalidArgument("order", *policies.order, allowed);
+    check_order("order", *policies.order);
   } else if (!options.tolerance) {
     throw InvalidArgument("order", "none", allowed + ", or a tolerance");
   }
@@ -100,12 +113,18 @@ void check_array(char const* name, void const* data, ArrayShape const& shape,
     const auto at = "(" + std::to_string(r) + ")";
     if (shape.extent[r] < 0)
       throw InvalidArgument(of + ".extent" + at, shape.extent[r], "0 or more");
-    if (shape.stride[r] < (expected.is_written ? 1 : 0) && shape.extent[r] > 1)
-      throw InvalidArgument(of + ".stride" + at, shape.stride[r],
+    if (shape.stride_of(r) < (expected.is_written ? 1 : 0) && shape.extent[r] > 1)
+      throw InvalidArgument(of + ".stride" + at, shape.stride_of(r),
                             expected.is_written ? "1 or more" : "0 or more");
   }
   if (shape.rank == 2 && shape.extent[1] != 3)
     throw InvalidArgument(of + ".extent(1)", shape.extent[1], "3");
+  const auto row = shape.stride_of(0), column = shape.stride_of(1);
+  if (expected.is_written && shape.rank == 2 && row <= 2 * column &&
+      column / std::max<std::int64_t>(row, 1) < shape.extent[0] && shape.extent[0] > 1)
+    throw InvalidArgument(
+        of + ".stride(0)", row,
+        "such that rows do not overlap, with stride(1) = " + std::to_string(column));
   if (!data && shape.extent[0] > 0)
     throw InvalidArgument(of + ".data()", "null", "an address, of an array that is not empty");
 }

@@ -19,12 +19,9 @@ struct ArrayEnds {
 
   template <class>
   void check(std::int64_t n) const {
-    for (auto const& [name, size] :
-         {std::pair("charges", charges.size()), std::pair("potential", potential.size()),
-          std::pair("field", field.size())})
-      if (size != n && (name[0] == 'c' || (name[0] == 'p' ? Out::potential : Out::field)))
-        engine::refuse_extent(name, 0, std::size_t(size),
-                              "the number of bodies, " + std::to_string(n));
+    check_size("charges", charges, n);
+    if (Out::potential) check_size("potential", potential, n);
+    if (Out::field) check_size("field", field, n);
   }
   void take(Evaluation& evaluation) const;
   void give(Evaluation& evaluation) const;
@@ -34,7 +31,14 @@ struct ArrayEnds {
             std::size_t memory_bytes) const;
 
  private:
-  /// visit(charges, potential, field), as Views or none.
+  template <class Array>
+  static void check_size(char const* name, Array const& array, std::int64_t n) {
+    if (array.size() != n)
+      engine::refuse_extent(name, 0, std::size_t(array.size()),
+                            "the number of bodies, " + std::to_string(n));
+  }
+
+  /// visit(potential, field), as Views or none.
   template <class Visit>
   void visit_results(Visit const& visit) const {
     if constexpr (Out::potential && Out::field)

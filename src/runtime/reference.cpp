@@ -35,10 +35,13 @@ ErrorMeasure compare_with_reference(Space const& space, kernels::AnyKernel const
                                     ConstArray const& potential, ConstArray const& field,
                                     std::vector<BodyIndex> const* targets, std::size_t samples,
                                     std::uint64_t seed) {
-  const std::int64_t n = positions.size();
+  if (!potential && !field)
+    throw InvalidArgument("potential and field", "none", "at least one of the two");
+  const std::int64_t n = engine::checked_size("positions", rows<double const, Space>(positions));
   engine::check_extents("charges", column<double const, Space>(charges), n);
   if (potential) engine::check_extents("potential", column<double const, Space>(potential), n);
   if (field) engine::check_extents("field", rows<double const, Space>(field), n);
+  const detail::HostThread<Space> thread(space);
   // in double, so that there are fewer types to compile what follows for
   detail::Buffer<double, Space> numbers("results to compare");
   double* const first = numbers.resize(std::size_t(4 * n)).data();

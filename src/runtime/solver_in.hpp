@@ -85,7 +85,7 @@ class SolverIn final : public AnySolver::Implementation {
                                                  Report* report) override {
     check("positions", positions, 2);
     if (uses_charges()) check("charges", charges, 1);
-    return with_rows<Space>(positions, [&](auto const& x) {
+    auto plan = with_rows<Space>(positions, [&](auto const& x) {
       return std::visit(
           [&]<class Core>(Core& core) -> std::unique_ptr<AnyPlan::Implementation> {
             if constexpr (uses_charges_v<Core>)
@@ -97,6 +97,8 @@ class SolverIn final : public AnySolver::Implementation {
           },
           core_);
     });
+    space_.fence();  // positions are the caller's again
+    return plan;
   }
 
   void evaluate(AnyPlan::Implementation& any_plan, ConstArray const& charges,
@@ -184,7 +186,7 @@ class SolverIn final : public AnySolver::Implementation {
         return Cores(std::in_place_type<OfTreeByField>, options, kernel_, one.without_p2l());
       return Cores(std::in_place_type<OfTree>, options, kernel_, one.without_p2l());
     }
-    if (asked.criterion == Criterion::radius)
+    if (asked.criterion.value_or(Criterion::radius) == Criterion::radius)
       return Cores(std::in_place_type<ByRadii>, options, kernel_, one.without_p2l());
     if (asked.criterion == Criterion::field)
       return Cores(std::in_place_type<ByField>, options, kernel_, one.without_p2l());
@@ -198,9 +200,12 @@ class SolverIn final : public AnySolver::Implementation {
   /// What a tolerance is held with.
   std::vector<tolerance::OrderOfMany<Kernel, Space, Precision>> orders_for(Policies const& asked) {
     auto const& given = asked.orders_to_choose_from;
+    const bool has_default =
+        std::any_of(expansions_.begin(), expansions_.end(),
+                    [](All const& one) { return is_one_of(one.facts.order, DefaultOrders()); });
     const auto is_wanted = [&](int order) {
       if (asked.order) return order == *asked.order;
-      if (given.empty()) return is_one_of(order, DefaultOrders());
+      if (given.empty()) return is_one_of(order, DefaultOrders()) || !has_default;
       return std::find(given.begin(), given.end(), order) != given.end();
     };
     std::vector<tolerance::OrderOfMany<Kernel, Space, Precision>> chosen;
@@ -209,9 +214,6 @@ class SolverIn final : public AnySolver::Implementation {
         chosen.push_back({one.facts, one.fmm.both});
         highest_ = one.facts.order;
       }
-    if (chosen.empty())
-      throw InvalidArgument("orders_to_choose_from", "none that is compiled in",
-                            "some of runtime::orders()");
     return chosen;
   }
 

@@ -21,15 +21,15 @@ Column<T, Space> column(ArrayOf<Pointer> const& array) {
   auto const& shape = array.shape();
   return Column<T, Space>(
       static_cast<T*>(array.data()),
-      Kokkos::LayoutStride(std::size_t(shape.extent[0]), std::size_t(shape.stride[0])));
+      Kokkos::LayoutStride(std::size_t(shape.extent[0]), std::size_t(shape.stride_of(0))));
 }
 template <class T, class Space, class Pointer>
 Rows<T, Space> rows(ArrayOf<Pointer> const& array) {
   auto const& shape = array.shape();
   return Rows<T, Space>(
       static_cast<T*>(array.data()),
-      Kokkos::LayoutStride(std::size_t(shape.extent[0]), std::size_t(shape.stride[0]),
-                           std::size_t(shape.extent[1]), std::size_t(shape.stride[1])));
+      Kokkos::LayoutStride(std::size_t(shape.extent[0]), std::size_t(shape.stride_of(0)),
+                           std::size_t(shape.extent[1]), std::size_t(shape.stride_of(1))));
 }
 
 /// visit(View of float or of double).

@@ -74,18 +74,21 @@ def has_word(path, pattern, source, seen):
 def commands(source, build, headers, names):
     """What compiles each user once, with the copied headers and without code."""
     pattern = re.compile(r"(?<!std::)(?<!Kokkos::)(?<![.>])\b(" + "|".join(sorted(names)) + r")\b")
-    with open(os.path.join(build, "compile_commands.json"), encoding="utf-8") as file:
-        entries = json.load(file)
+    with open(os.path.join(build, "compile_commands.json"), encoding="utf-8") as json_file:
+        entries = json.load(json_file)
     seen = set()
+    if not any("/tests/integration/" in entry["file"] for entry in entries):
+        sys.exit("compile_commands.json has no tests of solvers")
     for entry in entries:
-        path = os.path.relpath(entry["file"], source)
-        made = os.path.commonpath([entry["file"], build]) == build  # one of each kind stands for all
+        file = os.path.realpath(entry["file"])
+        path = os.path.relpath(file, source)
+        made = os.path.commonpath([file, build]) == build  # one of each kind stands for all
         key = re.sub(r"_\d+", "", os.path.basename(path)) if made else path
-        where = os.path.relpath(entry["file"], build) if made else path
+        where = os.path.relpath(file, build) if made else path
         if key in seen or not any(where.startswith(user + "/") for user in USERS):
             continue
         seen.add(key)
-        if not has_word(entry["file"], pattern, source, set()):
+        if not has_word(file, pattern, source, set()):
             continue
         words = shlex.split(entry["command"])
         at = words.index("-o")

@@ -326,6 +326,39 @@ TEST(AnySolver, RefusesWhatIsWrong) {
       std::string::npos);
 }
 
+TEST(AnySolver, RefusesShapesThatOverlapAndPoliciesThatClash) {
+  NEEDS_ORDER();
+  const Views<double> views(make_bodies(Model::cube, 100));
+  AnySolver solver({.order = order});
+  auto plan = solver.build(views.x);
+  auto shape = rt::MutableArray(views.a).shape();
+  shape.stride[0] = shape.stride[1] = 1;
+  EXPECT_NE(refusal([&] {
+              solver.evaluate(plan, views.q, views.p, rt::MutableArray(views.a.data(), shape));
+            }).find("rows do not overlap"),
+            std::string::npos);
+  shape = {};
+  shape.rank = 2;
+  shape.extent[0] = 100, shape.extent[1] = 3;
+  EXPECT_EQ(shape.stride_of(0), 3);
+  EXPECT_EQ(shape.stride_of(1), 1);
+  EXPECT_NE(refusal([&] {
+              solver.measure_error(views.x, views.q, fmm::none, fmm::none, 10);
+            }).find("potential and field"),
+            std::string::npos);
+
+  const auto refused = [](rt::Policies const& policies, fmm::Options const& options,
+                          char const* argument) {
+    EXPECT_EQ(refusal([&] { AnySolver(policies, options); }).rfind(argument, 0), 0u) << argument;
+  };
+  refused({.criterion = Criterion::radius}, {.tolerance = 1e-3}, "criterion = set");
+  refused({.method = Method::direct, .criterion = Criterion::radius}, {}, "criterion = set");
+  refused({.method = Method::direct, .order = order}, {}, "order = 4");
+  refused({.order = order, .orders_to_choose_from = {order}}, {.tolerance = 1e-3},
+          "orders_to_choose_from = set");
+  refused({.orders_to_choose_from = {1000}}, {.tolerance = 1e-3}, "orders_to_choose_from = 1000");
+}
+
 TEST(AnySolver, OfNoBodies) {
   NEEDS_ORDER();
   AnySolver solver({.order = order});

@@ -16,10 +16,8 @@ struct KernelTraits {
 };
 template <class Kernel>
 constexpr KernelTraits traits_of_kernel(Kernel const& kernel) {
-  return {requires(Options options){kernel.with(options);
-}
-, HasFarFrom<Kernel>
-};  // namespace fmm::engine
+  constexpr bool takes_options = requires(Options const options) { kernel.with(options); };
+  return {takes_options, HasFarFrom<Kernel>};
 }
 
 inline void check_kernel_options(Options const& options, KernelTraits kernel) {

@@ -96,6 +96,7 @@ class Evaluation {
   void upward(bool lists_follow) {
     auto const& octree = sources_.octree;
     const std::size_t numbers = far_->coefficients(octree);
+    // of several densities M2P's multipoles could not be kept by the entries of a list (keep_multipoles)
     const bool sums_come_later =
         one_set && Out::densities == 1 && traits().has_locals &&
         (traits().only_m2l || (lists_follow ? numbers >= memory_.numbers_in_sums(sources_.size)

@@ -169,6 +169,7 @@ class SolverCore {
                                                           Report* report) {
     const HostThread<Space> thread(space);
     if (samples <= 0) throw InvalidArgument("samples", double(samples), "1 or more");
+    check(data, ends);
     if (data.tree.size == 0) return {};
     const TileSample<Space> sample(space, data.tree.octree.tiles, data.tree.permutation, samples);
     evaluate_pairs(space, data, ends, report, &sample);

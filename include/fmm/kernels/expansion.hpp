@@ -8,7 +8,7 @@
 // cells.
 //
 // Coordinates are counted in edges of a cell from the cell's centre, and edges of cells in edges of the root. What an
-// edge of the root is, the object is told when it is made. Potentials are those of the object's pair kernel; gradients
+// edge of the root is, the object is told when it is made. Potentials are sums of q u(r) of the object's pair kernel, without its prefactor(); gradients
 // are per edge of the root, but for l2p.
 //
 //   Expansion(kernel, root_edge)   for an expansion with members: the pair kernel, and the edge of the root in the
@@ -259,7 +259,7 @@ KOKKOS_INLINE_FUNCTION constexpr int staged_size() {
     return Expansion::size;
 }
 
-/// Whether M2P evaluates a polynomial (kernels/monomials.hpp), which takes no array of its own.
+/// Whether M2P evaluates a polynomial (spherical/monomials.hpp), which takes no array of its own.
 template <class Expansion>
 KOKKOS_INLINE_FUNCTION constexpr bool is_polynomial() {
   if constexpr (requires { Expansion::polynomial; })

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // L2P: potential and gradient of a leaf's local expansion at its bodies (Yokota & Barba 2011). A team
 // takes a tile of them, and first brings the expansion into the form in which it is evaluated
-// (kernels/monomials.hpp). Cost: 326 flops a body at order 6.
+// (spherical/monomials.hpp). Cost: 326 flops a body at order 6.
 #pragma once
 
 #include "expansion.hpp"

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // M2P: potential and gradient of the multipoles in a leaf's lists at the leaf's bodies (Yokota & Barba
 // 2011). Multipoles are first brought, once for each cell, into the form in which they are evaluated
-// (kernels/monomials.hpp). A team then takes a tile of bodies and walks the leaf's multipoles in chunks
+// (spherical/monomials.hpp). A team then takes a tile of bodies and walks the leaf's multipoles in chunks
 // through scratch memory, with the mapping of P2P: a thread holds several bodies in registers while a
 // chunk passes and, on a GPU, `split` threads share the same bodies and take every split-th multipole, so
 // that a tile of any size keeps nearly all threads of the team busy.

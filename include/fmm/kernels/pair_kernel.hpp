@@ -17,7 +17,7 @@
 // must be finite at every r2 >= 0. Optional members, each with its default:
 //
 //     static constexpr bool harmonic     (false)  u = 1/r away from the softening: expansions apply
-//     static constexpr bool vectorised   (false)  operator() also takes packs of lanes (detail/simd.hpp)
+//     static constexpr bool vectorised   (false)  operator() also takes packs of lanes (simd/simd.hpp)
 //     static constexpr bool positive     (false)  negative charges are refused
 //     double prefactor() const           (1)      multiplies potential and field
 //     Kernel rescaled(double s) const             the kernel for lengths counted in units of s

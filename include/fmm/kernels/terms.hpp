@@ -13,8 +13,9 @@
 //   densities                   sets of sources that share their places, and whose sums are wanted each
 //   given(charges, i, k)        number k of the caller's source i
 //   multipole_charge(number, d) the charge of density d, of number(k), as P2M and P2L take it
-//   add<Outputs>(term, x, y, z, source, sum)   adds to the sums of a target what W sources, one a lane, exert on it: the
-//                               kernel's term of a unit charge, the target's place from the source's, the sources'
+//   add<Outputs>(pair, x, y, z, source, sum)   adds to the sums of a target what W sources, one a lane, exert on it: the
+//                               kernel's PairTerm of a unit charge (on a CPU perhaps twice its potential and eight
+//                               times its weight: sums of both are scaled at the end), the target's place from the source's, the sources'
 //                               terms (Sources::term(k)), and the target's sums (TargetSums)
 //
 // and a type of outputs
@@ -76,16 +77,16 @@ struct Charges {
   KOKKOS_FORCEINLINE_FUNCTION static auto multipole_charge(Number const& number, int density) {
     return number(density);
   }
-  template <class Out, class Term, class V, class Sources, class Sum>
-  KOKKOS_FORCEINLINE_FUNCTION static void add(Term const& term, V x, V y, V z,
+  template <class Out, class Pair, class V, class Sources, class Sum>
+  KOKKOS_FORCEINLINE_FUNCTION static void add(Pair const& pair, V x, V y, V z,
                                               Sources const& source, Sum& sum) {
     FMM_UNROLL
     for (int k = 0; k < K; ++k) {
       auto& of_density = sum.record(k);
       const V q = source.term(k);
-      if constexpr (Out::potential) of_density.potential += q * term.potential;
+      if constexpr (Out::potential) of_density.potential += q * pair.potential;
       if constexpr (Out::field) {
-        const V w = q * term.weight;
+        const V w = q * pair.weight;
         of_density.x += w * x;
         of_density.y += w * y;
         of_density.z += w * z;

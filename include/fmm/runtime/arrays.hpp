@@ -6,6 +6,8 @@
 #include <array>
 #include <cstddef>
 #include <cstdint>
+#include <limits>
+#include <ranges>
 #include <string_view>
 #include <type_traits>
 #include <utility>
@@ -20,13 +22,21 @@ enum class Number { in_float, in_double };
 /// Who can access an array.
 enum class Memory { host, device, both };
 
-/// Shape and place of (N) or (N,3) numbers: (i, k) is `stride[0] i + stride[1] k` numbers behind the first.
+/// Shape and place of (N) or (N,3) numbers: (i, k) is `stride_of(0) i + stride_of(1) k` numbers behind the first. In an
+/// input strides may be 0.
 struct ArrayShape {
+  /// A stride that is not told: numbers lie one after the other, row by row.
+  static constexpr std::int64_t dense = std::numeric_limits<std::int64_t>::min();
+
   Number number = Number::in_double;
   Memory memory = Memory::host;
   int rank = 0;  ///< 0: there is no array
   std::int64_t extent[2] = {0, 1};
-  std::int64_t stride[2] = {1, 1};
+  std::int64_t stride[2] = {dense, dense};
+
+  constexpr std::int64_t stride_of(int r) const {
+    return stride[r] != dense ? stride[r] : rank == 2 && r == 0 ? extent[1] : 1;
+  }
 };
 
 // ---- what arrays are made from
@@ -39,10 +49,11 @@ concept ViewLike = requires(T const view) {
   view.extent(0);
   view.stride(0);
 };
-/// A std::vector, std::span or std::array, or what looks like one: of N numbers, or of N arrays of three.
+/// A std::vector, std::span or std::array, or another range of numbers one after the other: N numbers, or N arrays of
+/// three.
 template <class T>
-concept SequenceLike = !ViewLike<T> && requires(T & sequence) {
-  typename T::value_type;
+concept SequenceLike = !ViewLike<T> && std::ranges::contiguous_range<T&> &&
+                       std::ranges::sized_range<T&> && requires(T & sequence) {
   sequence.data();
   sequence.size();
 };
@@ -93,6 +104,10 @@ ArrayShape shape_of_sequence(std::size_t size) {
     return {number_of<Element>(), Memory::host, 1, {std::int64_t(size), 1}, {1, 1}};
 }
 
+/// What a sequence has.
+template <class Sequence>
+using ElementOf = std::remove_pointer_t<decltype(std::declval<Sequence&>().data())>;
+
 /// An array of Pointer, `void const*` or `void*`.
 template <class Pointer>
 class ArrayOf {
@@ -119,21 +134,19 @@ class ArrayOf {
   template <ViewLike View>
   ArrayOf(View const& view) requires serves<typename View::value_type>
       : data_(view.data()), shape_(shape_of_view(view)) {}
+  // clang-format off: it takes what follows a requires clause for nested
   template <class Sequence>
-    requires SequenceLike<Sequence> &&
-        serves<std::remove_pointer_t<decltype(std::declval<Sequence&>().data())>>
-        ArrayOf(Sequence& sequence)
-        : data_(sequence.data()),
-          shape_(shape_of_sequence<std::remove_pointer_t<decltype(sequence.data())>>(
-              sequence.size())) {}
-    /// A span is copied as its pointer is.
+    requires SequenceLike<Sequence> && serves<ElementOf<Sequence>> ArrayOf(Sequence& sequence)
+        : data_(sequence.data()), shape_(shape_of_sequence<ElementOf<Sequence>>(sequence.size())) {}
+    /// A temporary that owns nothing, as a std::span.
     template <class Sequence>
-      requires SequenceLike<Sequence> && std::is_trivially_copyable_v<Sequence> &&
-          serves<std::remove_pointer_t<decltype(std::declval<Sequence&>().data())>>
+      requires SequenceLike<Sequence> && std::ranges::borrowed_range<Sequence> &&
+          serves<ElementOf<Sequence>>
           ArrayOf(Sequence const&& sequence) : ArrayOf(sequence) {}
       /// A result is an input, too.
       ArrayOf(ArrayOf<void*> const& other) requires is_const : data_(other.data()),
                                                                shape_(other.shape()) {}
+      // clang-format on
 
       /// Whether there is an array.
       explicit operator bool() const { return shape_.rank > 0; }

@@ -36,13 +36,14 @@ FMM_VISIBLE Backend default_backend();
 struct Policies {
   Kernel kernel = Kernel::laplace;
   Method method = Method::fmm;
-  Criterion criterion = Criterion::radius;
+  /// Not set: Criterion::radius, or found with Options::tolerance. Not to be set with that or with Method::direct.
+  std::optional<Criterion> criterion = {};
 
-  /// Of the expansions, one of `orders()`. Not set: with Options::tolerance it is found; with Method::direct it
-  /// means nothing; else it has to be set.
+  /// Of the expansions, one of `orders()`. Not set: with Options::tolerance it is found. With Method::direct it is not to
+  /// be set; else it has to be.
   std::optional<int> order = {};
 
-  /// With Options::tolerance and no order: those to choose from that are compiled in. None: fmm::ToleranceSolver's.
+  /// With Options::tolerance and no order, those to choose from. None: fmm::ToleranceSolver's that are compiled in.
   std::vector<int> orders_to_choose_from = {};
 
   /// With Options::tolerance, single means mixed.

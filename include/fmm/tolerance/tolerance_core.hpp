@@ -57,7 +57,7 @@ class ToleranceCore {
   std::shared_ptr<Data> build(Space const& space, Inputs<Sources, Charges> const& inputs,
                               Report* report) {
     const HostThread<Space> thread(space);
-    if (!is_for_charges_) {
+    if (!is_for_charges_ && orders_.size() > 1) {
       const int best = first_order(cancellation_of(space, kernel_, inputs.sources, inputs.charges));
       if (order_of(best) != order()) solver_ = make(best, true, options_);
     }

@@ -47,6 +47,8 @@ struct ProblemTypes {
   using Precision = typename Problem::precision;
   using Terms = typename Problem::terms;
   using Out = typename Problem::outputs;
+  static_assert(Terms::densities == Out::densities,
+                "fmm: sources' terms and targets' outputs are of as many densities");
   using Real = real_t<Precision>;
   using Sum = sum_t<Precision>;
   using V = Lanes<Space, Real>;
