@@ -21,7 +21,8 @@ inline constexpr Real far_away = Real(1e3);
 /// W sources of so many terms, one a lane.
 template <class V, int Terms = 1>
 struct Sources {
-  V x, y, z, q, further[Terms - 1];
+  V x, y, z, q;
+  V further[Terms - 1] = {};
 
   KOKKOS_FORCEINLINE_FUNCTION V term(int k) const { return k == 0 ? q : further[k - 1]; }
 };
