@@ -143,7 +143,8 @@ class SessionOn final : public Session {
       used.options.pair_error = found->pair_error;
       if (found->theta) used.options.theta = found->theta;
     }
-    if (settings.options.tolerance && used.options.theta) used.criterion = Criterion::radius;
+    if (settings.options.tolerance && bodies_.size() > 0 && !used.options.pair_error)
+      used.criterion = Criterion::radius;
     return measurement;
   }
 
