@@ -66,27 +66,41 @@ Measurement measure_runs(std::function<TimedRun(fmm::Report*)> const& run,
                          MethodSettings const& settings, std::int64_t bodies, int repeats,
                          Progress& progress);
 
+/// Times build(report), which makes a plan, and evaluate(plan, report).
+template <class Space, class Solver, class Build, class Evaluate>
+Measurement measure_steps(Space const& space, Solver const& solver, MethodSettings const& settings,
+                          std::int64_t bodies, int repeats, Progress& progress, Build const& build,
+                          Evaluate const& evaluate) {
+  const auto timed_run = [&](fmm::Report* report) {
+    Stopwatch<Space> watch(space);
+    auto plan = build(report);
+    const double seconds = watch.lap();
+    evaluate(plan, report);
+    return TimedRun{seconds, watch.lap(), plan.depth()};
+  };
+  auto measurement = measure_runs(timed_run, settings, bodies, repeats, progress);
+  measurement.settings.options = solver.options();
+  return measurement;
+}
+
 /// Times `solver` on the bodies; builds take the last step's field, if there is one.
 template <class Solver, class Space, class Data, class... LastField>
 Measurement measure(Solver& solver, BodiesOn<Space, Data> const& bodies,
                     ResultsOn<Space, Data> const& results, MethodSettings const& settings,
                     int repeats, Progress& progress, LastField const&... last_field) {
-  const auto timed_run = [&](fmm::Report* report) {
-    Stopwatch<Space> watch(bodies.space);
-    auto plan = [&] {
-      if constexpr (Solver::uses_charges)
-        return solver.build(bodies.space,
-                            fmm::Inputs{bodies.positions, bodies.charges, last_field...}, report);
-      else
-        return solver.build(bodies.space, bodies.positions, report);
-    }();
-    const double build = watch.lap();
-    solver.evaluate(bodies.space, plan, bodies.charges, results.potential, results.field, report);
-    return TimedRun{build, watch.lap(), plan.depth()};
-  };
-  auto measurement = measure_runs(timed_run, settings, bodies.size(), repeats, progress);
-  measurement.settings.options = solver.options();
-  return measurement;
+  return measure_steps(
+      bodies.space, solver, settings, bodies.size(), repeats, progress,
+      [&](fmm::Report* report) {
+        if constexpr (Solver::uses_charges)
+          return solver.build(bodies.space,
+                              fmm::Inputs{bodies.positions, bodies.charges, last_field...}, report);
+        else
+          return solver.build(bodies.space, bodies.positions, report);
+      },
+      [&](auto& plan, fmm::Report* report) {
+        solver.evaluate(bodies.space, plan, bodies.charges, results.potential, results.field,
+                        report);
+      });
 }
 
 /// Treecode or FMM of one order and precision, as the settings ask for; instantiated in a

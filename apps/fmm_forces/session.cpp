@@ -19,11 +19,6 @@ namespace {
 
 using Orders = std::integer_sequence<int, FORCES_ORDERS>;
 
-template <int... Order>
-std::vector<int> as_vector(std::integer_sequence<int, Order...>) {
-  return {Order...};
-}
-
 template <class Space, class Data>
 using Runner = Measurement (*)(BodiesOn<Space, Data> const&, ResultsOn<Space, Data> const&,
                                MethodSettings const&, int repeats, Progress&);
@@ -150,16 +145,14 @@ class SessionOn final : public Session {
 
   Measurement measure(fmm::AnySolver& solver, ResultsOn<Space, Data> const& results,
                       MethodSettings const& settings, int repeats, Progress& progress) {
-    const auto timed_run = [&](fmm::Report* report) {
-      Stopwatch<Space> watch(bodies_.space);
-      auto plan = solver.build(bodies_.positions, bodies_.charges, report);
-      const double build = watch.lap();
-      solver.evaluate(plan, bodies_.charges, results.potential, results.field, report);
-      return TimedRun{build, watch.lap(), plan.depth()};
-    };
-    auto measurement = measure_runs(timed_run, settings, bodies_.size(), repeats, progress);
-    measurement.settings.options = solver.options();
-    return measurement;
+    return measure_steps(
+        bodies_.space, solver, settings, bodies_.size(), repeats, progress,
+        [&](fmm::Report* report) {
+          return solver.build(bodies_.positions, bodies_.charges, report);
+        },
+        [&](fmm::AnyPlan& plan, fmm::Report* report) {
+          solver.evaluate(plan, bodies_.charges, results.potential, results.field, report);
+        });
   }
 
   /// In full where that is fast enough. Otherwise at a sample of the targets, as many as tell the
@@ -298,7 +291,7 @@ fmm::runtime::Policies policies_of(MethodSettings const& settings) {
     if (settings.order >= 0)
       policies.order = settings.order;
     else
-      policies.orders_to_choose_from = as_vector(Orders{});
+      policies.orders_to_choose_from = fmm::runtime::orders();
   }
   policies.precision = settings.precision == Precision::single_precision  ? rt::Precision::single
                        : settings.precision == Precision::mixed_precision ? rt::Precision::mixed
@@ -323,7 +316,7 @@ std::unique_ptr<Session> open_session(Backend backend, Data data, Bodies const& 
 
 Build build_facts() {
   Build facts;
-  facts.orders = as_vector(Orders{});
+  facts.orders = fmm::runtime::orders();
   for_each_backend([&]<class Space>(Backend backend, std::type_identity<Space>) {
     facts.backends.push_back(backend);
     if (std::is_same_v<Space, Kokkos::DefaultExecutionSpace>) facts.default_backend = backend;

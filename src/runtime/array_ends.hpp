@@ -42,13 +42,13 @@ struct ArrayEnds {
   template <class Visit>
   void visit_results(Visit const& visit) const {
     if constexpr (Out::potential && Out::field)
-      with_result_column<Space>(potential, [&](auto const& p) {
-        with_result_rows<Space>(field, [&](auto const& f) { visit(p, f); });
+      with_column<Space>(potential, [&](auto const& p) {
+        with_rows<Space>(field, [&](auto const& f) { visit(p, f); });
       });
     else if constexpr (Out::potential)
-      with_result_column<Space>(potential, [&](auto const& p) { visit(p, none); });
+      with_column<Space>(potential, [&](auto const& p) { visit(p, none); });
     else
-      with_result_rows<Space>(field, [&](auto const& f) { visit(none, f); });
+      with_rows<Space>(field, [&](auto const& f) { visit(none, f); });
   }
 };
 

@@ -32,26 +32,22 @@ Rows<T, Space> rows(ArrayOf<Pointer> const& array) {
                            std::size_t(shape.extent[1]), std::size_t(shape.stride_of(1))));
 }
 
+/// A Number of an array, const where it is an input.
+template <class Number, class Pointer>
+using OfArray = std::conditional_t<std::is_same_v<Pointer, void const*>, Number const, Number>;
+
 /// visit(View of float or of double).
-template <class Space, class Visit>
-auto with_column(ConstArray const& array, Visit const& visit) {
-  if (array.shape().number == Number::in_float) return visit(column<float const, Space>(array));
-  return visit(column<double const, Space>(array));
+template <class Space, class Pointer, class Visit>
+auto with_column(ArrayOf<Pointer> const& array, Visit const& visit) {
+  if (array.shape().number == Number::in_float)
+    return visit(column<OfArray<float, Pointer>, Space>(array));
+  return visit(column<OfArray<double, Pointer>, Space>(array));
 }
-template <class Space, class Visit>
-auto with_rows(ConstArray const& array, Visit const& visit) {
-  if (array.shape().number == Number::in_float) return visit(rows<float const, Space>(array));
-  return visit(rows<double const, Space>(array));
-}
-template <class Space, class Visit>
-void with_result_column(MutableArray const& array, Visit const& visit) {
-  if (array.shape().number == Number::in_float) return visit(column<float, Space>(array));
-  return visit(column<double, Space>(array));
-}
-template <class Space, class Visit>
-void with_result_rows(MutableArray const& array, Visit const& visit) {
-  if (array.shape().number == Number::in_float) return visit(rows<float, Space>(array));
-  return visit(rows<double, Space>(array));
+template <class Space, class Pointer, class Visit>
+auto with_rows(ArrayOf<Pointer> const& array, Visit const& visit) {
+  if (array.shape().number == Number::in_float)
+    return visit(rows<OfArray<float, Pointer>, Space>(array));
+  return visit(rows<OfArray<double, Pointer>, Space>(array));
 }
 
 /// How an array is to be.

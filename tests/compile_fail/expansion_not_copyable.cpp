@@ -1,25 +1,12 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // An expansion with a virtual function.
 // expect: must be trivially copyable, without virtual functions
-#include <fmm/fmm.hpp>
+#include "own_expansion.hpp"
 
-struct Kernel {
-  template <class Real>
-  KOKKOS_FUNCTION fmm::PairTerm<Real> operator()(Real r2) const {
-    return {r2, r2};
-  }
-
+struct Kernel : KernelWithoutExpansion {
   template <int Order, class Real, class Translation>
-  struct Expansion {
-    static constexpr int size = 1;
-    template <class V>
-    KOKKOS_FUNCTION static void p2m(V, V, V, V, V*) {}
-    template <class V>
-    KOKKOS_FUNCTION static void m2m(V, V, V, V*) {}
+  struct Expansion : TakesBodies, ActsOnBodies<Real> {
     KOKKOS_FUNCTION virtual void m2l() const {}
-    template <bool P, bool F, class V>
-    KOKKOS_FUNCTION static void m2p(V, V, V, Real, Real const*,
-                                    fmm::kernels::PotentialGradient<V>&) {}
   };
 };
 

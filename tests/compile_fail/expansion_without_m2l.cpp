@@ -1,25 +1,11 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // A treecode's expansion in an FMM.
 // expect: must have m2l.x, y, z, s, t, M.
-#include <fmm/fmm.hpp>
+#include "own_expansion.hpp"
 
-struct Kernel {
-  template <class Real>
-  KOKKOS_FUNCTION fmm::PairTerm<Real> operator()(Real r2) const {
-    return {r2, r2};
-  }
-
+struct Kernel : KernelWithoutExpansion {
   template <int Order, class Real, class Translation>
-  struct Expansion {
-    static constexpr int size = 1;
-    template <class V>
-    KOKKOS_FUNCTION static void p2m(V, V, V, V, V*) {}
-    template <class V>
-    KOKKOS_FUNCTION static void m2m(V, V, V, V*) {}
-    template <bool P, bool F, class V>
-    KOKKOS_FUNCTION static void m2p(V, V, V, Real, Real const*,
-                                    fmm::kernels::PotentialGradient<V>&) {}
-  };
+  struct Expansion : TakesBodies, ActsOnBodies<Real> {};
 };
 
 fmm::Solver<Kernel, fmm::Fmm<4>> solver;

@@ -1,26 +1,13 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // A criterion that compares errors with a field, and a kernel that cannot be counted in the field's unit.
 // expect: needs a pair kernel with rescaled
-#include <fmm/fmm.hpp>
+#include "own_expansion.hpp"
 
-struct Kernel {
-  template <class Real>
-  KOKKOS_FUNCTION fmm::PairTerm<Real> operator()(Real r2) const {
-    return {r2, r2};
-  }
-
+struct Kernel : KernelWithoutExpansion {
   template <int Order, class Real, class Translation>
-  struct Expansion {
-    static constexpr int size = 1;
-    template <class V>
-    KOKKOS_FUNCTION static void p2m(V, V, V, V, V*) {}
-    template <class V>
-    KOKKOS_FUNCTION static void m2m(V, V, V, V*) {}
+  struct Expansion : TakesBodies, ActsOnBodies<Real> {
     static constexpr int order = Order;
     KOKKOS_FUNCTION static Real power(Real const*, int) { return 1; }
-    template <bool P, bool F, class V>
-    KOKKOS_FUNCTION static void m2p(V, V, V, Real, Real const*,
-                                    fmm::kernels::PotentialGradient<V>&) {}
   };
 };
 

@@ -26,8 +26,8 @@ struct FarFieldTraits {
 
 /// The operators of one expansion, and how M2L is done.
 ///
-/// Out     what targets receive, Terms what sources carry (kernels/terms.hpp). Expansions of one density lie after the
-///         other's
+/// Out     what targets receive, Terms what sources carry (kernels/terms.hpp). Those of density 0 are followed by those
+///         of density 1, and so on, in arrays of expansions
 /// Shift   of the sources from the targets (cells/sets.hpp)
 template <class Space, class Precision, class Out, class Shift = OneSet, class Terms = Charges<>>
 class FarField {

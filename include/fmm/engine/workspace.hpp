@@ -19,7 +19,7 @@
 //     m2p, p2p, results       bodies             sums                        multipoles as M2P wants them (2)
 //
 // (1) Multipoles lie in the place of the sums where these come after them, that is, where there are local
-//     expansions; else in `multipoles`, a piece of their own.
+//     expansions, of one set of bodies and one density; else in `multipoles`, a piece of their own.
 // (2) Where multipoles lie in the place of the sums, those that M2P needs are kept in `multipoles` before
 //     L2P sets the sums.
 //

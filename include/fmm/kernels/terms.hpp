@@ -12,7 +12,8 @@
 //   numbers                     of a source, 1 or more
 //   densities                   sets of sources that share their places, and whose sums are wanted each
 //   given(charges, i, k)        number k of the caller's source i
-//   multipole_charge(number, d) the charge of density d, of number(k), as P2M and P2L take it
+//   multipole_charge(number, d) the charge of density d, of number(k), as P2M and P2L take it; not asked for of terms of
+//                               one number, which is the charge
 //   add<Outputs>(pair, x, y, z, source, sum)   adds to the sums of a target what W sources, one a lane, exert on it: the
 //                               kernel's PairTerm of a unit charge (on a CPU perhaps twice its potential and eight
 //                               times its weight: sums of both are scaled at the end), the target's place from the source's, the sources'
