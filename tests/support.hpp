@@ -237,7 +237,8 @@ Results run(Solver& solver, Bodies const& bodies, std::vector<double> const& las
   Kokkos::View<double* [3], Space> field("field", bodies.size());
   auto plan = [&] {
     if constexpr (Solver::uses_last_field)
-      return solver.build(space, fmm::Inputs{device.x, device.q, to_space<Space>(last_field)});
+      return solver.build(space,
+                          fmm::Inputs{device.x, device.q, fmm::none, to_space<Space>(last_field)});
     else if constexpr (Solver::uses_charges)
       return solver.build(space, fmm::Inputs{device.x, device.q});
     else

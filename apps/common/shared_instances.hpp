@@ -23,12 +23,13 @@
 #endif
 
 // FORCES_SHARED(prefix, Space): declares (prefix = extern) or defines (empty) the instances.
-#define FORCES_SHARED_BUILD_WITH(prefix, Space, Precision, Data, Traversal, Charges, LastField)   \
-  prefix template std::shared_ptr<fmm::engine::PlanData<Space, Precision>>                        \
-  fmm::engine::make_plan<Traversal>(                                                              \
-      Space const&, fmm::engine::PlanPool<Space, Precision>&, fmm::Options const&,                \
-      fmm::engine::FarFieldRule, fmm::kernels::KernelProfile const&,                              \
-      fmm::Inputs<decltype(forces::BodiesOn<Space, Data>::positions), Charges, LastField> const&, \
+#define FORCES_SHARED_BUILD_WITH(prefix, Space, Precision, Data, Traversal, Charges, LastField) \
+  prefix template std::shared_ptr<fmm::engine::PlanData<Space, Precision>>                      \
+  fmm::engine::make_plan<Traversal>(                                                            \
+      Space const&, fmm::engine::PlanPool<Space, Precision>&, fmm::Options const&,              \
+      fmm::engine::FarFieldRule, fmm::kernels::KernelProfile const&,                            \
+      fmm::Inputs<decltype(forces::BodiesOn<Space, Data>::positions), Charges, fmm::None,       \
+                  LastField> const&,                                                            \
       fmm::Report*, fmm::engine::BuildChoices const*);
 
 #define FORCES_SHARED_BUILD(prefix, Space, Precision, Data, Traversal) \

@@ -91,9 +91,12 @@ Measurement measure(Solver& solver, BodiesOn<Space, Data> const& bodies,
   return measure_steps(
       bodies.space, solver, settings, bodies.size(), repeats, progress,
       [&](fmm::Report* report) {
-        if constexpr (Solver::uses_charges)
-          return solver.build(bodies.space,
-                              fmm::Inputs{bodies.positions, bodies.charges, last_field...}, report);
+        if constexpr (sizeof...(LastField) > 0)
+          return solver.build(
+              bodies.space, fmm::Inputs{bodies.positions, bodies.charges, fmm::none, last_field...},
+              report);
+        else if constexpr (Solver::uses_charges)
+          return solver.build(bodies.space, fmm::Inputs{bodies.positions, bodies.charges}, report);
         else
           return solver.build(bodies.space, bodies.positions, report);
       },

@@ -11,13 +11,20 @@ inline constexpr None none{};
 /// What Solver::build takes, an aggregate for designated initialisers:
 ///
 ///     solver.build(space, fmm::Inputs{.sources = positions, .charges = masses});
+///     solver.build(space, fmm::Inputs{.sources = positions, .targets = points});
 ///
 /// All are Kokkos Views of float or double that the solver's space can access; a plan keeps none of them. clang
-/// before 17 takes them without names, in their order: Inputs{positions, masses}.
-template <class Sources, class Charges = None, class LastField = None>
+/// before 17 takes them without names, in their order, with fmm::none for one that is left out: Inputs{positions,
+/// masses}, Inputs{positions, fmm::none, points}.
+///
+/// Targets are a set of their own, which may lie anywhere; without them the sources are the targets, too. Every source
+/// acts on every target: none of them is the other, whatever their places. A source at a target's very point exerts no
+/// force on it; its potential is counted with softening and left out without (docs/math.md).
+template <class Sources, class Charges = None, class Targets = None, class LastField = None>
 struct Inputs {
   Sources sources;            ///< (N,3): the bodies' positions
   Charges charges = {};       ///< (N): for a criterion that uses charges
+  Targets targets = {};       ///< (M,3): the points that results are wanted at, if not the sources
   LastField last_field = {};  ///< (N,3): for a criterion that uses it: `field` of the step before
 };
 
@@ -26,8 +33,10 @@ template <class Sources>
 Inputs(Sources) -> Inputs<Sources>;
 template <class Sources, class Charges>
 Inputs(Sources, Charges) -> Inputs<Sources, Charges>;
-template <class Sources, class Charges, class LastField>
-Inputs(Sources, Charges, LastField) -> Inputs<Sources, Charges, LastField>;
+template <class Sources, class Charges, class Targets>
+Inputs(Sources, Charges, Targets) -> Inputs<Sources, Charges, Targets>;
+template <class Sources, class Charges, class Targets, class LastField>
+Inputs(Sources, Charges, Targets, LastField) -> Inputs<Sources, Charges, Targets, LastField>;
 #endif
 
 }  // namespace fmm

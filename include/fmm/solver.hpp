@@ -18,6 +18,7 @@
 #include "plan.hpp"
 #include "report.hpp"
 #include "tuning.hpp"
+#include "two_set_plan.hpp"
 
 namespace fmm {
 
@@ -72,8 +73,9 @@ class Solver {
   /// being written. Cost: O(N log N) for the sort, O(N) else (treecode: O(N log N) list entries). `choices`: those of
   /// another build, of which these bodies are a part.
   template <class Sources, class Charges, class LastField>
-  plan_type build(ExecutionSpace const& space, Inputs<Sources, Charges, LastField> const& inputs,
-                  Report* report = nullptr, engine::BuildChoices const* choices = nullptr) {
+  plan_type build(ExecutionSpace const& space,
+                  Inputs<Sources, Charges, None, LastField> const& inputs, Report* report = nullptr,
+                  engine::BuildChoices const* choices = nullptr) {
     engine::check_view<ExecutionSpace, Sources, 2>();
     constexpr bool has_charges = !std::is_same_v<Charges, None>;
     static_assert(has_charges == uses_charges,
@@ -87,6 +89,18 @@ class Solver {
     if constexpr (has_charges) engine::check_view<ExecutionSpace, Charges, 1>();
     if constexpr (has_last_field) engine::check_view<ExecutionSpace, LastField, 2>();
     return plan_type(core_.build(space, inputs, report, choices));
+  }
+  /// A plan of two sets, (M,3) targets and (N,3) sources: trees of both over the cube of both, and the lists between
+  /// them. Every source acts on every target; of two at one point docs/math.md says what they do. For DirectSum and
+  /// criteria of the geometry alone. Throws as above. Cost: that of a build of M + N bodies.
+  template <class Sources, class Charges, class Targets, class LastField>
+  TwoSetPlan<ExecutionSpace, Precision> build(
+      ExecutionSpace const& space, Inputs<Sources, Charges, Targets, LastField> const& inputs,
+      Report* report = nullptr) {
+    engine::check_view<ExecutionSpace, Sources, 2>();
+    engine::check_view<ExecutionSpace, Targets, 2>();
+    static_assert(engine::check_two_sets<Method, Charges, LastField>());
+    return TwoSetPlan<ExecutionSpace, Precision>(core_.build(space, inputs, report));
   }
   /// Short for `Inputs{.sources = positions}`.
   template <class Positions>
@@ -107,6 +121,20 @@ class Solver {
     else
       core_.evaluate(space, plan.data(), &make_operators<engine::OutputsOf<Potential, Field>>, ends,
                      report);
+  }
+
+  /// Potential (M) and field (M,3) of the targets from (N) `charges` of the sources, both in the caller's order; without
+  /// sources all are 0. As above.
+  template <class Charges, class Potential, class Field>
+  void evaluate(ExecutionSpace const& space, TwoSetPlan<ExecutionSpace, Precision>& plan,
+                Charges const& charges, Potential const& potential, Field const& field,
+                Report* report = nullptr) {
+    const engine::EvaluationEnds ends{charges, potential, field};
+    if constexpr (is_direct)
+      core_.evaluate(space, plan.data(), nullptr, ends, report);
+    else
+      core_.evaluate(space, plan.data(),
+                     &make_operators<engine::OutputsOf<Potential, Field>, NoShift>, ends, report);
   }
 
   /// With DirectSum: the sums of about `samples` bodies over all others, to tell the time and the error of

@@ -8,5 +8,6 @@ using Traversal = fmm::DualTree<fmm::MultipolePowerCriterion>;
 void build(fmm::Solver<fmm::Laplace, fmm::Fmm<4, Traversal>>& solver,
            Kokkos::View<double* [3]> positions, Kokkos::View<double*> charges,
            Kokkos::View<double* [3]> last_field) {
-  solver.build(Kokkos::DefaultExecutionSpace(), fmm::Inputs{positions, charges, last_field});
+  solver.build(Kokkos::DefaultExecutionSpace(),
+               fmm::Inputs{positions, charges, fmm::none, last_field});
 }

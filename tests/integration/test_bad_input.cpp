@@ -164,7 +164,7 @@ TEST_F(Input, TheLastFieldMustBeFiniteAndOfAllBodies) {
                           std::string const& value, std::string const& allowed) {
     expect_refused(
         [&] {
-          solver.build(space, fmm::Inputs{device.x, device.q, last_field});
+          solver.build(space, fmm::Inputs{device.x, device.q, fmm::none, last_field});
         },
         argument, value, allowed);
   };
@@ -181,7 +181,7 @@ TEST_F(Input, TheLastFieldMustBeFiniteAndOfAllBodies) {
   }
   last_field[3 * 17 + 2] = last_field[3 * 63] = 0;
   EXPECT_NO_THROW(
-      solver.build(space, fmm::Inputs{device.x, device.q, to_space<Space>(last_field)}));
+      solver.build(space, fmm::Inputs{device.x, device.q, fmm::none, to_space<Space>(last_field)}));
 }
 
 TEST_F(Input, MassesMustNotBeNegative) {

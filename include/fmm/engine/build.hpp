@@ -28,6 +28,22 @@ BuildChoices choose_build(Space const& space, Box const& box, std::int64_t n,
   }
 }
 
+/// Bodies of DirectSum: in the order of their keys, in tiles of at most that size, which are taken from the order
+/// itself, whatever the options say of a tree.
+template <class Space, class Precision, class Positions>
+void order_bodies(Space const& space, Workspace<Space, Precision>& memory,
+                  BodyTree<Space, Precision>& tree, Positions const& positions, int tile,
+                  Report* report) {
+  const auto sorted = sort_bodies(space, memory, tree, positions, max_tree_depth, report);
+  stage(space, report, "tree", [&] {
+    tree.positions = memory.positions.resize(tree.size);
+    for_range("fmm::positions", space, tree.size,
+              CopyPositions<Space, Positions>{positions, tree.permutation, tree.positions});
+    tree.octree.tiles =
+        block_tiles(space, sorted.keys, tile, memory.octree.tiles, memory.octree.totals);
+  });
+}
+
 /// The plan of (N,3) `positions`, but for the lists of a criterion that uses charges; with the choices that are `given`,
 /// or its own.
 template <class Traversal, class Space, class Precision, class Positions>
@@ -53,18 +69,10 @@ void build_plan(Space const& space, PlanData<Space, Precision>& plan, Positions 
     tree.cube = chosen.cube;
   });
   if constexpr (std::is_same_v<Traversal, DirectSum>) {
-    // tiles are taken from the order itself, whatever the options say of a tree
-    const auto sorted = sort_bodies(space, memory, tree, positions, max_tree_depth, report);
-    stage(space, report, "tree", [&] {
-      tree.positions = memory.positions.resize(n);
-      for_range("fmm::positions", space, n,
-                CopyPositions<Space, Positions>{positions, tree.permutation, tree.positions});
-      using Shapes = Tuning<Space, real_t<Precision>>;
-      facts.all_pairs_shape = chosen.all_pairs_shape;
-      tree.octree.tiles =
-          block_tiles(space, sorted.keys, Shapes::all_pairs[facts.all_pairs_shape].tile,
-                      memory.octree.tiles, memory.octree.totals);
-    });
+    using Shapes = Tuning<Space, real_t<Precision>>;
+    facts.all_pairs_shape = chosen.all_pairs_shape;
+    order_bodies(space, memory, tree, positions, Shapes::all_pairs[facts.all_pairs_shape].tile,
+                 report);
   } else {
     build_tree<Traversal>(space, memory, tree, positions, chosen.split, report);
     if constexpr (!traits_v<Traversal>.uses_charges) {
@@ -84,8 +92,8 @@ template <class Traversal, class Space, class Precision, class Sources, class Ch
           class LastField>
 std::shared_ptr<PlanData<Space, Precision>> make_plan(
     Space const& space, PlanPool<Space, Precision>& pool, Options const& options, FarFieldRule far,
-    KernelProfile const& kernel, Inputs<Sources, Charges, LastField> const& inputs, Report* report,
-    BuildChoices const* given) {
+    KernelProfile const& kernel, Inputs<Sources, Charges, None, LastField> const& inputs,
+    Report* report, BuildChoices const* given) {
   constexpr bool needs_multipoles = traits_v<Traversal>.uses_powers;
   const typename Sources::const_type positions = inputs.sources;
   const std::int64_t n = checked_size("positions", positions);

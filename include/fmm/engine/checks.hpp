@@ -155,12 +155,14 @@ std::int64_t checked_size(char const* name, View const& view) {
   return std::int64_t(view.extent(0));
 }
 
-/// Throws unless the view has the plan's number of bodies.
+/// Throws unless the view has the plan's number of `bodies`, or what they are called.
 template <class View>
-void check_extents(char const* name, View const& view, std::int64_t n) {
+void check_extents(char const* name, View const& view, std::int64_t n,
+                   char const* bodies = "bodies") {
   if constexpr (!std::is_same_v<View, None>) {
     if (std::int64_t(view.extent(0)) != n)
-      refuse_extent(name, 0, view.extent(0), "the number of bodies, " + std::to_string(n));
+      refuse_extent(name, 0, view.extent(0),
+                    "the number of " + std::string(bodies) + ", " + std::to_string(n));
     if constexpr (View::rank == 2)
       if (view.extent(1) != 3) refuse_extent(name, 1, view.extent(1), "3");
   }

@@ -186,22 +186,26 @@ class Evaluation {
   StagedMultipoles<Space, Real> staged_;
 };
 
-/// Potential and field from charges by all pairs; the sums of all bodies, or of a sample.
-template <class Out, class Space, class Precision, class Kernel, class Charges, class Potential,
-          class Field>
-void evaluate_all_pairs(Space const& space, PlanData<Space, Precision>& plan, Kernel const& kernel,
+/// Potential and field from the sources' charges by all pairs; the sums of all targets, or of a sample. Both are one
+/// plan, or with NoShift two (cells/sets.hpp).
+template <class Out, class Shift = OneSet, class Space, class Precision, class Kernel,
+          class Charges, class Potential, class Field>
+void evaluate_all_pairs(Space const& space, PlanData<Space, Precision>& targets,
+                        PlanData<Space, Precision>& sources, Kernel const& kernel,
                         Charges const& charges, Potential const& potential, Field const& field,
                         TileSample<Space> const* sample, Report* report) {
-  auto& tree = plan.tree;
-  charges_stage<Potential, Field>(space, plan.memory, tree, profile_of(kernel), charges,
-                                  charges_of(tree.positions), true, report);
-  const auto sums = plan.memory.sums.view(tree.size);
+  constexpr bool one_set = std::is_same_v<Shift, OneSet>;
+  auto& tree = targets.tree;
+  charges_stage<Potential, Field>(space, sources.memory, sources.tree, profile_of(kernel), charges,
+                                  charges_of(sources.tree.positions), one_set, report);
+  if constexpr (!one_set) targets.memory.sums.resize(tree.size);
+  const auto sums = targets.memory.sums.view(tree.size);
   double length = 1;
   const auto sum_pairs = [&](auto const& kernel_of_unit) {
     stage(space, report, "p2p", [&] {
-      p2p_all<Out, Precision>(space, kernel_of_unit, 1 / length, tree.positions,
-                              sample ? sample->tiles : tree.octree.tiles,
-                              plan.facts.all_pairs_shape, sums);
+      p2p_all<Out, Precision>(
+          space, kernel_of_unit, 1 / length, of_sets<Shift>(tree.positions, sources.tree.positions),
+          sample ? sample->tiles : tree.octree.tiles, targets.facts.all_pairs_shape, sums);
     });
   };
   if constexpr (RescalableKernel<Kernel>) {
@@ -210,10 +214,10 @@ void evaluate_all_pairs(Space const& space, PlanData<Space, Precision>& plan, Ke
   } else {
     sum_pairs(kernel);
   }
-  results_stage<Out>(space, tree, sums, profile_of(kernel), length, tree.charges.unit, potential,
-                     field, report);
-  const auto targets = sample ? std::int64_t(sample->bodies.size()) : tree.size;
-  if (report) count_pairs<Out>(targets * (tree.size - 1), *report);
+  results_stage<Out>(space, tree, sums, profile_of(kernel), length, sources.tree.charges.unit,
+                     potential, field, report);
+  const auto summed = sample ? std::int64_t(sample->bodies.size()) : tree.size;
+  if (report) count_pairs<Out>(summed * (sources.tree.size - one_set), *report);
 }
 
 }  // namespace fmm::engine

@@ -20,14 +20,12 @@ struct EvaluationEnds {
   /// Throws InvalidArgument unless all have n bodies.
   template <class Space>
   void check(std::int64_t n) const {
-    check_view<Space, Charges, 1>();
-    check_result<Space, Potential, 1>();
-    check_result<Space, Field, 2>();
-    static_assert(!std::is_same_v<Potential, None> || !std::is_same_v<Field, None>,
-                  "fmm: at least one of potential and field must be wanted");
-    check_extents("charges", charges, n);
-    check_extents("potential", potential, n);
-    check_extents("field", field, n);
+    check_arrays<Space>(n, n, "bodies", "bodies");
+  }
+  /// The same of two sets.
+  template <class Space>
+  void check(std::int64_t targets, std::int64_t sources) const {
+    check_arrays<Space>(targets, sources, "targets", "sources");
   }
   template <class Evaluation>
   void take(Evaluation& evaluation) const {
@@ -41,11 +39,38 @@ struct EvaluationEnds {
   template <class Space, class Precision, class Kernel>
   void all_pairs(Space const& space, PlanData<Space, Precision>& plan, Kernel const& kernel,
                  TileSample<Space> const* sample, Report* report) const {
-    evaluate_all_pairs<Out>(space, plan, kernel, charges, potential, field, sample, report);
+    evaluate_all_pairs<Out>(space, plan, plan, kernel, charges, potential, field, sample, report);
+  }
+  /// The same of two sets.
+  template <class Space, class Precision, class Kernel>
+  void all_pairs(Space const& space, TwoSetData<Space, Precision>& plan, Kernel const& kernel,
+                 Report* report) const {
+    constexpr TileSample<Space> const* all = nullptr;
+    evaluate_all_pairs<Out, NoShift>(space, *plan.targets, *plan.sources, kernel, charges,
+                                     potential, field, all, report);
+  }
+  /// Everything between, where there are no sources.
+  template <class Space>
+  void give_nothing(Space const& space, std::int64_t targets) const {
+    for_range("fmm::results", space, targets, GiveNothing<Potential, Field>{potential, field});
   }
   template <class Space>
   void stop(EvaluationClock<Space> const& clock, std::int64_t n, std::size_t memory_bytes) const {
     clock.stop(n, potential, field, memory_bytes);
+  }
+
+ private:
+  template <class Space>
+  void check_arrays(std::int64_t targets, std::int64_t sources, char const* of_targets,
+                    char const* of_sources) const {
+    check_view<Space, Charges, 1>();
+    check_result<Space, Potential, 1>();
+    check_result<Space, Field, 2>();
+    static_assert(!std::is_same_v<Potential, None> || !std::is_same_v<Field, None>,
+                  "fmm: at least one of potential and field must be wanted");
+    check_extents("charges", charges, sources, of_sources);
+    check_extents("potential", potential, targets, of_targets);
+    check_extents("field", field, targets, of_targets);
   }
 };
 template <class Charges, class Potential, class Field>

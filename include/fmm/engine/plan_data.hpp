@@ -28,9 +28,16 @@ struct PlanFacts {
 template <class Space, class Precision>
 struct PlanData {
   PlanFacts facts;
-  BodyTree<Space, Precision> tree;  ///< of targets and sources, which are one set of bodies
+  BodyTree<Space, Precision>
+      tree;  ///< of targets and sources, which are one set of bodies, or of one of two sets
   InteractionLists<Space> lists;
   Workspace<Space, Precision> memory;
+};
+
+/// A plan of two sets: each set's tree and memory. What the plan was made for and its lists are with the targets.
+template <class Space, class Precision>
+struct TwoSetData {
+  std::shared_ptr<PlanData<Space, Precision>> targets, sources;
 };
 
 /// Throws unless the plan was made by a solver with that traversal.

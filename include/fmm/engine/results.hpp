@@ -66,6 +66,19 @@ void give_results(Space const& space, Array<Sums<Real>, Space> sums, Array<BodyI
                                                             potential, field});
 }
 
+/// Results of targets that nothing acts on.
+template <class Potential, class Field>
+struct GiveNothing {
+  Potential potential;
+  Field field;
+
+  KOKKOS_FUNCTION void operator()(std::int64_t i) const {
+    if constexpr (!std::is_same_v<Potential, None>) potential(i) = 0;
+    if constexpr (!std::is_same_v<Field, None>)
+      for (int d = 0; d < 3; ++d) field(i, d) = 0;
+  }
+};
+
 /// Bodies with a result that is infinite or not a number.
 template <class Potential, class Field>
 struct CountNotFinite {

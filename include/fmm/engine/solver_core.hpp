@@ -12,13 +12,14 @@
 #include "completed_options.hpp"
 #include "evaluation_ends.hpp"
 #include "measures_by_powers.hpp"
+#include "two_set_build.hpp"
 
 namespace fmm::engine {
 
 /// Makes the operators of the kernel's expansion in trees over a cube, for results that are a kernels::Outputs.
-template <class Kernel, class Space, class Precision, class Out>
-using MakeFarField = std::unique_ptr<FarField<Space, Precision, Out> const> (*)(Kernel const&,
-                                                                                Cube const&);
+template <class Kernel, class Space, class Precision, class Out, class Shift = OneSet>
+using MakeFarField =
+    std::unique_ptr<FarField<Space, Precision, Out, Shift> const> (*)(Kernel const&, Cube const&);
 
 /// What a core is to know of the expansions.
 template <class Kernel, class Space, class Precision>
@@ -80,11 +81,22 @@ class SolverCore {
 
   /// Solver::build, of Inputs whose types were checked.
   template <class Sources, class Charges, class LastField>
-  std::shared_ptr<Data> build(Space const& space, Inputs<Sources, Charges, LastField> const& inputs,
+  std::shared_ptr<Data> build(Space const& space,
+                              Inputs<Sources, Charges, None, LastField> const& inputs,
                               Report* report, BuildChoices const* choices = nullptr) {
     const HostThread<Space> thread(space);
     return make_plan<Traversal>(space, pool_, options_, far_field(), profile_of(kernel_), inputs,
                                 report, choices);
+  }
+  /// The same of two sets.
+  template <class Sources, class Targets>
+  TwoSetData<Space, Precision> build(Space const& space,
+                                     Inputs<Sources, None, Targets> const& inputs, Report* report) {
+    const HostThread<Space> thread(space);
+    const typename Targets::const_type targets = inputs.targets;
+    const typename Sources::const_type sources = inputs.sources;
+    return make_two_set_plan<Traversal>(space, pool_, options_, far_field(), targets, sources,
+                                        report);
   }
   /// Solver::choose.
   template <class Positions>
@@ -148,6 +160,36 @@ class SolverCore {
     steps.near_field(kernel_, near_options);
     ends.give(steps);
     ends.stop(clock, data.tree.size, memory_bytes());
+  }
+
+  /// Solver::evaluate of two sets; with DirectSum there are no operators.
+  template <class Ends>
+  void evaluate(Space const& space, TwoSetData<Space, Precision>& data,
+                MakeFarField<Kernel, Space, Precision, typename Ends::Out, NoShift> operators,
+                Ends const& ends, Report* report) {
+    const HostThread<Space> thread(space);
+    auto& [targets, sources] = data;
+    const std::int64_t m = targets->tree.size, n = sources->tree.size;
+    ends.template check<Space>(m, n);
+    if (m == 0) return;
+    if (n > 0) check_lists(*targets);
+    const EvaluationClock clock(space, report);
+    if (n == 0) {
+      ends.give_nothing(space, m);
+    } else if constexpr (is_direct) {
+      ends.all_pairs(space, data, kernel_, report);
+    } else {
+      Evaluation<Space, Precision, typename Ends::Out, NoShift> steps(
+          space, operators(kernel_, targets->tree.cube), *targets, *sources, {}, targets->lists,
+          profile_of(kernel_), report);
+      ends.take(steps);
+      steps.upward(false);
+      steps.interact();
+      steps.downward();
+      steps.near_field(kernel_, options_);
+      ends.give(steps);
+    }
+    ends.stop(clock, m, memory_bytes());
   }
 
   /// Solver::evaluate by all pairs: the sums of all bodies, or of a sample.

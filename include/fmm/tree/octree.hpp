@@ -58,21 +58,21 @@ struct OctreeBuffers {
 };
 
 /// Levels 0 to `last` of a tree over `keys`. One host synchronisation.
-template <class Space>
+template <class Space, class Rule>
 void build_first_levels(Space const& space, OctreeBuffers<Space>& buffers, Octree<Space>& tree,
-                        Array<std::uint64_t, Space> keys, SplitRule rule, int last) {
+                        Array<std::uint64_t, Space> keys, Rule const& rule, int last) {
   const std::int64_t most = cells_above(last + 1), width = most - cells_above(last);
-  const FirstCells<Space> first{rule, last, buffers.begins.resize(width + 1),
-                                buffers.numbers.resize(most)};
+  const FirstCells<Space, Rule> first{rule, last, buffers.begins.resize(width + 1),
+                                      buffers.numbers.resize(most)};
   for_range("fmm::tree::find", space, width + 1, FindFirstCells<Space>{keys, last, first.begins});
   const auto parents = buffers.parents.grow(space, cells_above(last), 0);
   const auto totals = buffers.totals.resize(2 * (last + 1));
   scan<std::uint32_t>("fmm::tree::number", space, most,
-                      NumberFirstCells<Space>{first, parents, totals});
+                      NumberFirstCells<Space, Rule>{first, parents, totals});
   Offset ends[2 * (most_first_levels + 1)];
   read_back(space, totals.data(), ends, totals.extent(0));
   tree.cells = buffers.cells.grow(space, ends[2 * last], 0);
-  for_range("fmm::tree::write", space, most, WriteFirstCells<Space>{first, tree.cells});
+  for_range("fmm::tree::write", space, most, WriteFirstCells<Space, Rule>{first, tree.cells});
   tree.depth = last;
   for (int level = 0; level <= last; ++level) {
     tree.level_begin[level + 1] = CellIndex(ends[2 * level]);
@@ -81,12 +81,12 @@ void build_first_levels(Space const& space, OctreeBuffers<Space>& buffers, Octre
 }
 
 /// The octree over `keys` (N >= 1) that are sorted by the digits of the first `sorted_levels` levels;
-/// nothing if a cell of the last of these is to be split.
+/// nothing if a cell of the last of these is to be split. The rule is a SplitRule or a SplitRuleOfTwo.
 /// Cost: O(cells log N) in the space, and one host synchronisation for each level, of levels 0 to
 /// `most_first_levels` at most one for all.
-template <class Space>
+template <class Space, class Rule>
 std::optional<Octree<Space>> build_octree(Space const& space, OctreeBuffers<Space>& buffers,
-                                          Array<std::uint64_t, Space> keys, SplitRule rule,
+                                          Array<std::uint64_t, Space> keys, Rule const& rule,
                                           TileRule tile_rule, int sorted_levels) {
   Octree<Space> tree;
   const BodyIndex n = BodyIndex(keys.extent(0));
@@ -109,7 +109,7 @@ std::optional<Octree<Space>> build_octree(Space const& space, OctreeBuffers<Spac
     const auto selected = subarray<CellIndex, Space>(
         buffers.parents.grow(space, parents + most, parents), parents, most);
     scan<Offset>("fmm::tree::parents", space, end - begin,
-                 SelectParents<Space>{rule, tree.cells, begin, end, selected, parent_total});
+                 SelectParents<Space, Rule>{rule, tree.cells, begin, end, selected, parent_total});
     auto ranges = buffers.ranges.resize(ranges_a_parent * most);
     for_uneven("fmm::tree::find", space, ranges_a_parent * most, 8 * ranges_a_parent,
                FindChildren<Space>{keys, tree.cells, selected, parent_total, ranges});

@@ -14,10 +14,13 @@ namespace fmm::tree {
 /// When to split: uniform trees to their depth, adaptive ones while a cell is too full, or above a level.
 struct SplitRule {
   int depth;
-  int leaf_capacity;    ///< 0 for a uniform tree
-  int least_depth = 0;  ///< of every leaf, so that a part of the bodies has the cells of all down to that level
+  int leaf_capacity;  ///< 0 for a uniform tree
+  int least_depth =
+      0;  ///< of every leaf, so that a part of the bodies has the cells of all down to that level
 
-  KOKKOS_INLINE_FUNCTION bool operator()(int level, BodyIndex body_count) const {
+  /// Whether to split a cell with so many bodies, from number `first` on.
+  KOKKOS_INLINE_FUNCTION bool operator()(int level, BodyIndex /*first*/,
+                                         BodyIndex body_count) const {
     return level < depth && (level < least_depth || body_count > leaf_capacity);
   }
   /// How many of `cells` cells of a level, of n bodies in all, are split at most.
@@ -26,10 +29,38 @@ struct SplitRule {
   }
 };
 
-/// The level's cells that are split, in their order, and how many they are.
+/// The rule of one of two sets: a cell is split where it is too full of either. Where both sets have bodies their trees
+/// thus have the same cells. Of a level both sets' keys are sorted by the levels down to that one.
 template <class Space>
+struct SplitRuleOfTwo : SplitRule {
+  Array<std::uint64_t, Space> keys, other_keys;  ///< of this set's bodies and of the other's
+
+  KOKKOS_FUNCTION bool operator()(int level, BodyIndex first, BodyIndex body_count) const {
+    return SplitRule::operator()(level, first, body_count) ||
+           (level < depth && is_too_full_of_others(level, first));
+  }
+  std::int64_t most_split(int level, std::int64_t cells, std::int64_t n) const {
+    return SplitRule::most_split(level, cells, n + std::int64_t(other_keys.extent(0)));
+  }
+
+ private:
+  KOKKOS_FUNCTION bool is_too_full_of_others(int level, BodyIndex first) const {
+    const auto cell_of = [shift = 3 * (max_tree_depth - level)](std::uint64_t key) {
+      return key >> shift;
+    };
+    const std::uint64_t cell = cell_of(keys(first));
+    const auto others = std::int64_t(other_keys.extent(0));
+    const auto last = leaf_capacity + first_not(std::int64_t(0), others, [&](std::int64_t body) {
+                        return cell_of(other_keys(body)) < cell;
+                      });
+    return last < others && cell_of(other_keys(last)) == cell;
+  }
+};
+
+/// The level's cells that are split, in their order, and how many they are.
+template <class Space, class Rule = SplitRule>
 struct SelectParents {
-  SplitRule rule;
+  Rule rule;
   Array<Cell, Space> cells;
   CellIndex level_begin, level_end;
   Array<CellIndex, Space> parents;
@@ -37,7 +68,7 @@ struct SelectParents {
 
   KOKKOS_FUNCTION void operator()(std::int64_t i, Offset& before, bool final) const {
     const CellIndex cell = level_begin + CellIndex(i);
-    const bool splits = rule(cells(cell).level, cells(cell).body_count);
+    const bool splits = rule(cells(cell).level, cells(cell).body_begin, cells(cell).body_count);
     if (final && splits) parents(before) = cell;
     before += splits;
     if (final && cell == level_end - 1) count(0) = before;
@@ -187,9 +218,9 @@ KOKKOS_FORCEINLINE_FUNCTION constexpr std::int64_t cells_above(int level) {
 }
 
 /// All cells that levels 0 to `last` may have, breadth first, in Morton order: the candidates.
-template <class Space>
+template <class Space, class Rule = SplitRule>
 struct FirstCells {
-  SplitRule rule;
+  Rule rule;
   int last;
   /// begins(i): where the bodies of cell i of the last level begin; one more for their end.
   Array<BodyIndex, Space> begins;
@@ -214,11 +245,13 @@ struct FirstCells {
   }
   /// Where a cell is split those above it, which hold more, are, too.
   KOKKOS_FUNCTION bool exists(Candidate const& c) const {
-    return c.count > 0 && (c.level == 0 || rule(c.level - 1, at(c.level - 1, c.place / 8).count));
+    if (c.count == 0 || c.level == 0) return c.count > 0;
+    const Candidate parent = at(c.level - 1, c.place / 8);
+    return rule(parent.level, parent.begin, parent.count);
   }
   /// Not known yet of the last level.
   KOKKOS_FUNCTION bool splits(Candidate const& c) const {
-    return c.level < last && rule(c.level, c.count);
+    return c.level < last && rule(c.level, c.begin, c.count);
   }
   KOKKOS_FUNCTION CellIndex number(int level, std::int64_t place) const {
     return numbers(cells_above(level) + place);
@@ -241,9 +274,9 @@ struct FindFirstCells {
 
 /// Numbers the candidates that exist, and lists those that are split. ends(2 l) and ends(2 l + 1) become the numbers
 /// of cells and parents down to level l; of the last level no parent is counted.
-template <class Space>
+template <class Space, class Rule = SplitRule>
 struct NumberFirstCells {
-  FirstCells<Space> first;
+  FirstCells<Space, Rule> first;
   Array<CellIndex, Space> parents;
   Array<Offset, Space> ends;
   /// From this bit on sums count parents. Both counts fit in 32 bits, which Kokkos's scan on a GPU copies at once.
@@ -270,9 +303,9 @@ struct NumberFirstCells {
 };
 
 /// Writes the candidates that exist.
-template <class Space>
+template <class Space, class Rule = SplitRule>
 struct WriteFirstCells {
-  FirstCells<Space> first;
+  FirstCells<Space, Rule> first;
   Array<Cell, Space> cells;
 
   KOKKOS_FUNCTION void operator()(std::int64_t i) const {

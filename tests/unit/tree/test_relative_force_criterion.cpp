@@ -141,7 +141,8 @@ struct Planned {
   Planned(Bodies const& bodies, std::vector<double> const& last_field)
       : potential("potential", bodies.size()), field("field", bodies.size()) {
     const DeviceBodies<Space> device(bodies);
-    plan = solver.build(space, fmm::Inputs{device.x, device.q, to_space<Space>(last_field)});
+    plan = solver.build(space,
+                        fmm::Inputs{device.x, device.q, fmm::none, to_space<Space>(last_field)});
   }
 
   Results evaluate(Bodies const& charged, fmm::Report* report = nullptr) {

@@ -1,20 +1,23 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// All bodies as the sources of a problem of P2P (problem.hpp), without a tree: all pairs, or chosen targets
-// among the bodies.
+// All bodies as the sources of a problem of P2P (problem.hpp), without a tree: all pairs of one set or of two, or
+// chosen targets among the bodies.
 //
 // Positions are double, in the caller's unit. In float a tile's coordinates are counted from its first
 // target before they are rounded; in double differences are taken as they are.
 #pragma once
 
+#include "../../cells/sets.hpp"
 #include "tile_sums.hpp"
 
 namespace fmm::kernels {
 
 /// All pairs of bodies, or of chosen targets with all bodies, from double coordinates. In float a tile's
 /// coordinates are counted from its first target before they are rounded. `per_unit` is a power of two,
-/// so that scaling is exact. `Contiguous`: of all bodies, tile by tile; else of chosen ones.
+/// so that scaling is exact. `Contiguous`: of all bodies, tile by tile; else of chosen ones. `Bodies`: of one set, or
+/// TwoSets of them (cells/sets.hpp): then the targets' tiles with all sources, none of which is the target itself.
 template <class Space, class Kernel, class Precision, P2PShape Shape, class Out,
-          bool Contiguous = true, class Terms = Charges<>>
+          bool Contiguous = true, class Terms = Charges<>,
+          class Bodies = Array<Body<double>, Space>>
 struct AllSources {
   using precision = Precision;
   using Real = real_t<Precision>;
@@ -25,6 +28,8 @@ struct AllSources {
   using V = Lanes<Space, Real>;
   static constexpr P2PShape shape = Shape;
   static constexpr bool only_own = !Contiguous;  ///< scattered targets: see own_count
+  static constexpr bool one_set = is_one_set_v<Bodies>;
+  static_assert(one_set || Contiguous);
   static constexpr bool two_part = two_part_v<Precision>;
   /// Of other sources and of own ones.
   using AnyChunk = Chunk<V, shape.chunk, two_part, Terms::numbers>;
@@ -41,8 +46,8 @@ struct AllSources {
   static constexpr bool long_sums = true;
   static constexpr int runs = 0, close_room = 0;
 
-  Array<Body<double>, Space> bodies;
-  Array<Tile, Space> tiles;         ///< of all bodies, if `contiguous`
+  Bodies bodies;
+  Array<Tile, Space> tiles;         ///< of all bodies, of two sets of the targets, if `contiguous`
   Array<BodyIndex, Space> targets;  ///< the targets' bodies, if not
   Array<Sums<Sum>, Space> sums;
   Kernel kernel_of_unit;
@@ -65,7 +70,7 @@ struct AllSources {
       if (left < tile) f.count = int(left);
     }
     if constexpr (std::is_same_v<Real, float>) {  // double takes differences as they are
-      const Body<double> b = bodies(body_of(f, 0));
+      const Body<double> b = targets_of(bodies)(body_of(f, 0));
       f.origin[0] = b.x;
       f.origin[1] = b.y;
       f.origin[2] = b.z;
@@ -73,17 +78,19 @@ struct AllSources {
     return f;
   }
   KOKKOS_FUNCTION void target(Frame const& f, int i, Place<Real, two_part>& place) const {
-    place = place_of(f, bodies(body_of(f, i)));
+    place = place_of(f, targets_of(bodies)(body_of(f, i)));
   }
   KOKKOS_FUNCTION Cursor begin(Frame const&) const {
-    return {contiguous ? BodyIndex(0) : BodyIndex(bodies.extent(0))};
+    return {contiguous ? BodyIndex(0) : BodyIndex(sources_of(bodies).extent(0))};
   }
   KOKKOS_FUNCTION int stage(TeamMember<Space> const& team, Frame const& f, Cursor& at,
                             WalkMemory<Real> const&, AnyChunk chunk) const {
     constexpr int capacity = AnyChunk::capacity;
-    if (contiguous && at.body == f.tile_begin) at.body += f.count;
-    std::int64_t end = std::int64_t(bodies.extent(0));
-    if (contiguous && at.body < f.tile_begin) end = f.tile_begin;
+    std::int64_t end = std::int64_t(sources_of(bodies).extent(0));
+    if constexpr (one_set) {
+      if (contiguous && at.body == f.tile_begin) at.body += f.count;
+      if (contiguous && at.body < f.tile_begin) end = f.tile_begin;
+    }
     const int take = int(end - at.body < capacity ? end - at.body : capacity);
     copy(team, f, at.body, take, chunk);
     at.body += take;
@@ -91,9 +98,11 @@ struct AllSources {
   }
   /// Scattered targets may be anywhere among the sources: all of these count as own.
   KOKKOS_FUNCTION int own_count(Frame const& f) const {
-    return contiguous ? f.count : int(bodies.extent(0));
+    if constexpr (!one_set) return 0;
+    return contiguous ? f.count : int(sources_of(bodies).extent(0));
   }
   KOKKOS_FUNCTION int own_index(Frame const& f, int i) const {
+    if constexpr (!one_set) return -1;
     return contiguous ? i : int(body_of(f, i));
   }
   KOKKOS_FUNCTION int stage_own(TeamMember<Space> const& team, Frame const& f,
@@ -109,7 +118,7 @@ struct AllSources {
 
  private:
   KOKKOS_FORCEINLINE_FUNCTION double number(std::int64_t i, int k) const {
-    return SourceTerms<Space, double, Terms>{bodies, further}.number(i, k);
+    return SourceTerms<Space, double, Terms>{sources_of(bodies), further}.number(i, k);
   }
   KOKKOS_FUNCTION Place<Real, two_part> place_of(Frame const& f, Body<double> const& b) const {
     const double x[3] = {(b.x - f.origin[0]) * per_unit, (b.y - f.origin[1]) * per_unit,
@@ -130,7 +139,7 @@ struct AllSources {
       Body<double> b[batch];
       FMM_UNROLL
       for (int k = 0; k < batch; ++k)
-        if (begin + k * step < count) b[k] = bodies(first + begin + k * step);
+        if (begin + k * step < count) b[k] = sources_of(bodies)(first + begin + k * step);
       FMM_UNROLL
       for (int k = 0; k < batch; ++k)
         if (begin + k * step < count) {

@@ -72,16 +72,17 @@ void p2p(Space const& space, Kernel const& kernel_of_cube, Cells cells, Array<Ti
 }
 
 /// sums(i) of body i for all bodies, whose `tiles` are at most Tuning::all_pairs[shape].tile long; sums
-/// in the unit 1 / per_unit of length. Cost: N^2 pairs.
-template <class Out, class Precision, class Terms = Charges<>, class Space, class Kernel>
+/// in the unit 1 / per_unit of length. Cost: N^2 pairs. Of two sets (cells/sets.hpp) tiles and sums are the targets'.
+template <class Out, class Precision, class Terms = Charges<>, class Space, class Kernel,
+          class Bodies>
   requires(!IsChoice<Kernel>)
 void p2p_all(Space const& space, Kernel const& kernel_of_unit, double per_unit,
-             Array<Body<double>, Space> bodies, Array<Tile, Space> tiles, int shape,
+             Bodies const& bodies, Array<Tile, Space> tiles, int shape,
              Array<Sums<sum_t<Precision>>, Space> sums, Array<double, Space> further = {}) {
   using Shapes = Tuning<Space, real_t<Precision>>;
   with_index<int(Shapes::all_pairs.size())>(shape, [&](auto index) {
     using Problem = AllSources<Space, Kernel, Precision, Shapes::all_pairs[decltype(index)::value],
-                               Out, true, Terms>;
+                               Out, true, Terms, Bodies>;
     launch_p2p(space, std::int64_t(tiles.extent(0)),
                Problem{bodies, tiles, {}, sums, kernel_of_unit, per_unit, further});
   });

@@ -122,17 +122,23 @@ void refuse_row(Space const& space, std::string const& name, View const& view, s
   }
 }
 
+/// Throws InvalidArgument for bodies that lie too far apart for double precision: squares of distances are to be
+/// finite, too.
+inline void check_extent(char const* name, Box const& box) {
+  if (!(box.extent() < 1e150))
+    throw InvalidArgument(std::string(name) + "' extent", box.extent(), "less than 1e150");
+}
+
 /// The smallest box with all (N,3) `positions`, N >= 1. Throws InvalidArgument for a position that is not finite or
 /// bodies that lie too far apart for double precision. Cost: one reduction.
 template <class Space, class Positions>
-Box bounding_box(Space const& space, Positions const& positions) {
+Box bounding_box(Space const& space, Positions const& positions, char const* name = "positions") {
   const auto count = std::int64_t(positions.extent(0));
   const auto [box, bad] =
       reduce<BoxOfFinite>("fmm::bounds", space, count, Bounds<Positions>{positions});
   space.fence();
-  if (bad.value < count) refuse_row(space, "positions", positions, bad.value);
-  if (!(box.extent() < 1e150))  // squares of distances are to be finite, too
-    throw InvalidArgument("positions' extent", box.extent(), "less than 1e150");
+  if (bad.value < count) refuse_row(space, name, positions, bad.value);
+  check_extent(name, box);
   return box;
 }
 

@@ -1,0 +1,143 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// The build of two sets: targets and sources in a tree each, over one cube, and the lists between both trees.
+//
+// A cell is split where it is too full of targets or of sources: where both sets have bodies the trees have the same
+// cells. A target at the very point of a source is thus in the same leaf and rounded as the source is, so that their
+// distance is 0 in every precision; and few targets among many sources are in leaves as small as the sources'.
+//
+// Both trees are sorted and built by the same levels. The rule of either tree reads the keys of both, which lie in the
+// sums' memory until the lists are made.
+#pragma once
+
+#include "build.hpp"
+
+namespace fmm::engine {
+
+/// The compile-time door of two sets.
+template <class Method, class Charges, class LastField>
+constexpr bool check_two_sets() {
+  using Traversal = typename Method::traversal;
+  constexpr auto traits = traits_v<Traversal>;
+  static_assert(
+      !traits.uses_charges && !traits.uses_field && !traits.uses_powers && !traits.uses_last_field,
+      "fmm: targets that are another set than the sources need a criterion that uses "
+      "neither charges nor fields nor powers (fmm::RadiusCriterion, fmm::BarnesHut, "
+      "fmm::FmmList, fmm::FmmStencil)");
+  static_assert(std::is_same_v<Charges, None> && std::is_same_v<LastField, None>,
+                "fmm: a build with targets of their own takes neither charges nor the last step's "
+                "field");
+  if constexpr (is_dual_v<Traversal>)
+    static_assert(!has_lower_orders_v<typename Traversal::criterion>,
+                  "fmm: VariableOrder is for targets that are the sources, in their place");
+  static_assert(!std::is_same_v<typename Method::translation, BatchedGemm>,
+                "fmm: BatchedGemm is for targets that are the sources, in their place: use "
+                "fmm::Rotation");
+  return true;
+}
+
+/// The smallest box with both. Throws as bounding_box does.
+template <class Space, class Targets, class Sources>
+Box box_of_two(Space const& space, Targets const& targets, Sources const& sources) {
+  BoxOfFinite both;
+  const auto add = [&](char const* name, auto const& positions) {
+    if (positions.extent(0) == 0) return;
+    const Box box = bounding_box(space, positions, name);
+    both.add(box.low, box.high);
+  };
+  add("sources", sources);
+  add("targets", targets);
+  if (targets.extent(0) > 0 && sources.extent(0) > 0)
+    check_extent("targets' and sources", both.box);
+  return both.box;
+}
+
+/// Both sets sorted and in trees over the cube that they have. Neither is empty.
+template <class Traversal, class Space, class Precision, class Targets, class Sources>
+void build_two_trees(Space const& space, TwoSetData<Space, Precision>& plan, Targets const& targets,
+                     Sources const& sources, SplitRule const& rule, Report* report) {
+  auto& of_targets = *plan.targets;
+  auto& of_sources = *plan.sources;
+  const auto sort = [&](auto& set, auto const& positions, int levels) {
+    set.memory.lend_place_of_bodies(set.tree.size);
+    return sort_bodies(space, set.memory, set.tree, positions, levels, report).keys;
+  };
+  const auto build_from = [&](int levels) {
+    const auto keys = sort(of_targets, targets, levels), others = sort(of_sources, sources, levels);
+    bool built = false;
+    stage(space, report, "tree", [&] {
+      const auto build = [&](auto& set, auto const& own, auto const& other) {
+        const auto octree =
+            build_octree(space, set.memory.octree, own, SplitRuleOfTwo<Space>{rule, own, other},
+                         tile_rule<Space, real_t<Precision>>(), levels);
+        if (octree) set.tree.octree = *octree;
+        return octree.has_value();
+      };
+      built = build(of_targets, keys, others) && build(of_sources, others, keys);
+      if (!built) return;
+      place_in_tree<Traversal>(space, of_targets.memory, of_targets.tree, targets);
+      place_in_tree<Traversal>(space, of_sources.memory, of_sources.tree, sources);
+    });
+    return built;
+  };
+  const std::int64_t larger = std::max(of_targets.tree.size, of_sources.tree.size);
+  for (const int levels : sorted_levels<Space>(rule, larger))
+    if (build_from(levels)) return;
+}
+
+/// Solver::build of (M,3) `targets` and (N,3) `sources`. Where either set is empty there are no trees.
+template <class Traversal, class Space, class Precision, class Targets, class Sources>
+TwoSetData<Space, Precision> make_two_set_plan(Space const& space, PlanPool<Space, Precision>& pool,
+                                               Options const& options, FarFieldRule far,
+                                               Targets const& targets, Sources const& sources,
+                                               Report* report) {
+  using Real = real_t<Precision>;
+  constexpr bool is_direct = std::is_same_v<Traversal, DirectSum>;
+  const std::int64_t m = checked_size("targets", targets), n = checked_size("sources", sources);
+  const Region region("build");
+  const Stopwatch watch;
+  Box box;
+  stage(space, report, "bounds", [&] { box = box_of_two(space, targets, sources); });
+  TwoSetData<Space, Precision> plan;
+  const auto take_plan = [&](std::int64_t size) {
+    const auto set = pool.free_plan();
+    set->facts = {&traversal_mark<Traversal>, far.from, far.order, 0};
+    set->tree = {};
+    set->tree.size = size;
+    set->lists = {};
+    return set;
+  };
+  plan.targets = take_plan(m);
+  plan.sources = take_plan(n);
+  auto& to = *plan.targets;
+  auto& from = *plan.sources;
+  if (m > 0 && n > 0) {
+    const BuildChoices chosen = choose_build<Traversal, Space, Real>(
+        space, box, is_direct ? m : std::max(m, n), options, far);
+    to.tree.cube = from.tree.cube = chosen.cube;
+    if constexpr (is_direct) {
+      to.facts.all_pairs_shape = chosen.all_pairs_shape;
+      const int tile = Tuning<Space, Real>::all_pairs[chosen.all_pairs_shape].tile;
+      order_bodies(space, to.memory, to.tree, targets, tile, report);
+      order_bodies(space, from.memory, from.tree, sources, tile, report);
+    } else {
+      build_two_trees<Traversal>(space, plan, targets, sources, chosen.split, report);
+      stage(space, report, "lists", [&] {
+        to.lists = build_lists_of_two<Traversal>(
+            space, to.memory, from.memory, BodySets<Space, Precision, NoShift>{to.tree, from.tree},
+            options, far);
+      });
+      if (report) add_list_work(*report, to.lists);
+    }
+  }
+  if (report) {
+    for (char const* name : {"bounds", "keys", "sort"}) add_work(*report, name, m + n);
+    add_work(*report, "tree",
+             std::int64_t(to.tree.octree.cells.extent(0) + from.tree.octree.cells.extent(0)));
+    space.fence();
+    report->build_seconds += watch.seconds();
+    report->memory_bytes = pool.bytes();
+  }
+  return plan;
+}
+
+}  // namespace fmm::engine

@@ -1,0 +1,57 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// The plan of two sets: what Solver::build makes of sources and targets of their own, and Solver::evaluate uses.
+#pragma once
+
+#include <memory>
+
+#include "engine/plan_data.hpp"
+
+namespace fmm {
+
+/// Made by Solver::build where Inputs have targets, used by Solver::evaluate any number of times, one after the other.
+/// It moves, and is not copied.
+template <class Space, class Precision>
+class TwoSetPlan {
+  using Set = engine::PlanData<Space, Precision>;
+
+ public:
+  using execution_space = Space;
+  using Data = engine::TwoSetData<Space, Precision>;
+
+  TwoSetPlan() : data_{std::make_shared<Set>(), std::make_shared<Set>()} {}
+  explicit TwoSetPlan(Data data) : data_(std::move(data)) {}
+  TwoSetPlan(TwoSetPlan&&) = default;
+  TwoSetPlan& operator=(TwoSetPlan&&) = default;
+
+  /// Numbers of targets, M, and of sources, N.
+  std::int64_t targets() const { return data_.targets->tree.size; }
+  std::int64_t sources() const { return data_.sources->tree.size; }
+  /// Cells of either set's octree; 0 with DirectSum.
+  std::int64_t target_cells() const { return cells(*data_.targets); }
+  std::int64_t source_cells() const { return cells(*data_.sources); }
+  /// Cell pairs in the lists of M2L, P2L, M2P and P2P.
+  std::int64_t m2l_entries() const { return entries(data_.targets->lists.m2l); }
+  std::int64_t p2l_entries() const { return entries(data_.targets->lists.p2l); }
+  std::int64_t m2p_entries() const { return entries(data_.targets->lists.m2p); }
+  std::int64_t p2p_entries() const { return entries(data_.targets->lists.p2p); }
+  /// Bytes held in the execution space's memory.
+  std::size_t memory_bytes() const {
+    return data_.targets->memory.bytes() + data_.sources->memory.bytes();
+  }
+
+  /// What the plan consists of, for callers that compose an evaluation's steps.
+  Data& data() { return data_; }
+  Data const& data() const { return data_; }
+
+ private:
+  static std::int64_t cells(Set const& set) {
+    return std::int64_t(set.tree.octree.cells.extent(0));
+  }
+  static std::int64_t entries(Csr<Space> const& list) {
+    return std::int64_t(list.entries.extent(0));
+  }
+
+  Data data_;
+};
+
+}  // namespace fmm

@@ -1,0 +1,13 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// Targets of their own with a criterion that uses charges and the powers of multipoles.
+// expect: need a criterion that uses neither charges nor fields nor powers
+#include <fmm/fmm.hpp>
+
+using Points = Kokkos::View<double* [3]>;
+using Method = fmm::Fmm<4, fmm::DualTree<fmm::MultipolePowerCriterion>>;
+
+void build(fmm::Solver<fmm::Laplace, Method>& solver, Points sources, Kokkos::View<double*> charges,
+           Points targets) {
+  solver.build(Kokkos::DefaultExecutionSpace(),
+               fmm::Inputs{.sources = sources, .charges = charges, .targets = targets});
+}
