@@ -100,7 +100,8 @@ class Solver {
     engine::check_view<ExecutionSpace, Sources, 2>();
     engine::check_view<ExecutionSpace, Targets, 2>();
     static_assert(engine::check_two_sets<Method, Charges, LastField>());
-    return TwoSetPlan<ExecutionSpace, Precision>(core_.build(space, inputs, report));
+    return TwoSetPlan<ExecutionSpace, Precision>(
+        core_.build_two(space, inputs.targets, inputs.sources, report));
   }
   /// Short for `Inputs{.sources = positions}`.
   template <class Positions>

@@ -89,12 +89,12 @@ class SolverCore {
                                 report, choices);
   }
   /// The same of two sets.
-  template <class Sources, class Targets>
-  TwoSetData<Space, Precision> build(Space const& space,
-                                     Inputs<Sources, None, Targets> const& inputs, Report* report) {
+  template <class Targets, class Sources>
+  TwoSetData<Space, Precision> build_two(Space const& space, Targets const& given_targets,
+                                         Sources const& given_sources, Report* report) {
     const HostThread<Space> thread(space);
-    const typename Targets::const_type targets = inputs.targets;
-    const typename Sources::const_type sources = inputs.sources;
+    const typename Targets::const_type targets = given_targets;
+    const typename Sources::const_type sources = given_sources;
     return make_two_set_plan<Traversal>(space, pool_, options_, far_field(), targets, sources,
                                         report);
   }
