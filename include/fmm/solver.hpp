@@ -5,6 +5,9 @@
 //     auto plan = solver.build(space, positions);                 // (N,3)
 //     solver.evaluate(space, plan, masses, potential, acceleration);  // (N), (N), (N,3)
 //
+//     auto plan = solver.build(space, fmm::Inputs{.sources = positions, .targets = points});  // (N,3), (M,3)
+//     solver.evaluate(space, plan, masses, potential, acceleration);                          // (N), (M), (M,3)
+//
 // Definitions (docs/math.md): Laplace phi_i = sum_(j/=i) q_j / r_ij and field = -grad phi; gravity
 // phi_i = -G sum_(j/=i) m_j / sqrt(r^2 + eps^2) and field = acceleration = -grad phi; SplineGravity has the
 // same potential at r = 0 and is exactly 1/r from 2.8 eps on.
@@ -91,8 +94,9 @@ class Solver {
     return plan_type(core_.build(space, inputs, report, choices));
   }
   /// A plan of two sets, (M,3) targets and (N,3) sources: trees of both over the cube of both, and the lists between
-  /// them. Every source acts on every target; of two at one point docs/math.md says what they do. For DirectSum and
-  /// criteria of the geometry alone. Throws as above. Cost: that of a build of M + N bodies.
+  /// them. Every source acts on every target. A source at a target's very point exerts no force on it; its potential is
+  /// counted with softening and left out without. For DirectSum and criteria of the geometry alone. Throws as above.
+  /// Cost: that of a build of M + N bodies.
   template <class Sources, class Charges, class Targets, class LastField>
   TwoSetPlan<ExecutionSpace, Precision> build(
       ExecutionSpace const& space, Inputs<Sources, Charges, Targets, LastField> const& inputs,
@@ -124,8 +128,8 @@ class Solver {
                      report);
   }
 
-  /// Potential (M) and field (M,3) of the targets from (N) `charges` of the sources, both in the caller's order; without
-  /// sources all are 0. As above.
+  /// The same of a plan of two sets: potential (M) and field (M,3) of the targets from (N) `charges` of the sources, each
+  /// in its order. Without sources all are 0.
   template <class Charges, class Potential, class Field>
   void evaluate(ExecutionSpace const& space, TwoSetPlan<ExecutionSpace, Precision>& plan,
                 Charges const& charges, Potential const& potential, Field const& field,

@@ -9,7 +9,8 @@
 // Trees of two sets are over one cube: centres of both are in one grid. A shift is added to the centres of the
 // sources' cells as these are read (SeenCells); bodies are relative to their leaves, and know nothing of it.
 // Coordinates of two sets are rounded in leaves of their own: a target in the very place of a source of another set
-// is not found, and is at a distance of rounding from it.
+// is at a distance of rounding from it, unless both trees have the same leaf there, as those of a build of two sets
+// have (engine/two_set_build.hpp).
 // A periodic image of a set of bodies is the set as sources at a shift, and thus another set than the targets.
 #pragma once
 
