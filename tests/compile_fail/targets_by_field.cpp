@@ -7,6 +7,5 @@ using Points = Kokkos::View<double* [3]>;
 using Method = fmm::Treecode<4, fmm::DualTree<fmm::SourceCriterion>>;
 
 void build(fmm::Solver<fmm::Laplace, Method>& solver, Points sources, Points targets) {
-  solver.build(Kokkos::DefaultExecutionSpace(),
-               fmm::Inputs{.sources = sources, .targets = targets});
+  solver.build(Kokkos::DefaultExecutionSpace(), fmm::Inputs{sources, fmm::none, targets});
 }

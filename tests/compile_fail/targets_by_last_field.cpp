@@ -8,8 +8,5 @@ using Method = fmm::Fmm<4, fmm::DualTree<fmm::RelativeForceCriterion>>;
 
 void build(fmm::Solver<fmm::Laplace, Method>& solver, Points sources, Kokkos::View<double*> charges,
            Points targets, Points last_field) {
-  solver.build(
-      Kokkos::DefaultExecutionSpace(),
-      fmm::Inputs{
-          .sources = sources, .charges = charges, .targets = targets, .last_field = last_field});
+  solver.build(Kokkos::DefaultExecutionSpace(), fmm::Inputs{sources, charges, targets, last_field});
 }

@@ -7,6 +7,5 @@ using Points = Kokkos::View<double* [3]>;
 using Method = fmm::Fmm<6, fmm::DualTree<fmm::VariableOrder<fmm::RadiusCriterion, 4>>>;
 
 void build(fmm::Solver<fmm::Laplace, Method>& solver, Points sources, Points targets) {
-  solver.build(Kokkos::DefaultExecutionSpace(),
-               fmm::Inputs{.sources = sources, .targets = targets});
+  solver.build(Kokkos::DefaultExecutionSpace(), fmm::Inputs{sources, fmm::none, targets});
 }

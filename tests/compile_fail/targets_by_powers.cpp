@@ -8,6 +8,5 @@ using Method = fmm::Fmm<4, fmm::DualTree<fmm::MultipolePowerCriterion>>;
 
 void build(fmm::Solver<fmm::Laplace, Method>& solver, Points sources, Kokkos::View<double*> charges,
            Points targets) {
-  solver.build(Kokkos::DefaultExecutionSpace(),
-               fmm::Inputs{.sources = sources, .charges = charges, .targets = targets});
+  solver.build(Kokkos::DefaultExecutionSpace(), fmm::Inputs{sources, charges, targets});
 }

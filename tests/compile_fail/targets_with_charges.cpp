@@ -7,6 +7,5 @@ using Points = Kokkos::View<double* [3]>;
 
 void build(fmm::Solver<fmm::Laplace, fmm::Fmm<4>>& solver, Points sources,
            Kokkos::View<double*> charges, Points targets) {
-  solver.build(Kokkos::DefaultExecutionSpace(),
-               fmm::Inputs{.sources = sources, .charges = charges, .targets = targets});
+  solver.build(Kokkos::DefaultExecutionSpace(), fmm::Inputs{sources, charges, targets});
 }
