@@ -46,6 +46,17 @@ using Cases =
     testing::Types<Case<Kokkos::DefaultExecutionSpace, float>,
                    Case<Kokkos::DefaultExecutionSpace, double>, Case<Kokkos::Serial, double>>;
 
+/// Views of what the library is compiled for, so that the spaces of a host share what is compiled with the Views.
+template <class T, class Space>
+using ViewIn = Kokkos::View<T, fmm::Device<fmm::site_t<Space>>>;
+
+/// A space's default instance as what the library is compiled for, of tests that call its parts themselves.
+template <class Space>
+fmm::site_t<Space> site() {
+  static const Space space;
+  return space;
+}
+
 /// In the place of a translation: a treecode.
 struct NoTranslation {};
 
@@ -131,8 +142,8 @@ inline Bodies make_bodies(Model model, std::size_t n, bool mixed = false, unsign
 /// The bodies in memory of a space.
 template <class Space>
 struct DeviceBodies {
-  Kokkos::View<double* [3], Space> x;
-  Kokkos::View<double*, Space> q;
+  ViewIn<double* [3], Space> x;
+  ViewIn<double*, Space> q;
 
   explicit DeviceBodies(Bodies const& bodies)
       : x("positions", bodies.size()), q("charges", bodies.size()) {
@@ -207,8 +218,8 @@ std::vector<std::vector<fmm::CellIndex>> to_host(fmm::Csr<Space> const& list) {
 
 /// Numbers (N), in memory of a space.
 template <class Space, class T>
-Kokkos::View<T*, Space> column_in(std::vector<T> const& numbers) {
-  const Kokkos::View<T*, Space> there("numbers", numbers.size());
+ViewIn<T*, Space> column_in(std::vector<T> const& numbers) {
+  const ViewIn<T*, Space> there("numbers", numbers.size());
   Kokkos::deep_copy(
       there, Kokkos::View<T const*, Kokkos::HostSpace, Kokkos::MemoryTraits<Kokkos::Unmanaged>>(
                  numbers.data(), numbers.size()));
@@ -217,8 +228,8 @@ Kokkos::View<T*, Space> column_in(std::vector<T> const& numbers) {
 
 /// A field (3 N), in memory of a space.
 template <class Space>
-Kokkos::View<double* [3], Space> to_space(std::vector<double> const& field) {
-  const Kokkos::View<double* [3], Space> there("field", field.size() / 3);
+ViewIn<double* [3], Space> to_space(std::vector<double> const& field) {
+  const ViewIn<double* [3], Space> there("field", field.size() / 3);
   const auto here = Kokkos::create_mirror_view(there);
   for (std::size_t i = 0; i < field.size(); ++i) here(i / 3, i % 3) = field[i];
   Kokkos::deep_copy(there, here);
@@ -233,8 +244,8 @@ Results run(Solver& solver, Bodies const& bodies, std::vector<double> const& las
   using Space = typename Solver::execution_space;
   const Space space;
   const DeviceBodies<Space> device(bodies);
-  Kokkos::View<double*, Space> potential("potential", bodies.size());
-  Kokkos::View<double* [3], Space> field("field", bodies.size());
+  ViewIn<double*, Space> potential("potential", bodies.size());
+  ViewIn<double* [3], Space> field("field", bodies.size());
   auto plan = [&] {
     if constexpr (Solver::uses_last_field)
       return solver.build(space,

@@ -24,17 +24,19 @@ Results exerted(Solver const& solver, typename Solver::plan_type& targets,
                 fmm::Report* report = nullptr) {
   using Space = typename Solver::execution_space;
   using Want = fmm::kernels::Outputs<true, true>;
-  const Space space;
+  using Site = fmm::site_t<Space>;
+  const Space kokkos_space;
+  Site const& space = kokkos_space;
   auto &to = targets.data(), &from = sources.data();
   const auto lists = fmm::engine::build_lists_of_two<Traversal>(
       space, to.memory, from.memory,
-      fmm::engine::BodySets<Space, Precision, Shift>{to.tree, from.tree, shift}, solver.options(),
+      fmm::engine::BodySets<Site, Precision, Shift>{to.tree, from.tree, shift}, solver.options(),
       solver.far_field());
-  fmm::engine::Evaluation<Space, Precision, Want, Shift> steps(
+  fmm::engine::Evaluation<Site, Precision, Want, Shift> steps(
       space, solver.template operators<Want, Shift>(to.tree.cube), to, from, shift, lists,
       fmm::kernels::profile_of(solver.kernel()), report);
-  Kokkos::View<double*, Space> potential("potential", targets.size());
-  Kokkos::View<double* [3], Space> field("field", targets.size());
+  ViewIn<double*, Space> potential("potential", targets.size());
+  ViewIn<double* [3], Space> field("field", targets.size());
   steps.template take_charges<decltype(potential), decltype(field)>(charges);
   steps.upward(false);
   steps.interact();

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Bodies and their sums in the memory of an execution space.
+// Bodies and their sums in the memory of a space: fmm::Host, or a device's execution space.
 #pragma once
 
 #include <cstdint>
@@ -22,6 +22,8 @@ template <class Space, class Data>
 struct BodiesOn {
   using Unmanaged = Kokkos::MemoryTraits<Kokkos::Unmanaged>;
   using Device = typename Space::device_type;
+
+  explicit BodiesOn(Space const& space) : space(space) {}
 
   Space space;
   Kokkos::View<Data const* [3], Kokkos::LayoutRight, Device, Unmanaged> positions;

@@ -2,12 +2,7 @@
 // See shared_instances.hpp.
 #include "shared_instances.hpp"
 
-#ifdef KOKKOS_ENABLE_SERIAL
-FORCES_SHARED(, Kokkos::Serial)
-#endif
-#ifdef KOKKOS_ENABLE_OPENMP
-FORCES_SHARED(, Kokkos::OpenMP)
-#endif
+FORCES_SHARED(, fmm::Host)
 #ifdef KOKKOS_ENABLE_CUDA
 FORCES_SHARED(, Kokkos::Cuda)
 FORCES_SHARED_DATA(, Kokkos::Cuda, float, float)

@@ -99,12 +99,7 @@
   FORCES_SHARED_PRODUCT(prefix, Space, float)          \
   FORCES_SHARED_PRODUCT(prefix, Space, double)
 
-#ifdef KOKKOS_ENABLE_SERIAL
-FORCES_SHARED(extern, Kokkos::Serial)
-#endif
-#ifdef KOKKOS_ENABLE_OPENMP
-FORCES_SHARED(extern, Kokkos::OpenMP)
-#endif
+FORCES_SHARED(extern, fmm::Host)
 #ifdef KOKKOS_ENABLE_CUDA
 FORCES_SHARED(extern, Kokkos::Cuda)
 FORCES_SHARED_DATA(extern, Kokkos::Cuda, float, float)

@@ -83,6 +83,8 @@ ErrorStatistics statistics_of(fmm::ErrorMeasure const& measure) {
 
 template <class Space, class Data>
 class SessionOn final : public Session {
+  using Site = fmm::site_t<Space>;
+
  public:
   explicit SessionOn(Bodies const& bodies) {
     bodies_.set(in_space<Space, Data>(bodies.positions, positions_),
@@ -98,7 +100,7 @@ class SessionOn final : public Session {
 
   Measurement run(MethodSettings const& settings, RunRequest const& request,
                   Progress& progress) override {
-    const ResultsOn<Space, Data> results(bodies_.size());
+    const ResultsOn<Site, Data> results(bodies_.size());
     if (settings.method == Method::direct) return run_direct(results, settings, request, progress);
     auto measurement = is_laboratory(settings)
                            ? run_laboratory(settings, results, request.repeats, progress)
@@ -108,11 +110,11 @@ class SessionOn final : public Session {
   }
 
  private:
-  Measurement run_laboratory(MethodSettings const& settings, ResultsOn<Space, Data> const& results,
+  Measurement run_laboratory(MethodSettings const& settings, ResultsOn<Site, Data> const& results,
                              int repeats, Progress& progress) {
     const auto run_in = [&]<class Real>(Real) {
-      return find_runner<Space, Data, Real>(settings.order, Orders{})(bodies_, results, settings,
-                                                                      repeats, progress);
+      return find_runner<Site, Data, Real>(settings.order, Orders{})(bodies_, results, settings,
+                                                                     repeats, progress);
     };
     if constexpr (std::is_same_v<Data, double>)
       if (settings.precision == Precision::double_precision) return run_in(double());
@@ -120,13 +122,13 @@ class SessionOn final : public Session {
   }
 
   /// By the library's compiled solvers; one for a tolerance finds order, criterion and perhaps all else.
-  Measurement run_library(MethodSettings const& settings, ResultsOn<Space, Data> const& results,
+  Measurement run_library(MethodSettings const& settings, ResultsOn<Site, Data> const& results,
                           int repeats, Progress& progress) {
     fmm::AnySolver solver(policies_of(settings), settings.options);
     std::optional<TuningFacts> tuning;
     if (settings.tune) {
       progress.phase("tuning: settings are tried on these bodies");
-      Stopwatch<Space> watch(bodies_.space);
+      Stopwatch<Site> watch(bodies_.space);
       const fmm::Tuned tuned = solver.tune(bodies_.positions, bodies_.charges);
       tuning = {tuned.held, tuned.trials, watch.lap()};
     }
@@ -143,7 +145,7 @@ class SessionOn final : public Session {
     return measurement;
   }
 
-  Measurement measure(fmm::AnySolver& solver, ResultsOn<Space, Data> const& results,
+  Measurement measure(fmm::AnySolver& solver, ResultsOn<Site, Data> const& results,
                       MethodSettings const& settings, int repeats, Progress& progress) {
     return measure_steps(
         bodies_.space, solver, settings, bodies_.size(), repeats, progress,
@@ -157,7 +159,7 @@ class SessionOn final : public Session {
 
   /// In full where that is fast enough. Otherwise at a sample of the targets, as many as tell the
   /// speed: the time of the pairs is scaled to all targets.
-  Measurement run_direct(ResultsOn<Space, Data> const& results, MethodSettings const& settings,
+  Measurement run_direct(ResultsOn<Site, Data> const& results, MethodSettings const& settings,
                          RunRequest const& request, Progress& progress) {
     constexpr std::int64_t never_sampled = 16384;  // bodies
     fmm::AnySolver solver(policies_of(settings), settings.options);
@@ -181,8 +183,7 @@ class SessionOn final : public Session {
     double predicted;      ///< of the pairs of all targets
   };
 
-  Speed speed_of(fmm::AnySolver& solver, ResultsOn<Space, Data> const& results,
-                 Progress& progress) {
+  Speed speed_of(fmm::AnySolver& solver, ResultsOn<Site, Data> const& results, Progress& progress) {
     constexpr double enough = 2;  // seconds
     progress.phase("direct: " + std::to_string(bodies_.size()) + " bodies, the speed of a sample");
     auto plan = solver.build(bodies_.positions);
@@ -202,7 +203,7 @@ class SessionOn final : public Session {
   }
 
   /// The direct sum at about so many targets, its time scaled to all.
-  Measurement run_sample(fmm::AnySolver& solver, ResultsOn<Space, Data> const& results,
+  Measurement run_sample(fmm::AnySolver& solver, ResultsOn<Site, Data> const& results,
                          MethodSettings const& settings, RunRequest const& request,
                          Speed const& speed, Progress& progress) {
     Measurement measurement;
@@ -214,7 +215,7 @@ class SessionOn final : public Session {
       progress.phase("direct, a sample of the targets: run " + std::to_string(i) + " of " +
                      std::to_string(repeats));
       measurement.report = {};
-      Stopwatch<Space> watch(bodies_.space);
+      Stopwatch<Site> watch(bodies_.space);
       auto plan = solver.build(bodies_.positions, {}, &measurement.report);
       builds.push_back(watch.lap());
       targets = solver.evaluate_sample(plan, bodies_.charges, results.potential, results.field,
@@ -236,7 +237,7 @@ class SessionOn final : public Session {
 
   /// Errors, at some of the `targets` if only these have results, and results, after the times.
   template <class... Targets>
-  void finish(Measurement& measurement, ResultsOn<Space, Data> const& results,
+  void finish(Measurement& measurement, ResultsOn<Site, Data> const& results,
               RunRequest const& request, Progress& progress, Targets const&... targets) {
     auto const& used = measurement.settings;
     if (request.check > 0 && bodies_.size() > 0) {
@@ -252,7 +253,8 @@ class SessionOn final : public Session {
     if (request.wants_results) measurement.results = results.on_host();
   }
 
-  BodiesOn<Space, Data> bodies_;
+  Space space_;
+  BodiesOn<Site, Data> bodies_{space_};
   Column<Space, Data> positions_, charges_;  // unused where the bodies' own memory serves
 };
 

@@ -2,14 +2,13 @@
 // The arrays and indices that all rooms speak of.
 #pragma once
 
-#include <Kokkos_Core.hpp>
-#include <cstdint>
+#include "host.hpp"
 
 namespace fmm {
 
 /// Where `Space` computes and its memory.
 template <class Space>
-using Device = Kokkos::Device<Space, typename Space::memory_space>;
+using Device = typename Space::device_type;
 
 /// Memory that somebody else owns (a Buffer, as a rule): free to copy into functors. No Kokkos::View, which counts its
 /// copies even where it owns nothing: that costs a program that uses the library a third of its compilation.

@@ -37,11 +37,10 @@ template <class Space, class Real>
 using Matrix = Kokkos::View<Real**, Kokkos::LayoutRight, Device<Space>,
                             Kokkos::MemoryTraits<Kokkos::Unmanaged>>;
 
-/// products = rows * matrix, where each has a row every `row` numbers and uses `size` of them. (Of matrices of one
-/// column the padding is used, too: Kokkos Kernels 4 would take the column for contiguous.)
+/// `multiply` in a space of Kokkos's.
 template <class Space, class Real>
-void multiply(Space const& space, int size, int row, Real* rows, std::int64_t count, Real* matrix,
-              Real* products) {
+void multiply_in(Space const& space, int size, int row, Real* rows, std::int64_t count,
+                 Real* matrix, Real* products) {
   const auto used = [&](Real* from, std::int64_t n, int columns) {
     return Kokkos::subview(Matrix<Space, Real>(from, n, row), Kokkos::ALL(),
                            std::make_pair(0, columns));
@@ -56,6 +55,20 @@ void multiply(Space const& space, int size, int row, Real* rows, std::int64_t co
     KokkosBlas::gemm("N", "N", Real(1), a, b, Real(0), c);
     Space().fence();
   }
+}
+
+/// products = rows * matrix, where each has a row every `row` numbers and uses `size` of them. (Of matrices of one
+/// column the padding is used, too: Kokkos Kernels 4 would take the column for contiguous.)
+template <class Space, class Real>
+void multiply(Space const& space, int size, int row, Real* rows, std::int64_t count, Real* matrix,
+              Real* products) {
+  const auto in = [&](auto const& kokkos_space) {
+    multiply_in(kokkos_space, size, row, rows, count, matrix, products);
+  };
+  if constexpr (std::is_same_v<Space, Host>)
+    space.with_space(in);
+  else
+    in(space);
 }
 
 /// The matrix of each of the classes, in `buffers`. Those of the last evaluation serve again if all that
@@ -73,7 +86,7 @@ void make_matrices(Space const& space, DenseBuffers<Space, Real>& buffers,
             MakeSigns<Space, Real>{Functor::row, signs});
   const auto matrices = buffers.matrices.resize(classes.size() * Functor::numbers);
   TeamPolicy<Space> policy(space, int(classes.size()), is_host_space_v<Space> ? 1 : 128);
-  policy.set_scratch_size(Functor::scratch_level, Kokkos::PerTeam(int(Functor::scratch_bytes)));
+  add_scratch(policy, Functor::scratch_level, int(Functor::scratch_bytes));
   for_teams("fmm::m2l::matrices", policy, Functor{classes_in_space, matrices});
   made = classes;
   buffers.order = Order;

@@ -15,7 +15,7 @@ class Plan {
  public:
   using execution_space = Space;
 
-  using Data = engine::PlanData<Space, Precision>;
+  using Data = engine::PlanData<site_t<Space>, Precision>;
 
   Plan() : data_(std::make_shared<Data>()) {}
   explicit Plan(std::shared_ptr<Data> data) : data_(std::move(data)) {}
@@ -42,7 +42,7 @@ class Plan {
   Data const& data() const { return *data_; }
 
  private:
-  static std::int64_t entries(Csr<Space> const& list) {
+  static std::int64_t entries(Csr<site_t<Space>> const& list) {
     return std::int64_t(list.entries.extent(0));
   }
 

@@ -42,7 +42,8 @@ class Solver {
 
   using Real = real_t<Precision>;
   using Traversal = typename Method::traversal;
-  using Core = engine::SolverCore<Kernel, Traversal, Precision, ExecutionSpace>;
+  using Site = site_t<ExecutionSpace>;
+  using Core = engine::SolverCore<Kernel, Traversal, Precision, Site>;
   using Data = typename Core::Data;
   static constexpr bool is_direct = std::is_same_v<Method, DirectSum>;
   using Expansion = kernels::expansion_t<Kernel, Method::order, Real, typename Method::translation>;
@@ -160,17 +161,17 @@ class Solver {
   /// The far field's operators in trees over that cube, for outputs and terms of kernels/terms.hpp, of sources at a
   /// shift (cells/sets.hpp).
   template <class Out, class Shift = OneSet, class Terms = kernels::Charges<>>
-  std::unique_ptr<engine::FarField<ExecutionSpace, Precision, Out, Shift, Terms> const> operators(
+  std::unique_ptr<engine::FarField<Site, Precision, Out, Shift, Terms> const> operators(
       tree::Cube const& cube) const {
     return make_operators<Out, Shift, Terms>(kernel(), cube);
   }
   /// The same of any kernel.
   template <class Out, class Shift = OneSet, class Terms = kernels::Charges<>>
-  static std::unique_ptr<engine::FarField<ExecutionSpace, Precision, Out, Shift, Terms> const>
-  make_operators(Kernel const& kernel, tree::Cube const& cube) {
+  static std::unique_ptr<engine::FarField<Site, Precision, Out, Shift, Terms> const> make_operators(
+      Kernel const& kernel, tree::Cube const& cube) {
     using Scheme = engine::m2l_scheme_t<Method>;
     return std::make_unique<
-        engine::FarFieldOf<Expansion, Scheme, ExecutionSpace, Precision, Out, Shift, Terms>>(
+        engine::FarFieldOf<Expansion, Scheme, Site, Precision, Out, Shift, Terms>>(
         kernels::make_expansion<Expansion>(kernel, cube.edge));
   }
   /// What a build of these positions chooses. Waits for a reduction.
@@ -180,11 +181,11 @@ class Solver {
     return core_.choose(space, positions);
   }
   /// The powers of the expansion's multipoles in trees over that cube, for criteria that use powers.
-  engine::PowersOf<ExecutionSpace, Real> powers_of(tree::Cube const& cube) const {
+  engine::PowersOf<Site, Real> powers_of(tree::Cube const& cube) const {
     return make_powers(kernel(), cube);
   }
   /// What a core is to know of the expansions.
-  static engine::ExpansionFacts<Kernel, ExecutionSpace, Precision> expansion_facts() {
+  static engine::ExpansionFacts<Kernel, Site, Precision> expansion_facts() {
     if constexpr (tree::traits_v<Traversal>.uses_powers)
       return {order, has_p2l, &make_powers};
     else
@@ -200,22 +201,21 @@ class Solver {
   }
   /// An evaluation with a plan of one body or more that is as `check` wants it.
   template <class Out, class Terms = kernels::Charges<>>
-  engine::Evaluation<ExecutionSpace, Precision, Out, OneSet, Terms> evaluation(
-      ExecutionSpace const& space, plan_type& plan, Report* report) const {
+  engine::Evaluation<Site, Precision, Out, OneSet, Terms> evaluation(ExecutionSpace const& space,
+                                                                     plan_type& plan,
+                                                                     Report* report) const {
     return {space, operators<Out, OneSet, Terms>(plan.data().tree.cube), plan.data(),
             kernels::profile_of(kernel()), report};
   }
   /// The lists of a criterion that uses charges, once the plan has these and, if it uses powers, `multipoles`.
-  void list(ExecutionSpace const& space, Data& data, Array<Real, ExecutionSpace> multipoles,
-            Report* report) {
+  void list(ExecutionSpace const& space, Data& data, Array<Real, Site> multipoles, Report* report) {
     core_.list(space, data, multipoles, report);
   }
   /// Bytes that the solver's plans hold in the execution space's memory.
   std::size_t memory_bytes() const { return core_.memory_bytes(); }
 
  private:
-  static engine::PowersOf<ExecutionSpace, Real> make_powers(Kernel const& kernel,
-                                                            tree::Cube const& cube) {
+  static engine::PowersOf<Site, Real> make_powers(Kernel const& kernel, tree::Cube const& cube) {
     return [expansion = kernels::make_expansion<Expansion>(kernel, cube.edge)](
                auto const& space, std::int64_t cells, auto const& multipoles, auto const& powers) {
       kernels::multipole_powers<Expansion>(space, cells, multipoles, powers, expansion);

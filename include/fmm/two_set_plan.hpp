@@ -12,11 +12,11 @@ namespace fmm {
 /// It moves, and is not copied.
 template <class Space, class Precision>
 class TwoSetPlan {
-  using Set = engine::PlanData<Space, Precision>;
+  using Set = engine::PlanData<site_t<Space>, Precision>;
 
  public:
   using execution_space = Space;
-  using Data = engine::TwoSetData<Space, Precision>;
+  using Data = engine::TwoSetData<site_t<Space>, Precision>;
 
   TwoSetPlan() : data_{std::make_shared<Set>(), std::make_shared<Set>()} {}
   explicit TwoSetPlan(Data data) : data_(std::move(data)) {}
@@ -47,7 +47,7 @@ class TwoSetPlan {
   static std::int64_t cells(Set const& set) {
     return std::int64_t(set.tree.octree.cells.extent(0));
   }
-  static std::int64_t entries(Csr<Space> const& list) {
+  static std::int64_t entries(Csr<site_t<Space>> const& list) {
     return std::int64_t(list.entries.extent(0));
   }
 

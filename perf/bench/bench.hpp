@@ -24,11 +24,18 @@
 namespace fmm_bench {
 
 #ifdef BENCH_SPACE
-using Space = Kokkos::BENCH_SPACE;
+using KokkosSpace = Kokkos::BENCH_SPACE;
 #else
-using Space = Kokkos::DefaultExecutionSpace;
+using KokkosSpace = Kokkos::DefaultExecutionSpace;
 #endif
-inline constexpr bool on_host = Kokkos::SpaceAccessibility<Space, Kokkos::HostSpace>::accessible;
+using Space = fmm::site_t<KokkosSpace>;
+inline constexpr bool on_host = std::is_same_v<Space, fmm::Host>;
+
+/// Once Kokkos is initialised.
+inline Space default_space() {
+  static const KokkosSpace space;
+  return space;
+}
 
 /// What bodies are handed over in.
 template <class Precision>
@@ -164,7 +171,7 @@ template <class Data>
 struct ModelBodies {
   forces::Table3<Space, Data> positions;
   forces::Column<Space, Data> charges;
-  forces::BodiesOn<Space, Data> view;
+  forces::BodiesOn<Space, Data> view{default_space()};
 
   explicit ModelBodies(Point const& point)
       : positions("positions", std::size_t(point.n)), charges("charges", std::size_t(point.n)) {
@@ -203,7 +210,7 @@ struct Setup {
   /// What the lists know: expansions of order 6 that act at every distance and have P2L.
   static fmm::engine::FarFieldRule far_field() { return {6, 0, true}; }
 
-  Space space;
+  Space space = default_space();
   fmm::Options options;
   fmm::engine::PlanData<Space, Precision> s;
 
@@ -259,7 +266,7 @@ void run_solver(benchmark::State& state, Point const& point) {
   static std::unique_ptr<Facts> facts;  // a benchmark is called several times
 
   constexpr std::size_t samples = 1000;
-  const Space space;
+  const Space space = default_space();
   auto const& bodies = bodies_of<Precision>(point);
   const forces::ResultsOn<Space, fmm::real_t<Precision>> results(point.n);
   fmm::Options options;

@@ -52,7 +52,7 @@ struct Expanded {
   explicit Expanded(Point const& point) : setup(setup_of<Real, Traversal>(point)) {
     from_bodies();
     upward();
-    Kokkos::deep_copy(space, locals.view(), Real(0));
+    Kokkos::deep_copy(KokkosSpace(), locals.view(), Real(0));
     space.fence();
   }
 
@@ -110,9 +110,9 @@ void bench_l2l(benchmark::State& state, Point const& point) {
   x.across();
   // sums of sums would soon leave the range of a float
   Kokkos::View<Real*, Device<Space>> fresh("fresh locals", x.locals.extent(0));
-  Kokkos::deep_copy(x.space, fresh, x.locals.view());
+  Kokkos::deep_copy(KokkosSpace(), fresh, x.locals.view());
   time(
-      state, x.space, [&] { Kokkos::deep_copy(x.space, x.locals.view(), fresh); },
+      state, x.space, [&] { Kokkos::deep_copy(KokkosSpace(), x.locals.view(), fresh); },
       [&] { x.downward(); });
   report(state, {"translations", x.cells - 1, 0, (x.cells - 1) * double(x.flops.l2l),
                  2 * x.cells * x.row_bytes});

@@ -101,10 +101,10 @@ void print_flops() {
 void add_context() {
   for (auto const& [name, version] : forces::versions()) benchmark::AddCustomContext(name, version);
   benchmark::AddCustomContext("commit", forces::commit());
-  benchmark::AddCustomContext("space", Space::name());
-  benchmark::AddCustomContext("device", forces::device_name<Space>());
+  benchmark::AddCustomContext("space", KokkosSpace::name());
+  benchmark::AddCustomContext("device", forces::device_name<KokkosSpace>());
   benchmark::AddCustomContext(
-      "threads", on_host ? std::to_string(Space().concurrency()) : std::string("none"));
+      "threads", on_host ? std::to_string(default_space().concurrency()) : std::string("none"));
 }
 
 int run(int argc, char** argv) {

@@ -34,13 +34,13 @@ struct MultiplyAdds {
 template <class Real>
 void multiply_adds(benchmark::State& state) {
   using Functor = MultiplyAdds<Real>;
-  const Space space;
+  const Space space = default_space();
   const std::int64_t items = std::int64_t(space.concurrency()) * (on_host ? 1 : 4);
   const int steps = on_host ? 1 << 20 : 1 << 12;
   Kokkos::View<Real*, Device<Space>> out("out", std::size_t(items));
   const Functor functor{Array<Real, Space>(out.data(), out.extent(0)), steps};
   time(state, space, [&] {
-    Kokkos::parallel_for("fmm_bench::multiply_adds", Kokkos::RangePolicy<Space>(space, 0, items),
+    Kokkos::parallel_for("fmm_bench::multiply_adds", Kokkos::RangePolicy<KokkosSpace>(0, items),
                          functor);
   });
   rate(state, "issued_flops",
@@ -48,10 +48,10 @@ void multiply_adds(benchmark::State& state) {
 }
 
 void copy(benchmark::State& state) {
-  const Space space;
+  const Space space = default_space();
   const std::size_t count = std::size_t(on_host ? 1 << 25 : 1 << 28);  // doubles, beyond any cache
   Kokkos::View<double*, Device<Space>> from("from", count), to("to", count);
-  time(state, space, [&] { Kokkos::deep_copy(space, to, from); });
+  time(state, space, [&] { Kokkos::deep_copy(KokkosSpace(), to, from); });
   rate(state, "bytes", 2.0 * double(count) * sizeof(double));
 }
 

@@ -18,7 +18,7 @@ constexpr double key_bytes = sizeof(std::uint64_t), index_bytes = sizeof(BodyInd
 
 template <class Real>
 void bounds(benchmark::State& state, Point const& point) {
-  const Space space;
+  const Space space = default_space();
   const Positions<Real> positions = bodies_of<Real>(point).positions;
   time(state, space, [&] { benchmark::DoNotOptimize(root_cube(bounding_box(space, positions))); });
   report(state, {"bodies", double(point.n), 0, 0, double(point.n) * position_bytes<Real>});
@@ -27,7 +27,7 @@ void bounds(benchmark::State& state, Point const& point) {
 /// A storage of its own for keys: a sort works in them.
 template <class Real>
 struct KeySetup {
-  Space space;
+  Space space = default_space();
   Positions<Real> positions;
   PlanData<Space, Real> s;
   UnsortedKeys<Space> keys;

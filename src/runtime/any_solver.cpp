@@ -74,11 +74,14 @@ std::unique_ptr<AnySolver::Implementation> make(Policies const& policies, Option
   std::unique_ptr<AnySolver::Implementation> made;
   for_each_backend([&]<class Space>(Backend backend, std::type_identity<Space>) {
     if (backend != *policies.backend) return;
-    made = policies.precision == Precision::single  ? make_solver<Space, float>(policies, options)
-           : policies.precision == Precision::mixed ? make_solver<Space, Mixed>(policies, options)
-                                                    : make_solver<Space, double>(policies, options);
+    using Site = site_t<Space>;
+    const auto space = kept_site<Space>();
+    made = policies.precision == Precision::single
+               ? make_solver<Site, float>(space, policies, options)
+           : policies.precision == Precision::mixed
+               ? make_solver<Site, Mixed>(space, policies, options)
+               : make_solver<Site, double>(space, policies, options);
   });
-  made->policies = policies;
   return made;
 }
 

@@ -1,27 +1,19 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// The execution spaces that Kokkos has. FMM_FOR_EACH_SPACE(macro) is macro(Kokkos::Serial) and so on.
+// The execution spaces that Kokkos has, and what is compiled for them. FMM_FOR_EACH_SITE(macro) is macro(Host) and, with
+// CUDA, macro(Kokkos::Cuda).
 #pragma once
 
 #include <Kokkos_Core.hpp>
+#include <fmm/host.hpp>
 #include <fmm/runtime/policies.hpp>
+#include <memory>
 #include <type_traits>
 
-#ifdef KOKKOS_ENABLE_SERIAL
-#define FMM_IN_SERIAL(macro) macro(Kokkos::Serial)
-#else
-#define FMM_IN_SERIAL(macro)
-#endif
-#ifdef KOKKOS_ENABLE_OPENMP
-#define FMM_IN_OPENMP(macro) macro(Kokkos::OpenMP)
-#else
-#define FMM_IN_OPENMP(macro)
-#endif
 #ifdef KOKKOS_ENABLE_CUDA
-#define FMM_IN_CUDA(macro) macro(Kokkos::Cuda)
+#define FMM_FOR_EACH_SITE(macro) macro(::fmm::Host) macro(::Kokkos::Cuda)
 #else
-#define FMM_IN_CUDA(macro)
+#define FMM_FOR_EACH_SITE(macro) macro(::fmm::Host)
 #endif
-#define FMM_FOR_EACH_SPACE(macro) FMM_IN_SERIAL(macro) FMM_IN_OPENMP(macro) FMM_IN_CUDA(macro)
 
 namespace fmm::runtime {
 
@@ -37,6 +29,18 @@ void for_each_backend([[maybe_unused]] Found&& found) {
 #ifdef KOKKOS_ENABLE_CUDA
   found(Backend::cuda, std::type_identity<::Kokkos::Cuda>{});
 #endif
+}
+
+/// A space that lives as long as what refers to it.
+template <class Site>
+struct KeptSite {
+  std::shared_ptr<void const> kept;
+  Site site;
+};
+template <class Space>
+KeptSite<site_t<Space>> kept_site() {
+  const auto space = std::make_shared<Space const>();
+  return {space, site_t<Space>(*space)};
 }
 
 }  // namespace fmm::runtime

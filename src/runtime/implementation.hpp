@@ -6,6 +6,8 @@
 #include <fmm/runtime/any_solver.hpp>
 #include <memory>
 
+#include "backends.hpp"
+
 namespace fmm {
 
 class AnyPlan::Implementation {
@@ -46,14 +48,16 @@ class AnySolver::Implementation {
                                      std::vector<std::int32_t> const* targets, std::size_t samples,
                                      std::uint64_t seed) const = 0;
 
-  runtime::Policies policies;  ///< with defaults filled in, but for the order
+  explicit Implementation(runtime::Policies const& all) : policies(all) {}
+  const runtime::Policies policies;  ///< with defaults filled in, but for the order
 };
 
 namespace runtime {
 
 /// The solver in a space and a precision; policies have a backend, and an order unless that is to be found.
-template <class Space, class Precision>
-std::unique_ptr<AnySolver::Implementation> make_solver(Policies const& policies,
+template <class Site, class Precision>
+std::unique_ptr<AnySolver::Implementation> make_solver(KeptSite<Site> const& space,
+                                                       Policies const& policies,
                                                        Options const& options);
 
 }  // namespace runtime

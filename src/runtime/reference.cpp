@@ -77,6 +77,6 @@ ErrorMeasure compare_with_reference(Space const& space, kernels::AnyKernel const
       Space const&, kernels::AnyKernel const&, ConstArray const&, ConstArray const&,    \
       ConstArray const&, ConstArray const&, std::vector<BodyIndex> const*, std::size_t, \
       std::uint64_t);
-FMM_FOR_EACH_SPACE(FMM_IN)
+FMM_FOR_EACH_SITE(FMM_IN)
 
 }  // namespace fmm::runtime

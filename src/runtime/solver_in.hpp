@@ -17,14 +17,15 @@ namespace fmm::runtime {
 template <class Space, class Precision>
 class PlanIn final : public AnyPlan::Implementation {
  public:
-  explicit PlanIn(std::shared_ptr<engine::PlanData<Space, Precision>> data)
-      : plan(std::move(data)) {}
+  PlanIn(Backend backend, std::shared_ptr<engine::PlanData<Space, Precision>> data)
+      : backend(backend), plan(std::move(data)) {}
   Facts facts() const override {
     return {plan.size(),        plan.cells(),       plan.leaves(),
             plan.depth(),       plan.m2l_entries(), plan.p2l_entries(),
             plan.m2p_entries(), plan.p2p_entries(), plan.memory_bytes()};
   }
 
+  Backend backend;
   Plan<Space, Precision> plan;
 };
 
@@ -62,8 +63,11 @@ class SolverIn final : public AnySolver::Implementation {
                                          (has_tolerance && std::is_same_v<Core, ByTolerance>);
 
  public:
-  SolverIn(Policies const& asked, Options const& options)
-      : kernel_(kernel_of(asked.kernel)),
+  SolverIn(KeptSite<Space> const& space, Policies const& asked, Options const& options)
+      : Implementation(asked),
+        kept_space_(space.kept),
+        space_(space.site),
+        kernel_(kernel_of(asked.kernel)),
         expansions_(all_expansions<Space, Precision>()),
         core_(make(asked, options)) {}
 
@@ -219,12 +223,12 @@ class SolverIn final : public AnySolver::Implementation {
 
   /// The plan's data. Throws InvalidArgument for a plan of another solver, and for arrays that are not as they have
   /// to be.
-  static engine::PlanData<Space, Precision>& checked(AnyPlan::Implementation& any_plan,
-                                                     ConstArray const& charges,
-                                                     MutableArray const& potential,
-                                                     MutableArray const& field) {
+  engine::PlanData<Space, Precision>& checked(AnyPlan::Implementation& any_plan,
+                                              ConstArray const& charges,
+                                              MutableArray const& potential,
+                                              MutableArray const& field) const {
     auto* const plan = dynamic_cast<PlanIn<Space, Precision>*>(&any_plan);
-    if (!plan)
+    if (!plan || plan->backend != *policies.backend)
       throw InvalidArgument("plan", "one of another backend or precision",
                             "made with the solver's own");
     check("charges", charges, 1);
@@ -235,9 +239,9 @@ class SolverIn final : public AnySolver::Implementation {
     return plan->plan.data();
   }
 
-  static void check(char const* name, ConstArray const& array, int rank, bool is_written = false) {
+  void check(char const* name, ConstArray const& array, int rank, bool is_written = false) const {
     check_array(name, array.data(), array.shape(),
-                {rank, detail::is_host_space_v<Space>, is_written, Space::name()});
+                {rank, detail::is_host_space_v<Space>, is_written, space_.name()});
   }
 
   template <class X>
@@ -248,9 +252,9 @@ class SolverIn final : public AnySolver::Implementation {
   static Inputs<X, Q> inputs_of(X const& positions, Q const& charges) {
     return {positions, charges};
   }
-  static std::unique_ptr<AnyPlan::Implementation> plan_of(
-      std::shared_ptr<engine::PlanData<Space, Precision>> data) {
-    return std::make_unique<PlanIn<Space, Precision>>(std::move(data));
+  std::unique_ptr<AnyPlan::Implementation> plan_of(
+      std::shared_ptr<engine::PlanData<Space, Precision>> data) const {
+    return std::make_unique<PlanIn<Space, Precision>>(*policies.backend, std::move(data));
   }
 
   template <class Out>
@@ -270,6 +274,7 @@ class SolverIn final : public AnySolver::Implementation {
         core_);
   }
 
+  std::shared_ptr<void const> kept_space_;
   Space space_;
   Kernel kernel_;
   std::vector<All> expansions_;
@@ -277,10 +282,11 @@ class SolverIn final : public AnySolver::Implementation {
   Cores core_;
 };
 
-template <class Space, class Precision>
-std::unique_ptr<AnySolver::Implementation> make_solver(Policies const& policies,
+template <class Site, class Precision>
+std::unique_ptr<AnySolver::Implementation> make_solver(KeptSite<Site> const& space,
+                                                       Policies const& policies,
                                                        Options const& options) {
-  return std::make_unique<SolverIn<Space, Precision>>(policies, options);
+  return std::make_unique<SolverIn<Site, Precision>>(space, policies, options);
 }
 
 }  // namespace fmm::runtime

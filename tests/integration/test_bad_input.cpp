@@ -113,8 +113,8 @@ class Input : public testing::Test {
   static constexpr int n = 100;
   Bodies bodies = make_bodies(Model::cube, n);
   Space space;
-  Kokkos::View<double*, Space> potential{"potential", n};
-  Kokkos::View<double* [3], Space> field { "field", n };
+  ViewIn<double*, Space> potential{"potential", n};
+  ViewIn<double* [3], Space> field { "field", n };
 
   template <class Solver>
   void expect_refused_by(std::string const& argument, std::string const& value,
@@ -168,8 +168,8 @@ TEST_F(Input, TheLastFieldMustBeFiniteAndOfAllBodies) {
         },
         argument, value, allowed);
   };
-  expect(Kokkos::View<double* [3], Space>("a", n - 1), "last_field.extent(0)", "99", "100");
-  expect(Kokkos::View<float**, Space>("a", n, 2), "last_field.extent(1)", "2", "3");
+  expect(ViewIn<double* [3], Space>("a", n - 1), "last_field.extent(0)", "99", "100");
+  expect(ViewIn<float**, Space>("a", n, 2), "last_field.extent(1)", "2", "3");
   std::vector<double> last_field(3 * n, 1.0);
   for (const double bad : {nan, infinity, -infinity}) {
     last_field[3 * 17 + 2] = last_field[3 * 63] = bad;
@@ -197,9 +197,9 @@ TEST_F(Input, ExtentsMustMatch) {
   const DeviceBodies<Space> device(bodies);
   Dual solver;
   auto plan = solver.build(space, device.x);
-  const Kokkos::View<double*, Space> short_charges("q", n - 1), short_potential("p", n + 1);
-  const Kokkos::View<double* [3], Space> short_field("a", 1);
-  const Kokkos::View<double**, Space> flat("x", n, 2);
+  const ViewIn<double*, Space> short_charges("q", n - 1), short_potential("p", n + 1);
+  const ViewIn<double* [3], Space> short_field("a", 1);
+  const ViewIn<double**, Space> flat("x", n, 2);
   expect_refused([&] { solver.evaluate(space, plan, short_charges, potential, field); },
                  "charges.extent(0)", "99", "100");
   expect_refused([&] { solver.evaluate(space, plan, device.q, short_potential, field); },
@@ -265,10 +265,10 @@ TYPED_TEST_SUITE(InUnits, InFloat);
 TYPED_TEST(InUnits, ResultsThatFloatHasNoRoomForAreRefused) {
   const Space space;
   constexpr int n = 100;
-  const Kokkos::View<float*, Space> potential("potential", n);
-  const Kokkos::View<float* [3], Space> field("field", n);
-  const Kokkos::View<double*, Space> wide_potential("potential", n);
-  const Kokkos::View<double* [3], Space> wide_field("field", n);
+  const ViewIn<float*, Space> potential("potential", n);
+  const ViewIn<float* [3], Space> field("field", n);
+  const ViewIn<double*, Space> wide_potential("potential", n);
+  const ViewIn<double* [3], Space> wide_field("field", n);
   const auto evaluate = [&](double length, double charge, auto const& p, auto const& f) {
     Bodies bodies = make_bodies(Model::cube, n);
     for (double& x : bodies.x) x *= length;
@@ -324,7 +324,7 @@ TEST(Softening, FarBeyondTheBodiesIsRefused) {
     EXPECT_THROW(softened(1, length, Gravity({.softening = 1e120 * length})), InvalidArgument);
   }
   const DeviceBodies<Space> device(make_bodies(Model::cube, 10));
-  const Kokkos::View<double*, Space> potential("p", 1);
+  const ViewIn<double*, Space> potential("p", 1);
   EXPECT_THROW(fmm::direct_sum(Space(), SoftenedGravity{1e120}, device.x, device.q,
                                column_in<Space>(std::vector{3}), potential, fmm::none),
                InvalidArgument);

@@ -53,8 +53,8 @@ TEST(Mixed, HasFloatsRoundingInManyLargeLeaves) {
     const DeviceBodies<Space> device(make_bodies(model, n, false, 3));
     for (const int leaf_capacity : {130, 260, 600}) {
       SolverIn<Mixed> solver({.theta = 0.5, .leaf_capacity = leaf_capacity});
-      Kokkos::View<double*, Space> potential("potential", n);
-      Kokkos::View<double* [3], Space> field("field", n);
+      ViewIn<double*, Space> potential("potential", n);
+      ViewIn<double* [3], Space> field("field", n);
       auto plan = solver.build(Space(), device.x);
       solver.evaluate(Space(), plan, device.q, potential, field);
       const auto error =
@@ -138,8 +138,8 @@ TEST(Mixed, HasAMarginForATolerance) {
   const Space space;
   for (const Model model : {Model::shell, Model::plummer}) {
     const DeviceBodies<Space> device(make_bodies(model, 20000, false, 3));
-    const Kokkos::View<double const* [3], Space> positions = device.x;
-    const Kokkos::View<double const*, Space> charges = device.q;
+    const ViewIn<double const* [3], Space> positions = device.x;
+    const ViewIn<double const*, Space> charges = device.q;
     PlanData<Space, Mixed> s;
     build_plan<DualTree<>>(space, s, positions, SolverIn<Mixed>({.theta = 0.5}).options(),
                            {2, 0, true}, nullptr);

@@ -119,8 +119,8 @@ Counts count(Solver& solver, Bodies const& bodies) {
   using Space = typename Solver::execution_space;
   const Space space;
   const DeviceBodies<Space> device(bodies);
-  Kokkos::View<double*, Space> potential("potential", bodies.size());
-  Kokkos::View<double* [3], Space> field("field", bodies.size());
+  ViewIn<double*, Space> potential("potential", bodies.size());
+  ViewIn<double* [3], Space> field("field", bodies.size());
   Counts result;
   counts = &result;
   last = Seconds::now();

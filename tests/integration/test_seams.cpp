@@ -16,8 +16,8 @@ void exchange_multipoles() {
   using Solver = fmm::Solver<Laplace, fmm::Fmm<6, Traversal>, double>;
   const Bodies bodies = make_bodies(Model::plummer, 5000, true, 3);
   const DeviceBodies<Space> device(bodies);
-  Kokkos::View<double*, Space> potential("potential", bodies.size());
-  Kokkos::View<double* [3], Space> field("field", bodies.size());
+  ViewIn<double*, Space> potential("potential", bodies.size());
+  ViewIn<double* [3], Space> field("field", bodies.size());
   const Space space;
   Solver solver;
   auto plan = [&] {
@@ -76,8 +76,8 @@ void two_densities(double tolerance, Model model) {
   of[1].x = of[0].x;
   const std::size_t n = of[0].size();
   const DeviceBodies<Space> device(of[0]);
-  const Kokkos::View<double*[2], Space> charges("charges", n), potential("potential", n);
-  const Kokkos::View<double* [2][3], Space> field("field", n);
+  const ViewIn<double*[2], Space> charges("charges", n), potential("potential", n);
+  const ViewIn<double* [2][3], Space> field("field", n);
   const auto given = Kokkos::create_mirror_view(charges);
   for (std::size_t i = 0; i < n; ++i)
     for (int k = 0; k < 2; ++k) given(i, k) = of[k].q[i];
@@ -186,8 +186,8 @@ void image_beside(double tolerance) {
   SolverBy<Traversal, Precision> solver;
   const Bodies bodies = make_bodies(Model::cube, 3000, false, 5);
   const DeviceBodies<Space> device(bodies);
-  Kokkos::View<double*, Space> potential("potential", bodies.size());
-  Kokkos::View<double* [3], Space> field("field", bodies.size());
+  ViewIn<double*, Space> potential("potential", bodies.size());
+  ViewIn<double* [3], Space> field("field", bodies.size());
   auto plan = solver.build(Space(), device.x);
   solver.evaluate(Space(), plan, device.q, potential, field);
   Space().fence();
@@ -242,8 +242,8 @@ void active_block(double tolerance) {
   const Space space;
   const Bodies bodies = make_bodies(Model::plummer, 4000, false, 6);
   const DeviceBodies<Space> device(bodies);
-  Kokkos::View<double*, Space> potential("potential", bodies.size());
-  Kokkos::View<double* [3], Space> field("field", bodies.size());
+  ViewIn<double*, Space> potential("potential", bodies.size());
+  ViewIn<double* [3], Space> field("field", bodies.size());
   auto plan = solver.build(space, device.x);
   solver.evaluate(space, plan, device.q, potential, field);
   space.fence();
@@ -261,20 +261,22 @@ void active_block(double tolerance) {
   ASSERT_FALSE(block.empty());
   const auto tiles_there = column_in<Space>(block);
   const auto wanted_there = column_in<Space>(wanted);
-  const Kokkos::View<fmm::Sums<double>*, Space> sums_there("sums", bodies.size());
-  const fmm::Array<fmm::Tile, Space> tiles(tiles_there.data(), block.size());
-  const fmm::Array<fmm::Sums<double>, Space> sums(sums_there.data(), bodies.size());
+  const ViewIn<fmm::Sums<double>*, Space> sums_there("sums", bodies.size());
+  using Site = fmm::site_t<Space>;
+  Site const& site = space;
+  const fmm::Array<fmm::Tile, Site> tiles(tiles_there.data(), block.size());
+  const fmm::Array<fmm::Sums<double>, Site> sums(sums_there.data(), bodies.size());
 
   auto steps = solver.template evaluation<Want>(space, plan, nullptr);
   steps.template take_charges<decltype(potential), decltype(field)>(device.q);
   steps.upward(true);
   lists = fmm::engine::build_dual_lists<Traversal>(
-      space, memory, tree, solver.options(), solver.far_field(),
-      fmm::engine::measure_for_lists<Traversal>(space, memory, tree, solver.far_field()),
-      fmm::Array<int, Space>(wanted_there.data(), wanted.size()));
-  fmm::engine::set_far_field_of(space, *solver.template operators<Want>(tree.cube), memory, tree,
+      site, memory, tree, solver.options(), solver.far_field(),
+      fmm::engine::measure_for_lists<Traversal>(site, memory, tree, solver.far_field()),
+      fmm::Array<int, Site>(wanted_there.data(), wanted.size()));
+  fmm::engine::set_far_field_of(site, *solver.template operators<Want>(tree.cube), memory, tree,
                                 lists, tiles, sums);
-  fmm::engine::add_near_field<Want>(space, memory, tree,
+  fmm::engine::add_near_field<Want>(site, memory, tree,
                                     fmm::kernels::in_units_of(tree.cube.edge, solver.kernel()),
                                     tiles, lists.p2p, sums, solver.options());
   Kokkos::deep_copy(space, steps.sums().view(), sums_there);
@@ -359,8 +361,8 @@ TEST(Seams, PartsOfTheOrder) {
   sums.potential.resize(bodies.size());
   sums.field.resize(3 * bodies.size());
   for (int k = 0; k < 2; ++k) {
-    Kokkos::View<double*, Space> potential("potential", parts[k].size());
-    Kokkos::View<double* [3], Space> field("field", parts[k].size());
+    ViewIn<double*, Space> potential("potential", parts[k].size());
+    ViewIn<double* [3], Space> field("field", parts[k].size());
     solver.evaluate(space, plans[k], device_parts[k].q, potential, field);
     space.fence();
     const Results own = to_host(potential, field),

@@ -170,11 +170,11 @@ template <class Space, class Real, fmm::P2PShape Shape>
 Results sum_in_shape(Bodies const& bodies) {
   using namespace fmm;
   using namespace fmm::engine;
-  using Positions = Kokkos::View<double const* [3], Space>;
+  using Positions = ViewIn<double const* [3], Space>;
   const Space space;
   const DeviceBodies<Space> device(bodies);
   const Positions positions = device.x;
-  const Kokkos::View<double const*, Space> charges = device.q;
+  const ViewIn<double const*, Space> charges = device.q;
   const auto n = std::int64_t(bodies.size());
   PlanData<Space, Real> s;
   s.tree.size = n;
@@ -194,8 +194,8 @@ Results sum_in_shape(Bodies const& bodies) {
   using Out = Outputs<true, true>;
   launch_p2p(space, std::int64_t(tiles.extent(0)),
              AllSources<Space, Laplace, Real, Shape, Out>{placed, tiles, {}, sums, {}, 1 / length});
-  Kokkos::View<double*, Space> potential("potential", n);
-  Kokkos::View<double* [3], Space> field("field", n);
+  ViewIn<double*, Space> potential("potential", n);
+  ViewIn<double* [3], Space> field("field", n);
   give_results<Out>(space, sums, gathers_results_v<Space> ? s.tree.place : s.tree.permutation, unit,
                     unit / length, potential, field);
   space.fence();
@@ -258,8 +258,8 @@ TYPED_TEST(SolverTest, AllPairsSumsASample) {
   const typename F::Space space;
   const DeviceBodies<typename F::Space> device(bodies);
   auto plan = solver.build(space, device.x);
-  Kokkos::View<double*, typename F::Space> potential("p", n);
-  Kokkos::View<double* [3], typename F::Space> field("a", n);
+  ViewIn<double*, typename F::Space> potential("p", n);
+  ViewIn<double* [3], typename F::Space> field("a", n);
   for (const std::int64_t wanted : {1, 900, 3000, 100000}) {
     fmm::Report report;
     const auto numbers =
@@ -326,8 +326,8 @@ void check_views(Solver& solver, Results const& expected, X const& x, Q const& q
   solver.evaluate(space, plan, q, p, a);
   space.fence();
   const std::size_t n = expected.potential.size();
-  Kokkos::View<double*, Space> potential("p", n);
-  Kokkos::View<double* [3], Space> field("a", n);
+  ViewIn<double*, Space> potential("p", n);
+  ViewIn<double* [3], Space> field("a", n);
   Kokkos::deep_copy(potential, p);
   for (int d = 0; d < 3; ++d)
     Kokkos::deep_copy(Kokkos::subview(field, Kokkos::ALL, d), Kokkos::subview(a, Kokkos::ALL, d));
@@ -348,7 +348,7 @@ TYPED_TEST(SolverTest, ViewsOfEveryLayoutWork) {
   Kokkos::View<double**, Kokkos::LayoutLeft, Space> x_left("x", n, 3), a_left("a", n, 3);
   Kokkos::View<double**, Kokkos::LayoutRight, Space> x_right("x", n, 3), a_right("a", n, 3);
   Kokkos::View<double**, Kokkos::LayoutRight, Space> wide("bodies", n, 8);
-  Kokkos::View<double*, Space> p("p", n);
+  ViewIn<double*, Space> p("p", n);
   for (int d = 0; d < 3; ++d) {
     const auto column = Kokkos::subview(device.x, Kokkos::ALL, d);
     Kokkos::deep_copy(Kokkos::subview(x_left, Kokkos::ALL, d), column);
@@ -357,7 +357,7 @@ TYPED_TEST(SolverTest, ViewsOfEveryLayoutWork) {
   }
   Kokkos::deep_copy(Kokkos::subview(wide, Kokkos::ALL, 3), device.q);
   const Kokkos::View<double const**, Kokkos::LayoutLeft, Space> x_const = x_left;
-  const Kokkos::View<double const*, Space> q_const = device.q;
+  const ViewIn<double const*, Space> q_const = device.q;
   check_views<Space>(solver, expected, x_left, device.q, p, a_right, 0);
   check_views<Space>(solver, expected, x_right, q_const, p, a_left, 0);
   check_views<Space>(solver, expected, x_const, q_const, p, a_left, 0);
@@ -379,8 +379,8 @@ TYPED_TEST(SolverTest, FloatViewsWork) {
   const DeviceBodies<Space> device(bodies);
   typename F::template TreeSolver<Laplace> solver({.leaf_capacity = 16});
   const Results expected = run(solver, bodies);
-  Kokkos::View<float*[3], Space> x("x", n), a("a", n);
-  Kokkos::View<float*, Space> q("q", n), p("p", n);
+  ViewIn<float*[3], Space> x("x", n), a("a", n);
+  ViewIn<float*, Space> q("q", n), p("p", n);
   Kokkos::deep_copy(x, device.x);
   Kokkos::deep_copy(q, device.q);
   const Space space;
@@ -402,8 +402,8 @@ TYPED_TEST(SolverTest, OneResultAloneIsTheSame) {
   const auto check = [&](auto solver) {
     const Space space;
     const Results both = run(solver, bodies);
-    Kokkos::View<double*, Space> p("p", bodies.size());
-    Kokkos::View<double* [3], Space> a("a", bodies.size());
+    ViewIn<double*, Space> p("p", bodies.size());
+    ViewIn<double* [3], Space> a("a", bodies.size());
     auto plan = solver.build(space, device.x);
     solver.evaluate(space, plan, device.q, p, fmm::none);
     solver.evaluate(space, plan, device.q, fmm::none, a);
@@ -426,8 +426,8 @@ TYPED_TEST(SolverTest, APlanServesManyCharges) {
   const Space space;
   auto plan = solver.build(space, device.x);
   const Results before = run(solver, other);  // another plan in between
-  Kokkos::View<double*, Space> p("p", bodies.size());
-  Kokkos::View<double* [3], Space> a("a", bodies.size());
+  ViewIn<double*, Space> p("p", bodies.size());
+  ViewIn<double* [3], Space> a("a", bodies.size());
   for (const double factor : {1.0, -3.0, 0.0}) {
     Bodies changed = bodies;
     for (std::size_t i = 0; i < bodies.size(); ++i) changed.q[i] *= i % 3 ? factor : 1;
@@ -452,8 +452,8 @@ TYPED_TEST(SolverTest, MultipolesTakeNoMemoryOfTheirOwn) {
   const Bodies bodies = make_bodies(Model::cube, n);
   const Results reference = direct_sum<Laplace>(bodies);
   const DeviceBodies<Space> device(bodies);
-  Kokkos::View<double*, Space> p("p", n);
-  Kokkos::View<double* [3], Space> a("a", n);
+  ViewIn<double*, Space> p("p", n);
+  ViewIn<double* [3], Space> a("a", n);
   const Space space;
   for (const int leaf_capacity : {64, 4}) {
     fmm::Solver<Laplace, fmm::Fmm<3, DualTree<>>, Real, Space> solver(
@@ -481,8 +481,8 @@ TYPED_TEST(SolverTest, ReportsSayWhatWasDone) {
   const std::int64_t n = 3000;
   const Bodies bodies = make_bodies(Model::cube, n);
   const DeviceBodies<Space> device(bodies);
-  Kokkos::View<double*, Space> p("p", n);
-  Kokkos::View<double* [3], Space> a("a", n);
+  ViewIn<double*, Space> p("p", n);
+  ViewIn<double* [3], Space> a("a", n);
   const Space space;
   {
     typename F::template TreeSolver<Laplace> solver({.leaf_capacity = 32});

@@ -24,8 +24,8 @@ bool has_order() {
 /// Potential and field of bodies in a space, as Views of T.
 template <class T>
 struct Views {
-  Kokkos::View<T*[3], Space> x, a;
-  Kokkos::View<T*, Space> q, p;
+  ViewIn<T*[3], Space> x, a;
+  ViewIn<T*, Space> q, p;
 
   explicit Views(Bodies const& bodies)
       : x("x", bodies.size()), a("a", bodies.size()), q("q", bodies.size()), p("p", bodies.size()) {
@@ -202,8 +202,8 @@ TEST(AnySolver, TakesArraysOfEveryKind) {
                          char const* what) {
     auto plan = solver.build(x);
     solver.evaluate(plan, q, p, a);
-    Kokkos::View<double*, Space> potential("p", n);
-    Kokkos::View<double* [3], Space> field("a", n);
+    ViewIn<double*, Space> potential("p", n);
+    ViewIn<double* [3], Space> field("a", n);
     Kokkos::deep_copy(potential, p);
     for (int d = 0; d < 3; ++d)
       Kokkos::deep_copy(Kokkos::subview(field, Kokkos::ALL, d), Kokkos::subview(a, Kokkos::ALL, d));
@@ -219,7 +219,7 @@ TEST(AnySolver, TakesArraysOfEveryKind) {
     Kokkos::deep_copy(Kokkos::subview(wide, Kokkos::ALL, d), column);
   }
   Kokkos::deep_copy(Kokkos::subview(wide, Kokkos::ALL, 3), plain.q);
-  const Kokkos::View<double const*, Space> q_const = plain.q;
+  const ViewIn<double const*, Space> q_const = plain.q;
   check(x_left, plain.q, plain.p, a_right, "LayoutLeft");
   check(x_right, q_const, plain.p, a_left, "LayoutRight");
   const auto columns = [&](int first, int last) {

@@ -126,6 +126,13 @@ struct DirectSums {
   }
 };
 
+template <class Targets>
+struct TakeTargets {
+  Targets targets;
+  Array<BodyIndex, Host> chosen;
+  void operator()(std::int64_t i) const { chosen(i) = BodyIndex(targets(i)); }
+};
+
 }  // namespace accuracy
 
 /// Direct sums in double, in the caller's units, over all N bodies at those numbered in `targets`
@@ -139,7 +146,9 @@ void direct_sum(ExecutionSpace const& space, Kernel const& kernel, Positions con
                 Charges const& charges, Targets const& targets, Potential const& potential,
                 Field const& field) {
   static_assert(PairKernel<Kernel>);
-  const detail::HostThread<ExecutionSpace> thread(space);
+  using Site = site_t<ExecutionSpace>;
+  Site const& site = space;
+  const detail::HostThread<Site> thread(site);
   engine::check_view<ExecutionSpace, Positions, 2>();
   engine::check_view<ExecutionSpace, Charges, 1>();
   engine::check_result<ExecutionSpace, Potential, 1>();
@@ -152,22 +161,26 @@ void direct_sum(ExecutionSpace const& space, Kernel const& kernel, Positions con
   if (m == 0) return;
   detail::Region region("direct_sum");
   using Out = kernels::Outputs<!std::is_same_v<Potential, None>, !std::is_same_v<Field, None>>;
-  detail::Buffer<BodyIndex, ExecutionSpace> target_buffer("direct sum's targets");
+  detail::Buffer<BodyIndex, Site> target_buffer("direct sum's targets");
   const auto chosen = target_buffer.resize(m);
-  Kokkos::deep_copy(space, chosen.view(), targets);
-  accuracy::check_targets(space, chosen, n);
+  if constexpr (std::is_same_v<Site, Host>)
+    detail::for_range("fmm::direct_sum::targets", site, m,
+                      accuracy::TakeTargets<Targets>{targets, chosen});
+  else
+    Kokkos::deep_copy(space, chosen.view(), targets);
+  accuracy::check_targets(site, chosen, n);
   constexpr bool in_float = engine::is_of_float_v<Potential> || engine::is_of_float_v<Field>;
   if constexpr (in_float && kernels::RescalableKernel<Kernel>)
     engine::check_ranges<double, Potential, Field>(
-        kernels::profile_of(kernel), tree::root_cube(tree::bounding_box(space, positions)),
-        engine::inspect_charges(space, false, charges).sum);
-  accuracy::DirectSums<ExecutionSpace> direct;
-  direct.template add<Out>(space, kernel, typename Positions::const_type(positions),
+        kernels::profile_of(kernel), tree::root_cube(tree::bounding_box(site, positions)),
+        engine::inspect_charges(site, false, charges).sum);
+  accuracy::DirectSums<Site> direct;
+  direct.template add<Out>(site, kernel, typename Positions::const_type(positions),
                            typename Charges::const_type(charges), chosen);
   detail::for_range(
-      "fmm::direct_sum::results", space, m,
-      accuracy::GiveDirect<ExecutionSpace, Potential, Field>{
-          direct.sums.view(m), direct.potential_unit, direct.field_unit, potential, field});
+      "fmm::direct_sum::results", site, m,
+      accuracy::GiveDirect<Site, Potential, Field>{direct.sums.view(m), direct.potential_unit,
+                                                   direct.field_unit, potential, field});
   space.fence();  // the buffers go now
 }
 
@@ -313,8 +326,9 @@ ErrorMeasure measure_error(ExecutionSpace const& space, Kernel const& kernel,
                            Positions const& positions, Charges const& charges,
                            Potential const& potential, Field const& field, std::size_t samples,
                            std::uint64_t seed = 1) {
-  return accuracy::compare_at(space, kernel, positions, charges, potential, field,
-                              accuracy::choose_bodies(samples, positions.extent(0), seed));
+  return accuracy::compare_at<site_t<ExecutionSpace>>(
+      space, kernel, positions, charges, potential, field,
+      accuracy::choose_bodies(samples, positions.extent(0), seed));
 }
 
 /// The same at random ones of the bodies numbered in `targets` (M), for results of some bodies only.
@@ -333,7 +347,8 @@ ErrorMeasure measure_error(ExecutionSpace const& space, Kernel const& kernel,
       accuracy::refuse_target(i, double(numbers(i)), std::int64_t(positions.extent(0)));
     host_targets.push_back(BodyIndex(numbers(i)));
   }
-  return accuracy::compare_at(space, kernel, positions, charges, potential, field, host_targets);
+  return accuracy::compare_at<site_t<ExecutionSpace>>(space, kernel, positions, charges, potential,
+                                                      field, host_targets);
 }
 
 }  // namespace fmm

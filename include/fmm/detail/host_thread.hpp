@@ -31,7 +31,7 @@ inline constexpr bool takes_one_thread_an_instance_v = !is_host_space_v<Space>;
 /// One for each thread, by whose address threads are told apart.
 inline thread_local char thread_mark = 0;
 
-/// One for each space.
+/// One for each device's space.
 template <class Space>
 inline constexpr char space_mark = 0;
 
@@ -97,20 +97,9 @@ template <class Space>
 class HostThread {
  public:
   explicit HostThread([[maybe_unused]] Space const& space) {
-    if constexpr (takes_one_thread_v<Space>) {
-      constexpr char allowed[] =
-          "with this version of Kokkos one host thread at a time, before 3.7 for OpenMP the one "
-          "that "
-          "initialised Kokkos (Kokkos 4.4 and later take several)";
-#if defined(KOKKOS_ENABLE_OPENMP) && KOKKOS_VERSION < 30700
-      if constexpr (std::is_same_v<Space, Kokkos::OpenMP>)
-        if (!Kokkos::OpenMP::impl_is_initialized())
-          refuse_thread(Space::name(), "in a thread that did not initialise Kokkos", allowed);
-#endif
-      place_ = {&space_mark<Space>, nullptr};
-      if (!threads_at_work.enter(place_))
-        refuse_thread(Space::name(), "while another thread works in it", allowed);
-    } else if constexpr (takes_one_thread_an_instance_v<Space>) {
+    if constexpr (takes_one_thread_v<Space>)
+      enter_host(space);
+    else if constexpr (takes_one_thread_an_instance_v<Space>) {
       place_ = {&space_mark<Space>, space.impl_internal_space_instance()};
       if (!threads_at_work.enter(place_))
         refuse_thread(Space::name(), "while another thread works in the same instance",
@@ -124,6 +113,17 @@ class HostThread {
   HostThread& operator=(HostThread const&) = delete;
 
  private:
+  void enter_host(Host const& host) {
+    constexpr char allowed[] =
+        "with this version of Kokkos one host thread at a time, before 3.7 for OpenMP the one that "
+        "initialised Kokkos (Kokkos 4.4 and later take several)";
+    if (!host.may_start_here())
+      refuse_thread(host.name(), "in a thread that did not initialise Kokkos", allowed);
+    place_ = {host.mark(), nullptr};
+    if (!threads_at_work.enter(place_))
+      refuse_thread(host.name(), "while another thread works in it", allowed);
+  }
+
   ThreadsAtWork::Place place_ = {};
 };
 

@@ -15,12 +15,6 @@
 
 namespace fmm::detail {
 
-/// Kernels of `Space` run on the host, where a thread works on several lanes with vector instructions.
-template <class Space>
-inline constexpr bool is_host_space_v =
-    Kokkos::SpaceAccessibility<Kokkos::HostSpace, typename Space::memory_space>::accessible&&
-        std::is_same_v<typename Space::memory_space, Kokkos::HostSpace>;
-
 /// Scratch level of what does not fit in a CPU's small level 0.
 template <class Space>
 inline constexpr int scratch_level_v = is_host_space_v<Space> ? 1 : 0;
@@ -28,7 +22,8 @@ inline constexpr int scratch_level_v = is_host_space_v<Space> ? 1 : 0;
 /// Device code of `Space` can read memory of `View`.
 template <class Space, class View>
 inline constexpr bool can_access_v =
-    Kokkos::SpaceAccessibility<Space, typename View::memory_space>::accessible;
+    Kokkos::SpaceAccessibility<std::conditional_t<is_host_space_v<Space>, Kokkos::HostSpace, Space>,
+                               typename View::memory_space>::accessible;
 
 /// Bytes of scratch memory of level 0 that a GPU's multiprocessor has for all its teams: 64 KiB are there
 /// on every one.
@@ -44,18 +39,48 @@ inline constexpr int multiprocessor_scratch =
 template <class Space>
 using Range = Kokkos::RangePolicy<Space, Kokkos::IndexType<std::int64_t>>;
 
+/// A host's teams, of one thread each, in the place of Kokkos's TeamPolicy.
+template <class Space>
+class HostTeams {
+ public:
+  using execution_space = Space;
+
+  HostTeams(Space const& space, int league, int /*team*/) : space_(space), league_(league) {}
+
+  Space const& space() const { return space_; }
+  int league_size() const { return league_; }
+  /// Bytes of a team's scratch memory of all levels.
+  std::size_t scratch_size() const { return scratch_; }
+  void add_scratch(std::size_t bytes) { scratch_ += bytes; }
+
+ private:
+  Space space_;
+  int league_;
+  std::size_t scratch_ = 0;
+};
+
 /// Teams of very different cost, for for_teams (launch.hpp). The hint makes a functor of more than 512 bytes
 /// an argument of its kernel, too; through constant memory the host would wait for the launch before.
+template <class Space, class... Bounds>
+using DeviceTeams = Kokkos::TeamPolicy<Space, Kokkos::Schedule<Kokkos::Dynamic>, Bounds...,
+                                       Kokkos::Experimental::WorkItemProperty::HintLightWeight_t>;
 template <class Space>
-using TeamPolicy = Kokkos::TeamPolicy<Space, Kokkos::Schedule<Kokkos::Dynamic>,
-                                      Kokkos::Experimental::WorkItemProperty::HintLightWeight_t>;
+using TeamPolicy = std::conditional_t<is_host_space_v<Space>, HostTeams<Space>, DeviceTeams<Space>>;
 /// The same for teams of `Threads` of which a GPU's multiprocessor shall hold `Teams`: that bounds the
 /// registers of a thread.
 template <class Space, int Threads, int Teams>
 using BoundedTeamPolicy =
-    Kokkos::TeamPolicy<Space, Kokkos::Schedule<Kokkos::Dynamic>,
-                       Kokkos::LaunchBounds<Threads, Teams>,
-                       Kokkos::Experimental::WorkItemProperty::HintLightWeight_t>;
+    std::conditional_t<is_host_space_v<Space>, HostTeams<Space>,
+                       DeviceTeams<Space, Kokkos::LaunchBounds<Threads, Teams>>>;
+
+/// So many bytes of scratch memory of that level for each team.
+template <class Policy>
+void add_scratch(Policy& policy, [[maybe_unused]] int level, int bytes) {
+  if constexpr (is_host_space_v<typename Policy::execution_space>)
+    policy.add_scratch(std::size_t(bytes));
+  else
+    policy.set_scratch_size(level, Kokkos::PerTeam(bytes));
+}
 
 template <class Space>
 Range<Space> range(Space const& space, std::int64_t count) {

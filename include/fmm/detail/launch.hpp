@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// How kernels start: over a range, over items whose cost is uneven, over teams, in order, and scans. With OpenMP the
-// threads share the items here, inside one parallel_for over the threads that is compiled for all these kernels; where
-// the cost is uneven each begins with a share of neighbours and helps the others when it is done. Elsewhere they are
-// Kokkos's own. Its OpenMP threads meet before they share out teams, with 3.4 uneven ranges, too, and again in the
-// middle of a scan, and wait for each other asleep: with 16 threads that took longer than most of a build's kernels
+// How kernels start: over a range, over items whose cost is uneven, over teams, in order, and scans. A host's threads
+// share the items here, inside one parallel_for over the threads that is compiled for all kernels; where the cost is
+// uneven each begins with a share of neighbours and helps the others when it is done. On a device they are Kokkos's
+// own. Kokkos's OpenMP threads meet before they share out teams, with 3.4 uneven ranges, too, and again in the middle
+// of a scan, and wait for each other asleep: with 16 threads that took longer than most of a build's kernels
 // (docs/design.md, measured choices).
 #pragma once
 
@@ -16,14 +16,6 @@
 #include "kokkos_compat.hpp"
 
 namespace fmm::detail {
-
-#if defined(KOKKOS_ENABLE_OPENMP)
-template <class Space>
-inline constexpr bool is_openmp_v = std::is_same_v<Space, Kokkos::OpenMP>;
-#else
-template <class>
-inline constexpr bool is_openmp_v = false;
-#endif
 
 /// Of a cache: what is on lines of its own is not waited for by threads that write elsewhere.
 struct alignas(64) Line {
@@ -81,18 +73,8 @@ struct WorkOnShares {
   }
 };
 
-/// Any f(thread), so that one parallel_for is compiled for all of them.
-struct OnThreads {
-  void const* f;
-  void (*call)(void const* f, std::int64_t thread);
-  void operator()(std::int64_t thread) const { call(f, thread); }
-};
-
-template <class Space>
-void start_on_threads(char const* label, Space const& space, int threads, OnThreads const& f) {
-  using Policy =
-      Kokkos::RangePolicy<Space, Kokkos::IndexType<std::int64_t>, Kokkos::Schedule<Kokkos::Static>>;
-  Kokkos::parallel_for(label, Policy(space, 0, threads, Kokkos::ChunkSize(1)), f);
+inline void start_on_threads(char const* label, Host const& host, int threads, OnThreads const& f) {
+  host.start(label, threads, f);
 }
 
 /// f(thread) once for each of so many threads.
@@ -182,13 +164,21 @@ struct TeamsOfOne {
 };
 
 template <class Space>
-using TeamMember =
-    std::conditional_t<is_openmp_v<Space>, TeamOfOne, typename TeamPolicy<Space>::member_type>;
+struct TeamMemberOf {
+  using type = typename TeamPolicy<Space>::member_type;
+};
+template <class Space>
+  requires is_host_space_v<Space>
+struct TeamMemberOf<Space> {
+  using type = TeamOfOne;
+};
+template <class Space>
+using TeamMember = typename TeamMemberOf<Space>::type;
 
 /// functor(i) for i of 0 .. count - 1, which cost about the same time.
 template <class Space, class Functor>
 void for_range(char const* label, Space const& space, std::int64_t count, Functor const& functor) {
-  if constexpr (is_openmp_v<Space>) {
+  if constexpr (is_host_space_v<Space>) {
     const int threads = int(std::min<std::int64_t>(count, space.concurrency()));
     if (threads > 0)
       on_threads(label, space, threads, EvenShares<Functor>{functor, count, threads});
@@ -202,7 +192,7 @@ void for_range(char const* label, Space const& space, std::int64_t count, Functo
 template <class Space, class Functor>
 void for_uneven(char const* label, Space const& space, std::int64_t count, int chunk,
                 Functor const& functor) {
-  if constexpr (is_openmp_v<Space>)
+  if constexpr (is_host_space_v<Space>)
     for_shares(label, space, count, chunk, OneByOne<Functor>{functor});
   else
     Kokkos::parallel_for(label,
@@ -212,15 +202,14 @@ void for_uneven(char const* label, Space const& space, std::int64_t count, int c
                          functor);
 }
 
-/// functor(team) for each team of the policy; with OpenMP teams have one thread.
+/// functor(team) for each team of the policy; a host's teams have one thread.
 template <class Policy, class Functor>
 void for_teams(char const* label, Policy const& policy, Functor const& functor) {
   using Space = typename Policy::execution_space;
-  if constexpr (is_openmp_v<Space>) {
+  if constexpr (is_host_space_v<Space>) {
     constexpr std::int64_t pieces = 256, most = 16;  // of a thread's share; teams at a time
     const int league = policy.league_size();
-    const auto bytes = std::size_t(policy.scratch_size(0)) + std::size_t(policy.scratch_size(1));
-    const std::size_t lines = bytes / TeamOfOne::alignment + 1;
+    const std::size_t lines = policy.scratch_size() / TeamOfOne::alignment + 1;
     Space const& space = policy.space();
     Line* const scratch = thread_memory(ThreadMemory::values, lines * space.concurrency());
     for_shares(label, space, league,
@@ -326,14 +315,19 @@ struct ScanBlocks {
 
 /// functor(i, sum, final) for i of 0 .. count - 1, as Kokkos::parallel_scan calls it: `sum` is what it added for all
 /// items before. The calls with and without `final` may overlap: a functor writes nothing that those without it read.
+/// `total`: where the sum of all is wanted, for which the host waits.
 template <class Sum, class Space, class Functor>
-void scan(char const* label, Space const& space, std::int64_t count, Functor const& functor) {
-  if constexpr (is_openmp_v<Space>) {
+void scan(char const* label, Space const& space, std::int64_t count, Functor const& functor,
+          Sum* total = nullptr) {
+  if constexpr (is_host_space_v<Space>) {
     constexpr std::int64_t least = 2048, blocks_per_thread = 4;  // least: items of a block
     const std::int64_t blocks =
         std::clamp<std::int64_t>(count / least, 1, blocks_per_thread * space.concurrency());
     HandedOn<Sum> sums(Sum{});
     for_in_order(label, space, blocks, ScanBlocks<Sum, Functor>{functor, count, blocks, sums});
+    if (total) *total = sums.last();
+  } else if (total) {
+    Kokkos::parallel_scan(label, range(space, count), functor, *total);
   } else {
     Kokkos::parallel_scan(label, range(space, count), functor);
   }

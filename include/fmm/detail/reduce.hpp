@@ -61,15 +61,25 @@ struct ReduceShare {
   }
 };
 
+/// Items that a thread takes at a time: 40 to 200 times for each thread, but 128 items at least if it is so often.
+inline std::int64_t chunk_size(std::int64_t count, std::int64_t threads) {
+  const auto doubled_while = [&](std::int64_t times, std::int64_t most) {
+    std::int64_t chunk = 1;
+    while (chunk * times * threads < count && chunk < most) chunk *= 2;
+    return chunk;
+  };
+  const std::int64_t chunk = doubled_while(100, std::numeric_limits<std::int64_t>::max() / 2);
+  return chunk >= 128 ? chunk : doubled_while(40, 128);
+}
+
 /// The value of functor(i, value) for i of 0 .. count - 1, where Value() is that of no item and value.join(other)
-/// appends that of later items. It is there on return. With OpenMP, threads have the shares that Kokkos gives them,
-/// so that sums have the same bits.
+/// appends that of later items. It is there on return. A host's threads have shares of neighbours.
 template <class Value, class Space, class Functor>
 Value reduce(char const* label, Space const& space, std::int64_t count, Functor const& functor) {
   Value value;
   if (count <= 0) return value;
-  if constexpr (is_openmp_v<Space>) {
-    const std::int64_t threads = space.concurrency(), chunk = range(space, count).chunk_size(),
+  if constexpr (is_host_space_v<Space>) {
+    const std::int64_t threads = space.concurrency(), chunk = chunk_size(count, threads),
                        chunks = (count + chunk - 1) / chunk;
     using Share = ReduceShare<Value, Functor>;
     const Share share{functor, count, (chunks + threads - 1) / threads * chunk,

@@ -171,7 +171,7 @@ class Evaluation {
   Sources sources() const { return {sources_.bodies, memory_of_sources_.further.view()}; }
   BodySets<Space, Precision, Shift> sets() const { return {targets_, sources_, shift_}; }
 
-  Space const& space_;
+  Space space_;
   std::unique_ptr<Operators const> far_;
   Tree& targets_;
   Tree& sources_;  ///< in which charges are put

@@ -288,7 +288,7 @@ class FieldStrength {
     const double bodies = double(tree_.size) * double(sampled) / double(tiles);
     const int groups = std::clamp(int(bodies / bodies_per_group), 1, Scale::most_groups);
     TeamPolicy<Space> one_team(space_, 1, Shape::tile_team);
-    one_team.set_scratch_size(0, Kokkos::PerTeam(Scale::scratch_bytes));
+    add_scratch(one_team, 0, Scale::scratch_bytes);
     for_teams("fmm::field::scale", one_team, Scale{squares, scale, groups});
     if (wants_exact_sums()) {
       for_range("fmm::field::lower", space_, 1,

@@ -188,7 +188,7 @@ void m2l(Space const& space, Cells const& cells, Csr<Space> list, Array<Real, Sp
   if constexpr (IsStaged<Expansion>::value) {
     using Functor = M2LStaged<Space, Real, Expansion::order, Cells>;
     TeamPolicy<Space> policy(space, owners, team_size);
-    policy.set_scratch_size(Functor::scratch_level, Kokkos::PerTeam(Functor::scratch_bytes()));
+    add_scratch(policy, Functor::scratch_level, Functor::scratch_bytes());
     for_teams("fmm::m2l", policy, Functor{cells, list, multipoles, locals});
   } else {
     gather_translated<Axial::m2l, Expansion,

@@ -24,7 +24,7 @@ struct OrderOfMany {
 template <class Solver>
 auto order_of_many() {
   using Kernel = typename Solver::kernel_type;
-  using Space = typename Solver::execution_space;
+  using Space = site_t<typename Solver::execution_space>;
   using Precision = typename Solver::precision;
   return OrderOfMany<Kernel, Space, Precision>{
       Solver::expansion_facts(), &Solver::template make_operators<Outputs<true, true>>};

@@ -25,7 +25,7 @@ class CalibratedSolver {
                 "close pairs may err by more than any tolerance");
   using OfOrder =
       Solver<Kernel, Fmm<Order, DualTree<MultipolePowerCriterion>>, Precision, ExecutionSpace>;
-  using Core = tolerance::CalibratedCore<Kernel, Precision, ExecutionSpace>;
+  using Core = tolerance::CalibratedCore<Kernel, Precision, site_t<ExecutionSpace>>;
 
  public:
   using execution_space = ExecutionSpace;

@@ -38,7 +38,8 @@ class ToleranceSolver;
 template <class Kernel, int... Order, class Precision, class ExecutionSpace>
 class ToleranceSolver<Kernel, Orders<Order...>, Precision, ExecutionSpace> {
   using UsedPrecision = std::conditional_t<std::is_same_v<Precision, float>, Mixed, Precision>;
-  using Core = tolerance::ToleranceCore<Kernel, UsedPrecision, ExecutionSpace>;
+  using Site = site_t<ExecutionSpace>;
+  using Core = tolerance::ToleranceCore<Kernel, UsedPrecision, Site>;
   template <int P, class RealPrecision = UsedPrecision>
   using OfOrder =
       Solver<Kernel, Fmm<P, DualTree<MultipolePowerCriterion>>, RealPrecision, ExecutionSpace>;
@@ -104,8 +105,8 @@ class ToleranceSolver<Kernel, Orders<Order...>, Precision, ExecutionSpace> {
  private:
   /// Those of the order in force.
   template <class Out>
-  engine::MakeFarField<Kernel, ExecutionSpace, UsedPrecision, Out> operators() const {
-    engine::MakeFarField<Kernel, ExecutionSpace, UsedPrecision, Out> found = nullptr;
+  engine::MakeFarField<Kernel, Site, UsedPrecision, Out> operators() const {
+    engine::MakeFarField<Kernel, Site, UsedPrecision, Out> found = nullptr;
     ((Order == order() ? void(found = &OfOrder<Order>::template make_operators<Out>) : void()),
      ...);
     return found;

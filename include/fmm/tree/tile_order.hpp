@@ -77,8 +77,8 @@ void sort_tiles(Space const& space, TileRule rule, Array<Tile, Space> tiles,
   const std::int64_t stretch = rule.stretch(), all = std::int64_t(tiles.extent(0));
   const int sizes = rule.size / tile_step;
   TeamPolicy<Space> teams(space, int((all + stretch - 1) / stretch), rule.sorting_team);
-  teams.set_scratch_size(scratch_level_v<Space>, Kokkos::PerTeam(SortStretch<Space>::scratch_bytes(
-                                                     rule.sorting_team, sizes)));
+  add_scratch(teams, scratch_level_v<Space>,
+              SortStretch<Space>::scratch_bytes(rule.sorting_team, sizes));
   for_teams("fmm::tree::sort_tiles", teams, SortStretch<Space>{sizes, tiles, sorted});
 }
 

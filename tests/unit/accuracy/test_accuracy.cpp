@@ -47,9 +47,9 @@ TYPED_TEST(Accuracy, DirectSumsAreTheDefinitionAtChosenTargets) {
       const DeviceBodies<Space> device(bodies);
       const Results reference = direct_reference(bodies, true, softening);
       const int chosen[] = {776, 0, 5, 300, 301};
-      Kokkos::View<int*, Space> targets("targets", 5);
-      Kokkos::View<double*, Space> potential("p", 5);
-      Kokkos::View<double* [3], Space> field("a", 5);
+      ViewIn<int*, Space> targets("targets", 5);
+      ViewIn<double*, Space> potential("p", 5);
+      ViewIn<double* [3], Space> field("a", 5);
       Kokkos::deep_copy(
           targets,
           Kokkos::View<int const*, Kokkos::HostSpace, Kokkos::MemoryTraits<Kokkos::Unmanaged>>(
@@ -75,7 +75,7 @@ TYPED_TEST(Accuracy, TargetsThatAreNoBodiesAreRefused) {
     for (const int bad : {-1, 10, 1 << 30}) {
       const DeviceBodies<Space> device(make_bodies(Model::cube, n));
       const auto targets = column_in<Space>(n == 0 ? std::vector{bad} : std::vector{0, 9, bad, 1});
-      const Kokkos::View<double*, Space> potential("p", targets.extent(0));
+      const ViewIn<double*, Space> potential("p", targets.extent(0));
       Kokkos::deep_copy(potential, 7);
       try {
         fmm::direct_sum(space, Laplace{}, device.x, device.q, targets, potential, fmm::none);
@@ -113,8 +113,8 @@ TYPED_TEST(Accuracy, ErrorsAreWhatTheyAreDefinedAs) {
     difference += d2;
     norm += a2;
   }
-  Kokkos::View<double*, Space> potential("p", n);
-  Kokkos::View<double* [3], Space> field("a", n);
+  ViewIn<double*, Space> potential("p", n);
+  ViewIn<double* [3], Space> field("a", n);
   const auto hp = Kokkos::create_mirror_view(potential);
   const auto hf = Kokkos::create_mirror_view(field);
   for (std::size_t i = 0; i < n; ++i) {
@@ -145,7 +145,7 @@ TYPED_TEST(Accuracy, ErrorsAreWhatTheyAreDefinedAs) {
       fmm::measure_error(space, fmm::Laplace(), device.x, device.q, potential, field, 0).samples,
       0u);
 
-  Kokkos::View<int*, Space> targets("targets", 2);
+  ViewIn<int*, Space> targets("targets", 2);
   Kokkos::deep_copy(targets, 7);
   EXPECT_NEAR(
       fmm::measure_error(space, fmm::Laplace(), device.x, device.q, potential, field, targets, 9)
@@ -200,8 +200,8 @@ TYPED_TEST(Accuracy, ResultsThatAreNotFiniteAreSaid) {
   Bodies bodies = make_bodies(Model::cube, 50);
   for (double& q : bodies.q) q = 1e308;  // potentials overflow
   const DeviceBodies<Space> device(bodies);
-  Kokkos::View<double*, Space> potential("potential", 50);
-  Kokkos::View<double* [3], Space> field("field", 50);
+  ViewIn<double*, Space> potential("potential", 50);
+  ViewIn<double* [3], Space> field("field", 50);
   fmm::Solver<fmm::Laplace, fmm::Fmm<3>, double, Space> solver;
   auto plan = solver.build(space, device.x);
   fmm::Report report;

@@ -21,8 +21,8 @@ struct Problem {
   Bodies bodies;
   Space space = {};
   DeviceBodies<Space> device{bodies};
-  Kokkos::View<double*, Space> potential{"potential", bodies.size()};
-  Kokkos::View<double* [3], Space> field { "field", bodies.size() };
+  ViewIn<double*, Space> potential{"potential", bodies.size()};
+  ViewIn<double* [3], Space> field { "field", bodies.size() };
   Solver solver{};
   Results expected = run(solver, bodies);
 

@@ -65,7 +65,7 @@ TYPED_TEST(Launch, EveryTeamOnceWithMemoryOfItsOwn) {
     const auto calls = buffer.resize(n), sums = sum_buffer.resize(n);
     Kokkos::deep_copy(space, calls.view(), 0);
     TeamPolicy<Space> policy(space, n, is_host_space_v<Space> ? 1 : 32);
-    policy.set_scratch_size(0, Kokkos::PerTeam(100 * sizeof(int) + scratch_alignment));
+    add_scratch(policy, 0, int(100 * sizeof(int)) + scratch_alignment);
     for_teams("teams", policy, AddTeam<Space>{calls, sums});
     space.fence();
     EXPECT_EQ(to_host(calls), std::vector<int>(n, 1));

@@ -25,11 +25,12 @@ constexpr fmm::GemmShape small_parts{5, 1 << 22, 1000, 20000};
 template <class T>
 class Gemm : public testing::Test {
  public:
-  using Space = typename T::Space;
+  using KokkosSpace = typename T::Space;
+  using Space = fmm::site_t<KokkosSpace>;
   using Real = typename T::Real;
   static constexpr double rounding = sizeof(Real) == 4 ? 2e-6 : 1e-14;
 
-  Space space;
+  Space space = site<KokkosSpace>();
   Bodies bodies = make_bodies(Model::plummer, 3000);
   DeviceBodies<Space> device{bodies};
   PlanData<Space, Real> s;
@@ -37,8 +38,8 @@ class Gemm : public testing::Test {
   template <class Traversal>
   void build(fmm::Options options) {
     options = fmm::Solver<Laplace, fmm::Fmm<2, Traversal>, Real, Space>(options).options();
-    const Kokkos::View<double const* [3], Space> positions = device.x;
-    const Kokkos::View<double const*, Space> charges = device.q;
+    const ViewIn<double const* [3], Space> positions = device.x;
+    const ViewIn<double const*, Space> charges = device.q;
     build_plan<Traversal>(space, s, positions, options, 2, nullptr);
     take_charges(space, inspect_charges(space, false, charges).unit, charges, s.tree.permutation,
                  charges_of(s.tree.bodies), s.memory.sums.resize(s.tree.size));
@@ -95,7 +96,7 @@ TYPED_TEST(Gemm, ClassAndReflectionAreTheOffset) {
 /// The 316 offsets of the classic lists.
 TYPED_TEST(Gemm, ClassicListsHave56Classes) {
   this->bodies = make_bodies(Model::cube, 20000);
-  this->device = DeviceBodies<typename TypeParam::Space>(this->bodies);
+  this->device = DeviceBodies<typename TestFixture::Space>(this->bodies);
   this->template build<FmmList>({.depth = 4, .tree = fmm::TreeKind::uniform});
   const auto list = split_list(this->space, this->s.memory.gemm.buckets, this->s.tree.octree.cells,
                                this->s.lists.m2l, 1, 1000);
@@ -207,7 +208,7 @@ TYPED_TEST(Gemm, SumsOfASlabAreItsPairs) {
 TYPED_TEST(Gemm, KeptBucketsAreThoseOfTheList) {
   using Pairs = std::vector<std::array<std::int64_t, 4>>;
   auto& kept = this->s.memory.gemm.kept;
-  OffsetBucketBuffers<typename TypeParam::Space> fresh_memory;
+  OffsetBucketBuffers<fmm::site_t<typename TypeParam::Space>> fresh_memory;
   const auto numbers = [](auto const& bucketed) {
     Pairs all;
     for (const CellPair& pair : to_host(bucketed.pairs))
@@ -256,14 +257,15 @@ void count_bucket_kernel(const char* name, std::uint32_t, std::uint64_t*) {
 TYPED_TEST(Gemm, ASecondEvaluationSortsNothing) {
   using Space = typename TypeParam::Space;
   using Real = typename TypeParam::Real;
-  const Kokkos::View<Real*, Space> potential("potential", this->bodies.size());
+  const Space space;
+  const ViewIn<Real*, Space> potential("potential", this->bodies.size());
   fmm::Solver<Laplace, fmm::Fmm<4, FmmList, BatchedGemm>, Real, Space> solver({.leaf_capacity = 2});
-  auto plan = solver.build(this->space, this->device.x);
+  auto plan = solver.build(space, this->device.x);
   const auto evaluate = [&] {
     bucket_kernels = 0;
     Kokkos::Tools::Experimental::set_begin_parallel_for_callback(count_bucket_kernel);
-    solver.evaluate(this->space, plan, this->device.q, potential, fmm::none);
-    this->space.fence();
+    solver.evaluate(space, plan, this->device.q, potential, fmm::none);
+    space.fence();
     Kokkos::Tools::Experimental::set_begin_parallel_for_callback(nullptr);
     return bucket_kernels;
   };
@@ -293,7 +295,7 @@ void check_locals(Fixture& f) {
     auto usual = fmm::Tuning<Space, Real>::gemm;
     usual.least_pairs = std::min<std::int64_t>(usual.least_pairs, 64);  // these lists are short
     for (auto const& shape : {usual, small_parts}) {
-      Kokkos::deep_copy(f.space, locals.view(), Real(1e9));
+      Kokkos::deep_copy(locals.view(), Real(1e9));
       m2l_by_gemm<Order>(f.space, s.memory.gemm, s.tree.octree.cells, s.lists.m2l, multipoles,
                          locals, shape);
       f.space.fence();
@@ -326,9 +328,10 @@ TYPED_TEST(Gemm, LocalsAreThoseOfRotation) {
 TYPED_TEST(Gemm, SolversAgreeWithRotation) {
   using Space = typename TypeParam::Space;
   using Real = typename TypeParam::Real;
+  const Space space;
   const auto n = this->bodies.size();
-  Kokkos::View<double*, Space> potential("potential", n);
-  Kokkos::View<double* [3], Space> field("field", n);
+  ViewIn<double*, Space> potential("potential", n);
+  ViewIn<double* [3], Space> field("field", n);
   const auto check = [&](auto traversal, fmm::Options const& options) {
     using Traversal = decltype(traversal);
     fmm::Solver<SoftenedGravity, fmm::Fmm<3, Traversal, BatchedGemm>, Real, Space> third(options);
@@ -337,10 +340,10 @@ TYPED_TEST(Gemm, SolversAgreeWithRotation) {
     fmm::Solver<SoftenedGravity, fmm::Fmm<6, Traversal>, Real, Space> sixth_reference(options);
     const Bodies masses = make_bodies(Model::plummer, n);
     const DeviceBodies<Space> on_device(masses);
-    auto plan = third.build(this->space, on_device.x);
+    auto plan = third.build(space, on_device.x);
     const auto compare = [&](auto& solver, auto& reference) {
       fmm::Report report;
-      solver.evaluate(this->space, plan, on_device.q, potential, field, &report);
+      solver.evaluate(space, plan, on_device.q, potential, field, &report);
       const Results found = to_host(potential, field), expected = run(reference, masses);
       EXPECT_LE(relative_l2(found.potential, expected.potential), 10 * this->rounding);
       EXPECT_LE(relative_l2(found.field, expected.field), 50 * this->rounding);

@@ -14,13 +14,14 @@ using namespace fmm::engine;
 template <class T>
 class Operators : public testing::Test {
  public:
-  using Space = typename T::Space;
+  using KokkosSpace = typename T::Space;
+  using Space = fmm::site_t<KokkosSpace>;
   using Real = typename T::Real;
   static constexpr int order = 5;
   static constexpr int size = fmm::coefficient_count(order), row = row_length(size);
   static constexpr double rounding = sizeof(Real) == 4 ? 2e-6 : 1e-14;
 
-  Space space;
+  Space space = site<KokkosSpace>();
   Bodies bodies = make_bodies(Model::plummer, 3000, true);
   DeviceBodies<Space> device{bodies};
   PlanData<Space, Real> s;
@@ -31,8 +32,8 @@ class Operators : public testing::Test {
   template <class Traversal>
   void build(fmm::Options options) {
     options = fmm::Solver<fmm::Laplace, fmm::Fmm<order, Traversal>, Real, Space>(options).options();
-    const Kokkos::View<double const* [3], Space> positions = device.x;
-    const Kokkos::View<double const*, Space> charges = device.q;
+    const ViewIn<double const* [3], Space> positions = device.x;
+    const ViewIn<double const*, Space> charges = device.q;
     build_plan<Traversal>(space, s, positions, options, {2, 0, true}, nullptr);
     take_charges(space, inspect_charges(space, false, charges).unit, charges, s.tree.permutation,
                  charges_of(s.tree.bodies), s.memory.sums.resize(s.tree.size));
@@ -305,7 +306,7 @@ TYPED_TEST(Operators, NearFieldAgreesInEveryShape) {
   this->template build<DualTree<>>({.leaf_capacity = 100});
   std::vector<double> expected;
   const auto check = [&]<fmm::P2PShape shape>() {
-    const Kokkos::View<double const*, typename F::Space> charges = this->device.q;
+    const ViewIn<double const*, typename F::Space> charges = this->device.q;
     const auto placed = this->s.tree.bodies;
     const auto sums = this->s.memory.sums.view(this->s.tree.size);
     take_charges(this->space, inspect_charges(this->space, false, charges).unit, charges,
@@ -347,7 +348,8 @@ TYPED_TEST(Operators, MultipolesReachEveryBodyOfATile) {
     for (std::size_t i = 0; i < bodies.size(); ++i)
       bodies.q[i] = i < std::size_t(n) ? 1e-6 : 1 + 0.1 * double(i % 7);
     const Results reference = direct_reference(bodies, false);
-    fmm::Solver<fmm::Laplace, fmm::Treecode<8, fmm::FmmList>, typename F::Real, typename F::Space>
+    fmm::Solver<fmm::Laplace, fmm::Treecode<8, fmm::FmmList>, typename F::Real,
+                typename F::KokkosSpace>
         solver({.depth = 2, .tree = fmm::TreeKind::uniform});
     const Results r = run(solver, bodies);
     for (int i = 0; i < n; ++i) {
@@ -375,7 +377,8 @@ TYPED_TEST(Operators, PairsOfLargeLeavesAreComplete) {
     const Bodies bodies = make_bodies(Model::cube, n, true);
     const Results reference = direct_reference(bodies, false);
     for (const int depth : {0, 1}) {  // all in the own leaf, or spread over its neighbours too
-      fmm::Solver<fmm::Laplace, fmm::Fmm<2, fmm::FmmList>, typename F::Real, typename F::Space>
+      fmm::Solver<fmm::Laplace, fmm::Fmm<2, fmm::FmmList>, typename F::Real,
+                  typename F::KokkosSpace>
           solver({.depth = depth, .tree = fmm::TreeKind::uniform});
       const Results r = run(solver, bodies);
       EXPECT_LE(relative_l2(r.potential, reference.potential), 20 * F::rounding) << n;
@@ -400,7 +403,7 @@ struct PlainLaplace {
 template <class Want, fmm::P2PShape Shape, class Kernel, class Fixture>
 Results near_field_in_shape(Fixture& f) {
   using Space = typename Fixture::Space;
-  const Kokkos::View<double const*, Space> charges = f.device.q;
+  const ViewIn<double const*, Space> charges = f.device.q;
   const auto placed = f.s.tree.bodies;
   const auto sums = f.s.memory.sums.view(f.s.tree.size);
   const double charge_unit = inspect_charges(f.space, false, charges).unit,
@@ -499,79 +502,6 @@ TYPED_TEST(Operators, BodiesThatMeetLeaveNoTrace) {
       });
     }
   }
-}
-
-/// f(integral_constant 0) .. f(integral_constant Count - 1), on the host.
-template <int Count, class F>
-void for_numbers(F const& f) {
-  [&]<int... i>(std::integer_sequence<int, i...>) { (f(std::integral_constant<int, i>()), ...); }
-  (std::make_integer_sequence<int, Count>());
-}
-
-/// The steps of several threads, one after the other, on one expansion.
-template <int Order, Axial Kind, int Split, int Stride = 1, class V>
-void translate_in_steps(Route<V> const& route, V* a) {
-  using Steps = RotationSteps<Order, Split, Stride>;
-  const auto rotate = [&](int back) {
-    for (int share = 0; share < Split; ++share) Steps::rotate(route, back, share, a);
-  };
-  rotate(0);
-  for (int share = 0; share < Split; ++share) Steps::template shift<Kind>(share, a);
-  rotate(1);
-}
-
-template <int Order, class Real>
-void steps_agree_with_one_thread() {
-  using Expansion = fmm::SphericalExpansion<Order, Real, fmm::Rotation>;
-  constexpr int size = fmm::coefficient_count(Order);
-  std::mt19937_64 random(Order);
-  const auto check = [&]<Axial Kind>(Route<Real> const& route, auto const& alone) {
-    std::vector<Real> a(size);
-    for (Real& c : a) c = Real(double(random() >> 11) * 0x1p-53 - 0.5);
-    auto one = a, two = a, four = a;
-    translate_in_steps<Order, Kind, 1>(route, one.data());
-    translate_in_steps<Order, Kind, 2>(route, two.data());
-    translate_in_steps<Order, Kind, 4>(route, four.data());
-    // two expansions at a time, with room between the coefficients
-    constexpr int stride = 3;
-    std::vector<Two<Real>> eight(stride * size);
-    for (int k = 0; k < size; ++k) eight[stride * k] = {a[k], -a[k]};
-    Two<Real> routes[Route<Real>::size];
-    for (int item = 0; item < 2; ++item) route.template store<2>(routes[0].value + item);
-    translate_in_steps<Order, Kind, 8, stride>(Route<Two<Real>>::template load<1>(routes),
-                                               eight.data());
-    alone(a.data());
-    double largest = 0;
-    for (const Real c : a) largest = std::max(largest, std::fabs(double(c)));
-    const double rounding = 20 * std::numeric_limits<Real>::epsilon() * largest;
-    for (int k = 0; k < size; ++k) {
-      ASSERT_NEAR(one[k], a[k], rounding) << Order << " " << k;
-      ASSERT_NEAR(two[k], a[k], rounding) << Order << " " << k;
-      ASSERT_NEAR(four[k], a[k], rounding) << Order << " " << k;
-      ASSERT_NEAR(eight[stride * k].value[0], a[k], rounding) << Order << " " << k;
-      ASSERT_NEAR(eight[stride * k].value[1], -a[k], rounding) << Order << " " << k;
-    }
-  };
-  const Real axis[][3] = {{0, 0, 1}, {0, 0, -1}, {1, 0, 0}, {0, -1, 0}, {-1, 1, 1}, {1, 2, -3}};
-  for (auto const& d : axis) {
-    const Real u = Real(0.25), x = d[0] * u, y = d[1] * u, z = d[2] * u, s = u / 4, t = u / 2;
-    check.template operator()<Axial::m2l>(Route<Real>::m2l(x, y, z, s, t),
-                                          [&](Real* a) { Expansion::m2l(x, y, z, s, t, a); });
-    check.template operator()<Axial::m2m>(Route<Real>::m2m(x, y, z),
-                                          [&](Real* a) { Expansion::m2m(x, y, z, a); });
-    check.template operator()<Axial::l2l>(Route<Real>::l2l(x, y, z),
-                                          [&](Real* a) { Expansion::l2l(x, y, z, a); });
-  }
-}
-
-TEST(ThreadsThatShareATranslation, AgreeWithOne) {
-  for_numbers<8>([](auto i) {
-    constexpr int order = 2 + 2 * i.value;
-    steps_agree_with_one_thread<order, float>();
-    steps_agree_with_one_thread<order, double>();
-  });
-  steps_agree_with_one_thread<3, double>();
-  steps_agree_with_one_thread<9, double>();
 }
 
 }  // namespace

@@ -79,7 +79,7 @@ struct BodiesAtPoints {
 /// Bodies in memory of `Space`.
 template <class Space>
 struct PlacedBodies {
-  Kokkos::View<Body<double>*, Space> view;
+  ViewIn<Body<double>*, Space> view;
 
   explicit PlacedBodies(std::vector<Body<double>> const& bodies) : view("bodies", bodies.size()) {
     Kokkos::deep_copy(
@@ -118,18 +118,18 @@ std::vector<double> sums_by_loop(std::vector<Body<double>> const& points,
 template <class T>
 class P2PProblems : public testing::Test {
  public:
-  using Space = typename T::Space;
+  using KokkosSpace = typename T::Space;
+  using Space = fmm::site_t<KokkosSpace>;
   using Real = typename T::Real;
 };
 TYPED_TEST_SUITE(P2PProblems, Cases);
 
 /// Sums of all points over all bodies, in tiles of one shape.
 template <class Space, class Precision, P2PShape Shape, bool LongSums>
-std::vector<double> sums_at_points(std::vector<Body<double>> const& points,
+std::vector<double> sums_at_points(Space const& space, std::vector<Body<double>> const& points,
                                    std::vector<Body<double>> const& bodies) {
-  const Space space;
   const PlacedBodies<Space> at(points), from(bodies);
-  const Kokkos::View<Sums<sum_t<Precision>>*, Space> sums("sums", points.size());
+  const ViewIn<Sums<sum_t<Precision>>*, Space> sums("sums", points.size());
   const Array<Sums<sum_t<Precision>>, Space> results(sums.data(), points.size());
   launch_p2p(space, std::int64_t(points.size() + Shape.tile - 1) / Shape.tile,
              BodiesAtPoints<Space, Precision, Shape, LongSums>{at.array(), from.array(), results});
@@ -169,8 +169,10 @@ TYPED_TEST(P2PProblems, TargetsNeedNotBeAmongTheSources) {
       else
         EXPECT_LE(relative_l2(sums, expected), rounding) << n << " " << m;
     };
-    compare(sums_at_points<Space, Precision, Shape, false>(points, bodies));
-    compare(sums_at_points<Space, Precision, Shape, true>(points, bodies));
+    compare(sums_at_points<Space, Precision, Shape, false>(
+        site<typename TestFixture::KokkosSpace>(), points, bodies));
+    compare(sums_at_points<Space, Precision, Shape, true>(site<typename TestFixture::KokkosSpace>(),
+                                                          points, bodies));
   };
   for_shapes<Space, Real>([&]<P2PShape Shape> {
     const std::set<int> targets = {1, Shape.tile - 1, Shape.tile, 2 * Shape.tile + 5};
@@ -185,7 +187,7 @@ TYPED_TEST(P2PProblems, TargetsNeedNotBeAmongTheSources) {
 
 // ---- the contracts ----------------------------------------------------------------------------------
 
-using Space = Kokkos::DefaultExecutionSpace;
+using Space = fmm::site_t<Kokkos::DefaultExecutionSpace>;
 constexpr P2PShape shape = Tuning<Space, double>::near_field[0];
 using Out = Outputs<true, true>;
 using Good = BodiesAtPoints<Space, double, shape, false>;

@@ -13,7 +13,8 @@ using namespace fmm::engine;
 template <class Precision>
 class SplitRowsOf : public testing::Test {
  public:
-  using Space = Kokkos::DefaultExecutionSpace;
+  using KokkosSpace = Kokkos::DefaultExecutionSpace;
+  using Space = fmm::site_t<KokkosSpace>;
   using Real = real_t<Precision>;
   using Sum = sum_t<Precision>;
   using Want = Outputs<true, true>;
@@ -21,18 +22,18 @@ class SplitRowsOf : public testing::Test {
   static constexpr int tile = fmm::Tuning<Space, Real>::tile;
   static constexpr double rounding = sizeof(Real) == 4 ? 1e-6 : 1e-14;
 
-  Space space;
+  Space space = site<KokkosSpace>();
   DeviceBodies<Space> device{make_bodies(Model::disk, 4000, false)};
   PlanData<Space, Precision> s;
   SplitRowBuffers<Space, Sum> memory;
 
   /// A tree with leaves of very different sizes, whose lists leave the far field to radii; charges and multipoles.
   SplitRowsOf() {
-    const auto options = fmm::Solver<fmm::Laplace, fmm::Fmm<5>, Precision, Space>(
+    const auto options = fmm::Solver<fmm::Laplace, fmm::Fmm<5>, Precision, KokkosSpace>(
                              {.theta = 0.5, .leaf_capacity = 60})
                              .options();
-    const Kokkos::View<double const* [3], Space> positions = device.x;
-    const Kokkos::View<double const*, Space> charges = device.q;
+    const ViewIn<double const* [3], Space> positions = device.x;
+    const ViewIn<double const*, Space> charges = device.q;
     build_plan<fmm::DualTree<>>(space, s, positions, options, {2, 0, true}, nullptr);
     take_charges(space, inspect_charges(space, false, charges).unit, charges, s.tree.permutation,
                  charges_of(s.tree.bodies), s.memory.sums.resize(s.tree.size));
@@ -53,7 +54,7 @@ class SplitRowsOf : public testing::Test {
   template <class F>
   std::vector<double> sums_of(F const& add) {
     const auto sums = s.memory.sums.view(s.tree.size);
-    Kokkos::deep_copy(space, sums.view(), Sums<Sum>{});
+    Kokkos::deep_copy(sums.view(), Sums<Sum>{});
     add(sums);
     space.fence();
     return numbers_of(sums);

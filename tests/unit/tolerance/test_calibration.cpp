@@ -139,7 +139,7 @@ struct SampledTree {
     using namespace fmm;
     using namespace fmm::engine;
     const DeviceBodies<Space> device(make_bodies(model, 20000, false, 5));
-    const Kokkos::View<double const* [3], Space> positions = device.x;
+    const ViewIn<double const* [3], Space> positions = device.x;
     const fmm::Solver<Laplace, fmm::Fmm<2>> solver({.leaf_capacity = leaf_capacity});
     PlanData<Space, double> storage;
     build_plan<DualTree<>>(Space(), storage, positions, solver.options(), {2, 0, true}, nullptr);
@@ -345,8 +345,8 @@ class OnePlan {
   /// With these charges; `report` is of this evaluation.
   std::vector<double> field(std::vector<double> const& charges, fmm::Report& report) {
     const auto q = column_in<Space>(charges);
-    Kokkos::View<double*, Space> potential("potential", charges.size());
-    Kokkos::View<double* [3], Space> field("field", charges.size());
+    ViewIn<double*, Space> potential("potential", charges.size());
+    ViewIn<double* [3], Space> field("field", charges.size());
     report = {};
     solver_.evaluate(Space(), plan_, q, potential, field, &report);
     return to_host(potential, field).field;

@@ -6,7 +6,7 @@ namespace fmm_test {
 namespace {
 
 using Space = Kokkos::DefaultExecutionSpace;
-constexpr bool on_host = fmm::detail::is_host_space_v<Space>;
+constexpr bool on_host = std::is_same_v<fmm::site_t<Space>, fmm::Host>;
 using FewOrders = fmm::Orders<3, 5, 8>;
 using ManyDigits = fmm::Orders<4, 8, 12>;
 
@@ -179,7 +179,7 @@ TEST(OrderChoice, IsHigherWhereChargesCancel) {
 
 TEST(OrderChoice, KnowsWhetherChargesCancel) {
   const auto share = [](std::vector<double> const& charges) {
-    const Kokkos::View<double* [3], Space> positions("positions", charges.size());
+    const ViewIn<double* [3], Space> positions("positions", charges.size());
     return fmm::tolerance::cancellation_of(Space(), fmm::Laplace(), positions,
                                            column_in<Space>(charges))
         .net_share;
@@ -237,8 +237,8 @@ TEST(Tolerance, ChoosesTheOrderForTheFirstBuild) {
       relative_l2(run(solver, of_one_sign).field, direct_sum<fmm::Laplace>(of_one_sign).field),
       of_some_digits);
   EXPECT_EQ(solver.order(), order_for(0));
-  const Kokkos::View<double*, Space> potential("potential", cancel.size());
-  const Kokkos::View<double* [3], Space> field("field", cancel.size());
+  const ViewIn<double*, Space> potential("potential", cancel.size());
+  const ViewIn<double* [3], Space> field("field", cancel.size());
   solver.evaluate(Space(), plan, first.q, potential, field);
   EXPECT_LT(relative_l2(to_host(potential, field).field, direct_sum<fmm::Laplace>(cancel).field),
             of_some_digits);
@@ -380,7 +380,7 @@ std::int64_t tunes(Model model, std::size_t n, bool mixed, double tolerance) {
         << name_of(model) << ", " << seed;
   }
   auto plan = solver.build(Space(), fmm::Inputs{device.x, device.q});
-  const Kokkos::View<double* [3], Space> field("field", n);
+  const ViewIn<double* [3], Space> field("field", n);
   solver.evaluate(Space(), plan, device.q, fmm::none, field);  // lists by powers wait for it
   return plan.m2l_entries();
 }

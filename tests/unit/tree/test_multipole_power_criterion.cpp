@@ -243,8 +243,8 @@ struct Planned {
   fmm::Solver<fmm::Laplace, fmm::Fmm<4, fmm::DualTree<Criterion>>, double> solver;
   Space space;
   DeviceBodies<Space> device;
-  Kokkos::View<double*, Space> potential;
-  Kokkos::View<double* [3], Space> field;
+  ViewIn<double*, Space> potential;
+  ViewIn<double* [3], Space> field;
   fmm::Plan<Space, double> plan;
 
   explicit Planned(Bodies const& bodies, fmm::Options const& options = {})
@@ -292,8 +292,8 @@ TEST(MultipolePowerCriterion, LargeLeavesWithFewBodiesGoToLocals) {
   const DeviceBodies<Space> device(bodies);
   const auto report_of = [&]<class Kernel>(Kernel) {
     fmm::Solver<Kernel, fmm::Fmm<8, fmm::DualTree<Criterion>>, double> solver(options);
-    Kokkos::View<double*, Space> potential("potential", bodies.size());
-    Kokkos::View<double* [3], Space> field("field", bodies.size());
+    ViewIn<double*, Space> potential("potential", bodies.size());
+    ViewIn<double* [3], Space> field("field", bodies.size());
     fmm::Report report;
     auto plan = solver.build(Space(), fmm::Inputs{device.x, device.q});
     solver.evaluate(Space(), plan, device.q, potential, field, &report);

@@ -30,7 +30,7 @@ PlanData<Space, Real> make_plan(Bodies const& bodies, std::vector<double> const&
                                 Kernel const& kernel, fmm::Options options) {
   const Space space;
   const DeviceBodies<Space> device(bodies);
-  const Kokkos::View<double const* [3], Space> positions = device.x;
+  const ViewIn<double const* [3], Space> positions = device.x;
   options = fmm::Solver<Laplace, fmm::Fmm<4, Dual>, Real, Space>(options).options();
   PlanData<Space, Real> s;
   build_plan<Dual>(space, s, positions, options, 4, nullptr);
@@ -134,8 +134,8 @@ INSTANTIATE_TEST_SUITE_P(All, Falling, testing::Values(Model::cube, Model::plumm
 struct Planned {
   fmm::Solver<Laplace, fmm::Fmm<4, Dual>, double> solver{{.leaf_capacity = 16}};
   Space space;
-  Kokkos::View<double*, Space> potential;
-  Kokkos::View<double* [3], Space> field;
+  ViewIn<double*, Space> potential;
+  ViewIn<double* [3], Space> field;
   fmm::Plan<Space, double> plan;
 
   Planned(Bodies const& bodies, std::vector<double> const& last_field)

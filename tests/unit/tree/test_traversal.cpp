@@ -131,7 +131,7 @@ TEST(Counting, ByP2LIsWhereItCanBe) {
   Counter<FmmList> solver({.leaf_capacity = 7});
   Counter<FmmList, NoTranslation> treecode({.leaf_capacity = 7});
   auto plan = solver.build(Space(), device.x);
-  Kokkos::View<double*, Space> potential("potential", bodies.size());
+  ViewIn<double*, Space> potential("potential", bodies.size());
   EXPECT_THROW(treecode.evaluate(Space(), plan, device.q, potential, fmm::none),
                fmm::InvalidArgument);
 }
@@ -170,7 +170,7 @@ HostLists make_lists(PlanData<Space, double>& storage, Bodies const& bodies, fmm
   const DeviceBodies<Space> device(bodies);
   options =
       fmm::Solver<fmm::Laplace, fmm::Treecode<2, Traversal>, double, Space>(options).options();
-  const Kokkos::View<double const* [3], Space> positions = device.x;
+  const ViewIn<double const* [3], Space> positions = device.x;
   build_plan<Traversal>(space, storage, positions, options, {2, far_from, true}, nullptr);
   return lists_of(storage);
 }
@@ -432,8 +432,8 @@ TEST(ClassicLists, XSavesPairs) {
   const Bodies bodies = make_bodies(Model::plummer, 20000);
   const fmm::Options options{.leaf_capacity = 32};
   const DeviceBodies<Space> device(bodies);
-  Kokkos::View<double*, Space> potential("potential", bodies.size());
-  Kokkos::View<double* [3], Space> field("field", bodies.size());
+  ViewIn<double*, Space> potential("potential", bodies.size());
+  ViewIn<double* [3], Space> field("field", bodies.size());
   const auto reference = direct_sum<fmm::Laplace>(bodies).field;
   const auto report_and_error = [&]<class Kernel>(Kernel) {
     fmm::Solver<Kernel, fmm::Fmm<6, fmm::FmmList>, double, Space> solver(options);
@@ -468,7 +468,7 @@ TEST(DualTraversal, AcceptsOnlyConvergingPairs) {
   const Space space;
   const DeviceBodies<Space> device(make_bodies(Model::plummer, 5000));
   PlanData<Space, double> s;
-  const Kokkos::View<double const* [3], Space> positions = device.x;
+  const ViewIn<double const* [3], Space> positions = device.x;
   build_plan<fmm::DualTree<>>(space, s, positions,
                               {.theta = theta, .leaf_capacity = 16, .depth = 21}, 2, nullptr);
   const auto cells = to_host(s.tree.octree.cells);
@@ -514,7 +514,7 @@ TEST(FieldCriterion, BoundsThePairsErrorByTheField) {
     const Space space;
     const DeviceBodies<Space> device(make_bodies(model, 20000));
     PlanData<Space, double> s;
-    const Kokkos::View<double const* [3], Space> positions = device.x;
+    const ViewIn<double const* [3], Space> positions = device.x;
     build_plan<fmm::DualTree<fmm::FieldCriterion>>(space, s, positions, options, order, nullptr);
     const auto cells = to_host(s.tree.octree.cells);
     const auto radii = to_host(s.memory.traversal.radii.view(cells.size()));
@@ -570,7 +570,7 @@ TEST(SourceCriterion, IsSmallAgainstTheDistanceOfEveryTarget) {
   const Bodies bodies = make_bodies(Model::plummer, 5000);
   const DeviceBodies<Space> device(bodies);
   PlanData<Space, double> s;
-  const Kokkos::View<double const* [3], Space> positions = device.x;
+  const ViewIn<double const* [3], Space> positions = device.x;
   build_plan<Traversal>(space, s, positions, options, order, nullptr);
   const auto cells = to_host(s.tree.octree.cells);
   const auto fields = to_host(s.memory.traversal.fields.view(cells.size()));
@@ -677,7 +677,7 @@ void check_far_field(char const* name) {
   const auto options =
       fmm::Solver<fmm::Laplace, fmm::Treecode<2, Traversal>, double, Space>({.leaf_capacity = 8})
           .options();
-  const Kokkos::View<double const* [3], Space> positions = device.x;
+  const ViewIn<double const* [3], Space> positions = device.x;
   build_plan<Traversal>(space, s, positions, options, {2, 0, true}, nullptr);
   const double distance = far_from * s.tree.cube.edge;
   build_plan<Traversal>(space, s, positions, options, {2, distance, true}, nullptr);
@@ -726,8 +726,8 @@ TEST(ChargeCriterion, NewChargesRedoListsOnly) {
   Solver solver({.leaf_capacity = 16});
   const Space space;
   const DeviceBodies<Space> device(bodies);
-  Kokkos::View<double*, Space> potential("p", bodies.size());
-  Kokkos::View<double* [3], Space> field("a", bodies.size());
+  ViewIn<double*, Space> potential("p", bodies.size());
+  ViewIn<double* [3], Space> field("a", bodies.size());
   fmm::Report first, second;
   auto plan = solver.build(space, fmm::Inputs{device.x, device.q}, &first);
   EXPECT_GT(first.seconds("sort"), 0);

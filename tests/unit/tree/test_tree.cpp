@@ -42,8 +42,8 @@ struct SetKeys {
 };
 
 TYPED_TEST(TreeTest, SortIsStableAndComplete) {
-  using Space = TypeParam;
-  const Space space;
+  using Space = fmm::site_t<TypeParam>;
+  const Space space = site<TypeParam>();
   SortBuffers<Space> buffers;
   // all bits; few different keys; all but few with the same first digits; these of four kinds
   constexpr std::uint64_t all = ~std::uint64_t(0), few = std::uint64_t(7) << 60, low = all >> 30,
@@ -78,13 +78,14 @@ TYPED_TEST(TreeTest, SortIsStableAndComplete) {
       }
 }
 
-template <class Space>
+template <class KokkosSpace>
 void check_tree(Bodies const& bodies, fmm::Options options) {
-  const Space space;
+  using Space = fmm::site_t<KokkosSpace>;
+  const Space space = site<KokkosSpace>();
   const DeviceBodies<Space> device(bodies);
   PlanData<Space, double> s;
   options = fmm::Solver<fmm::Laplace, fmm::Fmm<2>, double, Space>(options).options();
-  const Kokkos::View<double const* [3], Space> positions = device.x;
+  const ViewIn<double const* [3], Space> positions = device.x;
   build_plan<fmm::DualTree<>>(space, s, positions, options, 2, nullptr);
   space.fence();
   const auto cells = to_host(s.tree.octree.cells);
@@ -177,8 +178,8 @@ void check_tree(Bodies const& bodies, fmm::Options options) {
 
 /// A stable sort of each stretch by falling number of rows, whatever the number of tiles.
 TYPED_TEST(TreeTest, TilesOfAStretchComeBySize) {
-  using S = TypeParam;
-  const S space;
+  using S = fmm::site_t<TypeParam>;
+  const S space = site<TypeParam>();
   const TileRule rule{48, is_host_space_v<S> ? 1 : 64};
   const auto stretch = std::size_t(rule.stretch());
   std::mt19937 random(1);
@@ -186,7 +187,7 @@ TYPED_TEST(TreeTest, TilesOfAStretchComeBySize) {
     std::vector<Tile> tiles(n);
     for (std::size_t i = 0; i < n; ++i)
       tiles[i] = {CellIndex(i), BodyIndex(2 * i), BodyIndex(1 + random() % rule.size)};
-    const Kokkos::View<Tile*, S> there("tiles", n), sorted("sorted", n);
+    const ViewIn<Tile*, S> there("tiles", n), sorted("sorted", n);
     Kokkos::deep_copy(there, Kokkos::View<Tile*, Kokkos::HostSpace>(tiles.data(), n));
     sort_tiles<S>(space, rule, Array<Tile, S>(there.data(), n), Array<Tile, S>(sorted.data(), n));
     space.fence();
@@ -207,11 +208,11 @@ TYPED_TEST(TreeTest, TilesOfAStretchComeBySize) {
 
 /// The tiles of a tree, sorted, are those of the tree.
 TYPED_TEST(TreeTest, SortedTilesAreTheTrees) {
-  using S = TypeParam;
-  const S space;
+  using S = fmm::site_t<TypeParam>;
+  const S space = site<TypeParam>();
   const std::size_t n = 100000;
   const DeviceBodies<S> device(make_bodies(Model::plummer, n));
-  const Kokkos::View<double const* [3], S> positions = device.x;
+  const ViewIn<double const* [3], S> positions = device.x;
   PlanData<S, double> s;
   s.tree.size = std::int64_t(n);
   s.tree.cube = root_cube(bounding_box(space, positions));
@@ -251,8 +252,8 @@ TYPED_TEST(TreeTest, OctreesKeepTheirInvariants) {
 }
 
 TYPED_TEST(TreeTest, DuplicatesStopAtTheDepthLimit) {
-  using Space = TypeParam;
-  const Space space;
+  using Space = fmm::site_t<TypeParam>;
+  const Space space = site<TypeParam>();
   const DeviceBodies<Space> device(make_bodies(Model::point, 500));
   for (const int depth : {0, 4, 21}) {
     fmm::Solver<fmm::Laplace, fmm::Fmm<2>, double, Space> solver(
@@ -297,14 +298,14 @@ std::vector<Tile> plain_tiles(std::vector<std::uint64_t> const& keys, int block)
 }
 
 TYPED_TEST(TreeTest, BlocksAreCutWhereTheyJumpToAClump) {
-  using Space = TypeParam;
-  const Space space;
+  using Space = fmm::site_t<TypeParam>;
+  const Space space = site<TypeParam>();
   const auto check = [&](Bodies const& bodies) {
     std::size_t most = 0;
     for (const int block : {1, 8, 16, 96, 384}) {
       PlanData<Space, double> s;
       const DeviceBodies<Space> device(bodies);
-      const Kokkos::View<double const* [3], Space> positions = device.x;
+      const ViewIn<double const* [3], Space> positions = device.x;
       s.tree.size = std::int64_t(bodies.size());
       s.tree.cube = root_cube(bounding_box(space, positions));
       const auto keys =
@@ -334,8 +335,8 @@ TYPED_TEST(TreeTest, BlocksAreCutWhereTheyJumpToAClump) {
 /// Centres of cells are exact in double: shifting all bodies by a multiple of a large power of two shifts
 /// the cube by just that.
 TYPED_TEST(TreeTest, CubesMoveWithTheirBodies) {
-  using Space = TypeParam;
-  const Space space;
+  using Space = fmm::site_t<TypeParam>;
+  const Space space = site<TypeParam>();
   Bodies bodies = make_bodies(Model::cube, 1000);
   for (double& x : bodies.x) x = std::round(x * 0x1p20) * 0x1p-20;
   for (const int layers : {1, 6, 26}) {
@@ -351,8 +352,8 @@ TYPED_TEST(TreeTest, CubesMoveWithTheirBodies) {
 /// A cube of so many layers of cells ends with them: the bodies fill the first ones on the level that has at
 /// least as many.
 TYPED_TEST(TreeTest, CubesHaveAsManyLayersAsAsked) {
-  using Space = TypeParam;
-  const Space space;
+  using Space = fmm::site_t<TypeParam>;
+  const Space space = site<TypeParam>();
   Bodies lattice = make_bodies(Model::cube, 7 * 7 * 7);  // of an extent of 96, which has few bits
   for (int i = 0; i < 7 * 7 * 7; ++i)
     for (int d = 0, rest = i; d < 3; ++d, rest /= 7) lattice.x[3 * i + d] = 16 * (rest % 7);
@@ -380,12 +381,12 @@ TYPED_TEST(TreeTest, CubesHaveAsManyLayersAsAsked) {
 /// The order of the bodies, and so the bits of all sums, does not depend on what was built before: deep trees, for
 /// which more levels are sorted, or shallow ones.
 TYPED_TEST(TreeTest, OrderDoesNotDependOnEarlierBuilds) {
-  using Space = TypeParam;
-  const Space space;
+  using Space = fmm::site_t<TypeParam>;
+  const Space space = site<TypeParam>();
   const fmm::Options options{.leaf_capacity = 16, .depth = fmm::max_tree_depth};
   const auto order_in = [&](PlanData<Space, double>& s, Bodies const& bodies) {
     const DeviceBodies<Space> device(bodies);
-    const Kokkos::View<double const* [3], Space> positions = device.x;
+    const ViewIn<double const* [3], Space> positions = device.x;
     const std::int64_t n = s.tree.size = std::int64_t(bodies.size());
     s.tree.cube = root_of_tree(bounding_box(space, positions), n, options, {0});
     build_tree<fmm::DualTree<>>(space, s.memory, s.tree, positions, split_rule(options, n, 21),
@@ -415,13 +416,13 @@ TYPED_TEST(TreeTest, OrderDoesNotDependOnEarlierBuilds) {
 /// Leaves of bodies that fill a cube are about equally full whatever N; a tree's depth, where it is given, and a
 /// uniform tree's bounding cube hold.
 TYPED_TEST(TreeTest, LeavesAreAsFullAtEveryN) {
-  using Space = TypeParam;
+  using Space = fmm::site_t<TypeParam>;
   fmm::Options options{.leaf_capacity = 64, .depth = fmm::max_tree_depth};
-  const Space space;
+  const Space space = site<TypeParam>();
   for (const std::size_t n : {4000, 6000, 9000, 13000, 20000, 30000}) {
     const Bodies bodies = make_bodies(Model::cube, n);
     const DeviceBodies<Space> device(bodies);
-    const Kokkos::View<double const* [3], Space> positions = device.x;
+    const ViewIn<double const* [3], Space> positions = device.x;
     PlanData<Space, double> s;
     s.tree.cube = root_of_tree(bounding_box(space, positions), std::int64_t(n), options, {0});
     s.tree.size = std::int64_t(n);

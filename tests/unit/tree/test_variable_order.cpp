@@ -18,14 +18,15 @@ using fmm::VariableOrder;
 template <class T>
 class OrdersPerPair : public testing::Test {
  public:
-  using Space = typename T::Space;
+  using KokkosSpace = typename T::Space;
+  using Space = fmm::site_t<KokkosSpace>;
   using Real = typename T::Real;
   // on a GPU several threads translate at the higher two together
   static constexpr int order = 12, lower[] = {6, 9};
   static constexpr double theta = 0.7;
   using Ordered = DualTree<VariableOrder<RadiusCriterion, lower[0], lower[1]>>;
 
-  Space space;
+  Space space = site<KokkosSpace>();
   Bodies bodies = make_bodies(Model::plummer, 4000);
   DeviceBodies<Space> device{bodies};
   PlanData<Space, Real> s;
@@ -35,8 +36,8 @@ class OrdersPerPair : public testing::Test {
     const fmm::Options options = fmm::Solver<Laplace, fmm::Fmm<order, Traversal>, Real, Space>(
                                      fmm::Options{.theta = theta, .leaf_capacity = 20})
                                      .options();
-    const Kokkos::View<double const* [3], Space> positions = device.x;
-    const Kokkos::View<double const*, Space> charges = device.q;
+    const ViewIn<double const* [3], Space> positions = device.x;
+    const ViewIn<double const*, Space> charges = device.q;
     build_plan<Traversal>(space, s, positions, options, order, nullptr);
     take_charges(space, inspect_charges(space, false, charges).unit, charges, s.tree.permutation,
                  charges_of(s.tree.bodies), s.memory.sums.resize(s.tree.size));
@@ -129,13 +130,13 @@ TYPED_TEST(OrdersPerPair, LocalsAreTheSumsOfAllParts) {
     }
     const auto there = [](auto const& from) {
       using T = typename std::decay_t<decltype(from)>::value_type;
-      const Kokkos::View<T*, Space> to("copy", from.size());
+      const ViewIn<T*, Space> to("copy", from.size());
       Kokkos::deep_copy(
           to, Kokkos::View<T const*, Kokkos::HostSpace, Kokkos::MemoryTraits<Kokkos::Unmanaged>>(
                   from.data(), from.size()));
       return to;
     };
-    const Kokkos::View<Real*, Space> sums("sums", low.size());
+    const ViewIn<Real*, Space> sums("sums", low.size());
     const auto all_offsets = there(offsets);
     const auto all_entries = there(entries);
     const auto all_low = there(low);
@@ -176,8 +177,8 @@ Outcome outcome(Bodies const& bodies, fmm::Options options) {
   using Space = typename Solver::execution_space;
   Solver solver(options);
   const DeviceBodies<Space> device(bodies);
-  const Kokkos::View<double*, Space> potential("potential", bodies.size());
-  const Kokkos::View<double* [3], Space> field("field", bodies.size());
+  const ViewIn<double*, Space> potential("potential", bodies.size());
+  const ViewIn<double* [3], Space> field("field", bodies.size());
   auto plan = [&] {
     if constexpr (Solver::uses_charges)
       return solver.build(Space(), fmm::Inputs{device.x, device.q});
@@ -232,7 +233,7 @@ TEST(VariableOrder, RefusesAPlanOfAnotherOrder) {
   const DeviceBodies<Space> device(make_bodies(Model::cube, 1000));
   fmm::Solver<Laplace, fmm::Fmm<4, Traversal>, double> maker;
   fmm::Solver<Laplace, fmm::Fmm<6, Traversal>, double> other;
-  const Kokkos::View<double*, Space> potential("potential", 1000);
+  const ViewIn<double*, Space> potential("potential", 1000);
   auto plan = maker.build(Space(), device.x);
   maker.evaluate(Space(), plan, device.q, potential, fmm::none);
   EXPECT_THROW(other.evaluate(Space(), plan, device.q, potential, fmm::none), fmm::InvalidArgument);

@@ -256,9 +256,9 @@ template <class Real, class Space, class Policy = TeamPolicy<Space>>
 Policy summing_teams(Space const& space, int teams, int team_size) {
   Policy policy(space, teams, team_size);
   if (team_size > 1)
-    policy.set_scratch_size(
-        0, Kokkos::PerTeam(Tuning<Space, Real>::gather_slice * (team_size + 1) * sizeof(Real) +
-                           scratch_alignment));
+    add_scratch(policy, 0,
+                int(Tuning<Space, Real>::gather_slice * (team_size + 1) * sizeof(Real)) +
+                    scratch_alignment);
   return policy;
 }
 

@@ -192,7 +192,7 @@ void launch_in_steps(char const* label, Space const& space, int count, Functor c
   constexpr int teams = Tuning<Space, typename Functor::Real>::translation_teams(
       Team::scratch_level == 0 ? int(Team::scratch_bytes) : 0);
   BoundedTeamPolicy<Space, Team::threads, teams> policy(space, count, Team::threads);
-  policy.set_scratch_size(Team::scratch_level, Kokkos::PerTeam(int(Team::scratch_bytes)));
+  add_scratch(policy, Team::scratch_level, int(Team::scratch_bytes));
   for_teams(label, policy, functor);
 }
 

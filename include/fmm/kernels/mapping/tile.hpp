@@ -46,7 +46,7 @@ void for_tiles(char const* label, Space const& space, std::int64_t tiles, Action
       BoundedTeamPolicy<Space, Action::team_size, std::max(1, Action::resident)>>;
   if (tiles == 0) return;
   Policy policy(space, int(tiles), Action::team_size);
-  policy.set_scratch_size(Action::scratch_level, Kokkos::PerTeam(Action::scratch_bytes));
+  add_scratch(policy, Action::scratch_level, Action::scratch_bytes);
   for_teams(label, policy, action);
 }
 

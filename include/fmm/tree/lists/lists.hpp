@@ -185,7 +185,7 @@ void traverse_level(Space const& space, TraversalBuffers<Space>& buffers, Walk c
   const auto counts = buffers.counts.resize(list_kinds * rows * shares);
   const auto sums = buffers.sums.resize(list_kinds * rows * shares + 1);
   TeamPolicy<Space> teams(space, int(rows * shares), team_size);
-  teams.set_scratch_size(0, Kokkos::PerTeam(Count::scratch_bytes));
+  add_scratch(teams, 0, Count::scratch_bytes);
   for_teams("fmm::lists::count", teams,
             Count{walk, begin, rows, shares, counts, {}, {}, {}, {}, {}});
   exclusive_scan(space, counts, sums);

@@ -122,8 +122,8 @@ SplitList<Space> split_list(Space const& space, OffsetBucketBuffers<Space>& buff
   for_uneven("fmm::buckets::count", space, rows, 64, CountClasses<Space>{cells, list, counts});
   int buckets = 0;
   do {
-    Kokkos::parallel_scan("fmm::buckets::choose", range(space, OffsetClass::count),
-                          ChooseClasses<Space>{counts, split.bucket_of, classes, least}, buckets);
+    scan<int>("fmm::buckets::choose", space, OffsetClass::count,
+              ChooseClasses<Space>{counts, split.bucket_of, classes, least}, &buckets);
     least *= 2;
   } while (buckets > most);
   std::vector<int> chosen(buckets);
