@@ -116,7 +116,8 @@ void check_array(char const* name, void const* data, ArrayShape const& shape,
     const auto at = "(" + std::to_string(r) + ")";
     if (shape.extent[r] < 0)
       throw InvalidArgument(of + ".extent" + at, shape.extent[r], "0 or more");
-    if (shape.stride_of(r) < (expected.is_written ? 1 : 0) && shape.extent[r] > 1)
+    const bool strides = shape.extent[0] > 0 && shape.extent[r] > 1;
+    if (strides && shape.stride_of(r) < (expected.is_written ? 1 : 0))
       throw InvalidArgument(of + ".stride" + at, shape.stride_of(r),
                             expected.is_written ? "1 or more" : "0 or more");
   }

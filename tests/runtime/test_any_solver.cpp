@@ -365,6 +365,8 @@ TEST(AnySolver, OfNoBodies) {
   const Views<double> none(Bodies{});
   auto plan = solver.build(none.x);
   solver.evaluate(plan, none.q, none.p, none.a);
+  const Kokkos::View<double* [3], Kokkos::LayoutLeft> columns_of_none("none", 0);
+  solver.evaluate(plan, none.q, none.p, columns_of_none);
   EXPECT_EQ(plan.size(), 0);
 }
 
