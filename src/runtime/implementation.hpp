@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// What AnySolver and AnyPlan call: interfaces, without Kokkos. There is one class behind them for each backend and
+// What AnySolver and AnyPlan call: interfaces. There is one class behind them for each backend and
 // precision (solver_in.hpp).
 #pragma once
 

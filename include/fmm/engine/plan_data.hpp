@@ -28,8 +28,8 @@ struct PlanFacts {
 template <class Space, class Precision>
 struct PlanData {
   PlanFacts facts;
-  BodyTree<Space, Precision>
-      tree;  ///< of targets and sources, which are one set of bodies, or of one of two sets
+  /// Of targets and sources, which are one set of bodies, or of one of two sets.
+  BodyTree<Space, Precision> tree;
   InteractionLists<Space> lists;
   Workspace<Space, Precision> memory;
 };

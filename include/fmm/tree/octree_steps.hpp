@@ -15,8 +15,8 @@ namespace fmm::tree {
 struct SplitRule {
   int depth;
   int leaf_capacity;  ///< 0 for a uniform tree
-  int least_depth =
-      0;  ///< of every leaf, so that a part of the bodies has the cells of all down to that level
+  /// Of every leaf, so that a part of the bodies has the cells of all down to that level.
+  int least_depth = 0;
 
   /// Whether to split a cell with so many bodies, from number `first` on.
   KOKKOS_INLINE_FUNCTION bool operator()(int level, BodyIndex /*first*/,
