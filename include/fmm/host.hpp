@@ -6,21 +6,26 @@
 #include <type_traits>
 
 #include "detail/host_space.hpp"
+#include "detail/registers.hpp"
 
 namespace fmm {
 
 /// An execution space of the host, known by what it does. It refers to the Kokkos space that it was made from, and
 /// lives no longer.
-class Host {
+///
+/// Code for other registers is of another type: a program may link what was compiled with other flags (fmm::runtime,
+/// say), and none of it stands in for the program's own.
+template <int RegisterBytes>
+class HostWith {
  public:
-  using execution_space = Host;
+  using execution_space = HostWith;
   using memory_space = Kokkos::HostSpace;
   /// Of Views that the library makes.
   using device_type = Kokkos::DefaultHostExecutionSpace::device_type;
 
   /// Implicit: functions that take a Host take every space of the host.
   template <detail::HostExecutionSpace Space>
-  Host(Space const& space) : space_(&space), calls_(&calls_of<Space>) {}
+  HostWith(Space const& space) : space_(&space), calls_(&calls_of<Space>) {}
 
   int concurrency() const { return calls_->concurrency(space_); }
   void fence() const { calls_->fence(space_); }
@@ -76,6 +81,8 @@ class Host {
   void const* space_;
   Calls const* calls_;
 };
+
+using Host = HostWith<detail::register_bytes>;
 
 /// What the library is compiled for in the place of an execution space: Host, or a device's space itself.
 template <class ExecutionSpace>

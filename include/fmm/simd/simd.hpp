@@ -4,20 +4,13 @@
 // Operators are written once, over `Lanes<Space, Real>`, with the functions of lane.hpp and pack.hpp.
 #pragma once
 
+#include "../detail/registers.hpp"
 #include "lane.hpp"
 #include "pack.hpp"
 
 namespace fmm::simd {
 
 #if FMM_HAS_PACK
-
-#if defined(__AVX512F__)
-inline constexpr int register_bytes = 64;
-#elif defined(__AVX__)
-inline constexpr int register_bytes = 32;
-#else
-inline constexpr int register_bytes = 16;
-#endif
 
 template <class Space, class Real>
 using Lanes = std::conditional_t<is_host_space_v<Space>,
