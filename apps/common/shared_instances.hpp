@@ -1,7 +1,12 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// What benchmarks and the laboratory's solvers of every order share (builds, the near field, the way of charges and
-// results, matrix products) is compiled once, in shared_instances.cpp, and not again in each order's translation unit.
+// What benchmarks and the laboratory's solvers of every order share (builds, the way of charges and results, matrix
+// products) is compiled once, in shared_instances.cpp, and not again in each order's translation unit. What fmm::runtime
+// has compiled (operators, the near field, lists) is not compiled again either.
 #pragma once
+
+#ifdef FMM_HAS_INSTANCES
+#include <compiled_instances.hpp>
+#endif
 
 #include "bodies_on.hpp"
 
@@ -53,15 +58,6 @@
       Space const&, fmm::Array<fmm::Sums<Sum>, Space>, fmm::Array<fmm::BodyIndex, Space>, double, \
       double, forces::Column<Space, Data> const&, forces::Table3<Space, Data> const&);
 
-#define FORCES_SHARED_NEAR_FIELD(prefix, Space, Precision, Kernel)                             \
-  prefix template void fmm::kernels::p2p<fmm::kernels::Outputs<true, true>, Precision>(        \
-      Space const&, Kernel const&, fmm::Array<fmm::Cell, Space>, fmm::Array<fmm::Tile, Space>, \
-      fmm::Csr<Space>, fmm::Array<fmm::Body<fmm::real_t<Precision>>, Space>,                   \
-      fmm::Array<fmm::Body<fmm::real_t<Precision>>, Space>,                                    \
-      fmm::Array<fmm::Sums<fmm::sum_t<Precision>>, Space>,                                     \
-      fmm::kernels::SplitRows<Space, fmm::sum_t<Precision>>, double,                           \
-      fmm::Array<fmm::real_t<Precision>, Space>);
-
 #define FORCES_SHARED_DATA(prefix, Space, Precision, Data)                                 \
   FORCES_SHARED_BUILD(prefix, Space, Precision, Data, fmm::DirectSum)                      \
   FORCES_SHARED_BUILD(prefix, Space, Precision, Data, fmm::BarnesHut)                      \
@@ -80,23 +76,16 @@
   FORCES_SHARED_UNMIXED_DATA(prefix, Space, Real, double) \
   FORCES_SHARED_RELIST(prefix, Space, Real, fmm::DualTree<fmm::RelativeForceCriterion>)
 
-#define FORCES_SHARED_PRECISION(prefix, Space, Precision)                  \
-  prefix template class fmm::engine::PlanPool<Space, Precision>;           \
-  FORCES_SHARED_DATA(prefix, Space, Precision, double)                     \
-  FORCES_SHARED_NEAR_FIELD(prefix, Space, Precision, fmm::Laplace)         \
-  FORCES_SHARED_NEAR_FIELD(prefix, Space, Precision, fmm::SoftenedGravity) \
-  FORCES_SHARED_NEAR_FIELD(prefix, Space, Precision, fmm::SplineGravity)
-
-#define FORCES_SHARED(prefix, Space)                   \
-  FORCES_SHARED_BUCKETS(prefix, Space)                 \
-  FORCES_SHARED_PRECISION(prefix, Space, float)        \
-  FORCES_SHARED_PRECISION(prefix, Space, fmm::Mixed)   \
-  FORCES_SHARED_PRECISION(prefix, Space, double)       \
-  FORCES_SHARED_UNMIXED(prefix, Space, float)          \
-  FORCES_SHARED_UNMIXED(prefix, Space, double)         \
-  FORCES_SHARED_RESULTS(prefix, Space, float, double)  \
-  FORCES_SHARED_RESULTS(prefix, Space, double, double) \
-  FORCES_SHARED_PRODUCT(prefix, Space, float)          \
+#define FORCES_SHARED(prefix, Space)                    \
+  FORCES_SHARED_BUCKETS(prefix, Space)                  \
+  FORCES_SHARED_DATA(prefix, Space, float, double)      \
+  FORCES_SHARED_DATA(prefix, Space, fmm::Mixed, double) \
+  FORCES_SHARED_DATA(prefix, Space, double, double)     \
+  FORCES_SHARED_UNMIXED(prefix, Space, float)           \
+  FORCES_SHARED_UNMIXED(prefix, Space, double)          \
+  FORCES_SHARED_RESULTS(prefix, Space, float, double)   \
+  FORCES_SHARED_RESULTS(prefix, Space, double, double)  \
+  FORCES_SHARED_PRODUCT(prefix, Space, float)           \
   FORCES_SHARED_PRODUCT(prefix, Space, double)
 
 FORCES_SHARED(extern, fmm::Host)

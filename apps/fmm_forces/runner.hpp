@@ -24,15 +24,6 @@ inline constexpr bool has_mixed = std::is_same_v<Real, float>&& std::is_same_v<D
 /// The policies of a compiled solver of the library.
 fmm::runtime::Policies policies_of(MethodSettings const& settings);
 
-/// Calls `run` with the kernel that the settings name.
-template <class Run>
-auto with_kernel(MethodSettings const& settings, Run const& run) {
-  const double softening = settings.options.softening, G = settings.options.G;
-  if (settings.kernel == KernelKind::laplace) return run(fmm::Laplace{});
-  return settings.softening_kind == SofteningKind::plummer ? run(fmm::SoftenedGravity{softening, G})
-                                                           : run(fmm::SplineGravity{softening, G});
-}
-
 /// Seconds since it was made or asked last; the space has finished its work by then.
 template <class Space>
 class Stopwatch {

@@ -3,6 +3,7 @@
 // not have, for one order and precision.
 #pragma once
 
+#include <any_kernel.hpp>
 #include <stdexcept>
 #include <type_traits>
 
@@ -23,13 +24,21 @@ Table3<Space, Data> last_step(BodiesOn<Space, Data> const& bodies, MethodSetting
   return results.field;
 }
 
-/// The solver of a kernel, order and precision that the settings ask for. Those that `resolve` refuses are
-/// not compiled: mixed precision and the translations that are there for comparison have fewer criteria.
-template <class Precision, class Kernel, int Order, class Data, class Space>
-Measurement run_kernel(BodiesOn<Space, Data> const& bodies, ResultsOn<Space, Data> const& results,
-                       MethodSettings const& settings, int repeats, Progress& progress) {
+/// The kernel that the settings name, its softening in the solver's options.
+inline fmm::kernels::AnyKernel kernel_of(MethodSettings const& settings) {
+  if (settings.kernel == KernelKind::laplace) return {fmm::Laplace()};
+  if (settings.softening_kind == SofteningKind::plummer) return {fmm::SoftenedGravity()};
+  return {fmm::SplineGravity()};
+}
+
+/// The solver of an order and precision that the settings ask for. Those that `resolve` refuses are not compiled: mixed
+/// precision and the translations that are there for comparison have fewer criteria.
+template <class Precision, int Order, class Data, class Space>
+Measurement run_in(BodiesOn<Space, Data> const& bodies, ResultsOn<Space, Data> const& results,
+                   MethodSettings const& settings, int repeats, Progress& progress) {
   const auto run = [&]<class Method>(std::type_identity<Method>, auto const&... last_field) {
-    fmm::Solver<Kernel, Method, Precision, Space> solver(settings.options);
+    fmm::Solver<fmm::kernels::AnyKernel, Method, Precision, Space> solver(settings.options,
+                                                                          kernel_of(settings));
     return measure(solver, bodies, results, settings, repeats, progress, last_field...);
   };
   using fmm::DualTree, fmm::FmmList, fmm::RadiusCriterion;
@@ -69,12 +78,10 @@ template <int Order, class Real, class Data, class Space>
 Measurement run_expansion(BodiesOn<Space, Data> const& bodies,
                           ResultsOn<Space, Data> const& results, MethodSettings const& settings,
                           int repeats, Progress& progress) {
-  return with_kernel(settings, [&]<class Kernel>(Kernel const&) {
-    if constexpr (has_mixed<Real, Data>)
-      if (settings.precision == Precision::mixed_precision)
-        return run_kernel<fmm::Mixed, Kernel, Order>(bodies, results, settings, repeats, progress);
-    return run_kernel<Real, Kernel, Order>(bodies, results, settings, repeats, progress);
-  });
+  if constexpr (has_mixed<Real, Data>)
+    if (settings.precision == Precision::mixed_precision)
+      return run_in<fmm::Mixed, Order>(bodies, results, settings, repeats, progress);
+  return run_in<Real, Order>(bodies, results, settings, repeats, progress);
 }
 
 }  // namespace forces

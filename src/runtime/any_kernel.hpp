@@ -1,35 +1,17 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // One of the library's pair kernels, chosen at run time: a kernel to all code that runs on the host. Sums over pairs,
 // which run on the device, are those of the one that was chosen, each compiled in a translation unit of its own
-// (pair_sums.cpp).
+// (pair_sums.cpp.in).
 #pragma once
 
 #include <fmm/fmm.hpp>
 #include <variant>
 
-namespace fmm::kernels {
+#ifdef FMM_HAS_INSTANCES
+#include "compiled_instances.hpp"
+#endif
 
-/// P2P as in kernels/p2p/p2p.hpp, of one kernel.
-template <class Out, class Precision, class Space, class Kernel>
-struct NearFieldSums {
-  using Bodies = Array<Body<real_t<Precision>>, Space>;
-  static void add(Space const& space, Kernel const& kernel, Array<Cell, Space> cells,
-                  Array<Tile, Space> tiles, Csr<Space> list, Bodies bodies, Bodies low,
-                  Array<Sums<sum_t<Precision>>, Space> sums,
-                  SplitRows<Space, sum_t<Precision>> rows, double margin);
-};
-template <class Out, class Precision, class Space, class Kernel>
-struct AllPairs {
-  static void sum(Space const& space, Kernel const& kernel, double per_unit,
-                  Array<Body<double>, Space> bodies, Array<Tile, Space> tiles, int shape,
-                  Array<Sums<sum_t<Precision>>, Space> sums);
-};
-template <class Out, class Space, class Kernel>
-struct ChosenTargets {
-  static void sum(Space const& space, Kernel const& kernel, double per_unit,
-                  Array<Body<double>, Space> bodies, Array<BodyIndex, Space> targets,
-                  Array<Sums<double>, Space> sums);
-};
+namespace fmm::kernels {
 
 struct AnyKernel {
   static constexpr bool harmonic = true;
@@ -86,9 +68,8 @@ void p2p(Space const& space, AnyKernel const& any, Array<Cell, Space> cells,
          Array<real_t<Precision>, Space> = {}) {
   static_assert(Terms::numbers == 1);
   std::visit(
-      [&]<class Kernel>(Kernel const& kernel) {
-        NearFieldSums<Out, Precision, Space, Kernel>::add(space, kernel, cells, tiles, list, bodies,
-                                                          low, sums, rows, margin);
+      [&](auto const& kernel) {
+        p2p<Out, Precision>(space, kernel, cells, tiles, list, bodies, low, sums, rows, margin);
       },
       any.one);
 }
@@ -98,9 +79,8 @@ void p2p_all(Space const& space, AnyKernel const& any, double per_unit,
              Array<Sums<sum_t<Precision>>, Space> sums, Array<double, Space> = {}) {
   static_assert(Terms::numbers == 1);
   std::visit(
-      [&]<class Kernel>(Kernel const& kernel) {
-        AllPairs<Out, Precision, Space, Kernel>::sum(space, kernel, per_unit, bodies, tiles, shape,
-                                                     sums);
+      [&](auto const& kernel) {
+        p2p_all<Out, Precision>(space, kernel, per_unit, bodies, tiles, shape, sums);
       },
       any.one);
 }
@@ -109,9 +89,7 @@ void p2p_chosen(Space const& space, AnyKernel const& any, double per_unit,
                 Array<Body<double>, Space> bodies, Array<BodyIndex, Space> targets,
                 Array<Sums<double>, Space> sums) {
   std::visit(
-      [&]<class Kernel>(Kernel const& kernel) {
-        ChosenTargets<Out, Space, Kernel>::sum(space, kernel, per_unit, bodies, targets, sums);
-      },
+      [&](auto const& kernel) { p2p_chosen<Out>(space, kernel, per_unit, bodies, targets, sums); },
       any.one);
 }
 

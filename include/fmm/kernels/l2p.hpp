@@ -59,9 +59,13 @@ template <class Expansion, class Out, class Space, class Real, class Sum>
 void l2p(Space const& space, Array<Cell, Space> cells, Array<Tile, Space> tiles,
          Array<Body<Real>, Space> bodies, Array<Real, Space> locals, Array<Sums<Sum>, Space> sums,
          int density = 0, Expansion const& expansion = {}) {
-  using Functor = L2P<Space, basis_t<Expansion>, Real, Out, Sum>;
-  for_tiles("fmm::l2p", space, std::int64_t(tiles.extent(0)),
-            Functor{expansion, cells, tiles, bodies, locals, sums, density});
+  using Basis = basis_t<Expansion>;
+  if constexpr (!std::is_same_v<Expansion, Basis>)  // the same for all translations
+    l2p<Basis, Out>(space, cells, tiles, bodies, locals, sums, density, expansion);
+  else
+    for_tiles("fmm::l2p", space, std::int64_t(tiles.extent(0)),
+              L2P<Space, Basis, Real, Out, Sum>{expansion, cells, tiles, bodies, locals, sums,
+                                                density});
 }
 
 }  // namespace fmm::kernels

@@ -311,14 +311,19 @@ void m2p(Space const& space, Cells const& cells, Array<Tile, Space> tiles, Csr<S
          Csr<Space> far, Array<Body<Real>, Space> bodies, StagedMultipoles<Space, Real> staged,
          Array<Sums<Sum>, Space> sums, SplitRows<Space, Sum> rows = {},
          Expansion const& expansion = {}) {
-  using Functor = M2P<Space, basis_t<Expansion>, Real, Out, Sum, Cells>;
-  for (int density = 0; density < Out::densities; ++density)
-    for_tiles("fmm::m2p", space, std::int64_t(tiles.extent(0)) + rows.count(),
-              Functor{expansion, cells, tiles, near, far, bodies,
-                      StagedMultipoles<Space, Real>{plane(staged.rows, density, Out::densities),
-                                                    staged.of_entries},
-                      sums, rows, density});
-  add_segment_sums<Out::records>(space, rows, sums);
+  using Basis = basis_t<Expansion>;
+  if constexpr (!std::is_same_v<Expansion, Basis>) {  // the same for all translations
+    m2p<Basis, Out>(space, cells, tiles, near, far, bodies, staged, sums, rows, expansion);
+  } else {
+    for (int density = 0; density < Out::densities; ++density)
+      for_tiles("fmm::m2p", space, std::int64_t(tiles.extent(0)) + rows.count(),
+                M2P<Space, Basis, Real, Out, Sum, Cells>{
+                    expansion, cells, tiles, near, far, bodies,
+                    StagedMultipoles<Space, Real>{plane(staged.rows, density, Out::densities),
+                                                  staged.of_entries},
+                    sums, rows, density});
+    add_segment_sums<Out::records>(space, rows, sums);
+  }
 }
 
 }  // namespace fmm::kernels

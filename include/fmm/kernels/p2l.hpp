@@ -97,11 +97,15 @@ template <class Expansion, class Space, class Cells, class Real, class Terms>
 void p2l(Space const& space, Cells const& cells, Csr<Space> list,
          SourceTerms<Space, Real, Terms> const& sources, Array<Real, Space> locals, int density = 0,
          Expansion const& expansion = {}) {
-  for_teams("fmm::p2l",
-            summing_teams<Real>(space, int(targets_of(cells).extent(0)),
-                                Tuning<Space, Real>::gather_team),
-            P2L<Space, basis_t<Expansion>, Real, Terms, Cells>{expansion, cells, list, sources,
-                                                               locals, density});
+  using Basis = basis_t<Expansion>;
+  if constexpr (!std::is_same_v<Expansion, Basis>)  // the same for all translations
+    p2l<Basis>(space, cells, list, sources, locals, density, expansion);
+  else
+    for_teams("fmm::p2l",
+              summing_teams<Real>(space, int(targets_of(cells).extent(0)),
+                                  Tuning<Space, Real>::gather_team),
+              P2L<Space, Basis, Real, Terms, Cells>{expansion, cells, list, sources, locals,
+                                                    density});
 }
 
 }  // namespace fmm::kernels

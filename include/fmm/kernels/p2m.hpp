@@ -79,15 +79,19 @@ void p2m(Space const& space, Array<Cell, Space> cells, Array<CellIndex, Space> l
          SourceTerms<Space, Real, Terms> const& sources, Array<Real, Space> multipoles,
          int density = 0, Expansion const& expansion = {}) {
   using Basis = basis_t<Expansion>;
-  const P2M<Space, Basis, Real, Terms> op{expansion, cells, leaves, sources, multipoles, density};
-  constexpr int team_size = Tuning<Space, Real>::gather_team;
-  const int owners = int(leaves.extent(0));
-  if constexpr (sums_terms<Space, Basis>) {
-    if (owners > 0)
-      for_teams("fmm::p2m", summing_teams<Real>(space, owners, team_size),
-                P2MTerms<Space, Basis, Real, Terms>{op});
+  if constexpr (!std::is_same_v<Expansion, Basis>) {  // the same for all translations
+    p2m<Basis>(space, cells, leaves, sources, multipoles, density, expansion);
   } else {
-    gather("fmm::p2m", space, owners, team_size, op);
+    const P2M<Space, Basis, Real, Terms> op{expansion, cells, leaves, sources, multipoles, density};
+    constexpr int team_size = Tuning<Space, Real>::gather_team;
+    const int owners = int(leaves.extent(0));
+    if constexpr (sums_terms<Space, Basis>) {
+      if (owners > 0)
+        for_teams("fmm::p2m", summing_teams<Real>(space, owners, team_size),
+                  P2MTerms<Space, Basis, Real, Terms>{op});
+    } else {
+      gather("fmm::p2m", space, owners, team_size, op);
+    }
   }
 }
 
