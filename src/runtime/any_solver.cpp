@@ -28,6 +28,13 @@ std::string joined(Range const& range, Name const& name) {
 
 bool is_initialized() { return ::Kokkos::is_initialized(); }
 
+/// Whether Kokkos has to be initialised here. Throws InvalidArgument where it cannot be any more.
+bool is_to_initialize() {
+  if (detail::is_kokkos_finalized())
+    throw InvalidArgument("Kokkos", "finalised", "not finalised before a KokkosSession");
+  return !is_initialized();
+}
+
 /// Throws InvalidArgument for what does not go together or is not compiled in.
 Policies completed(Policies policies, Options const& options) {
   if (!is_initialized())
@@ -133,10 +140,10 @@ void check_array(char const* name, void const* data, ArrayShape const& shape,
     throw InvalidArgument(of + ".data()", "null", "an address, of an array that is not empty");
 }
 
-KokkosSession::KokkosSession() : is_mine_(!is_initialized()) {
+KokkosSession::KokkosSession() : is_mine_(is_to_initialize()) {
   if (is_mine_) ::Kokkos::initialize();
 }
-KokkosSession::KokkosSession(int& argc, char** argv) : is_mine_(!is_initialized()) {
+KokkosSession::KokkosSession(int& argc, char** argv) : is_mine_(is_to_initialize()) {
   if (is_mine_) ::Kokkos::initialize(argc, argv);
 }
 KokkosSession::~KokkosSession() {
@@ -145,20 +152,33 @@ KokkosSession::~KokkosSession() {
 
 }  // namespace runtime
 
+namespace {
+
+/// What a solver or plan holds. Throws InvalidArgument for one that was moved from.
+template <class Implementation>
+Implementation& held(std::unique_ptr<Implementation> const& implementation, char const* name) {
+  if (!implementation) throw InvalidArgument(name, "moved from", "one that was not moved from");
+  return *implementation;
+}
+
+}  // namespace
+
 AnyPlan::AnyPlan(std::unique_ptr<Implementation> implementation)
     : implementation_(std::move(implementation)) {}
 AnyPlan::AnyPlan(AnyPlan&&) noexcept = default;
 AnyPlan& AnyPlan::operator=(AnyPlan&&) noexcept = default;
 AnyPlan::~AnyPlan() = default;
-std::int64_t AnyPlan::size() const { return implementation_->facts().size; }
-std::int64_t AnyPlan::cells() const { return implementation_->facts().cells; }
-std::int64_t AnyPlan::leaves() const { return implementation_->facts().leaves; }
-int AnyPlan::depth() const { return implementation_->facts().depth; }
-std::int64_t AnyPlan::m2l_entries() const { return implementation_->facts().m2l; }
-std::int64_t AnyPlan::p2l_entries() const { return implementation_->facts().p2l; }
-std::int64_t AnyPlan::m2p_entries() const { return implementation_->facts().m2p; }
-std::int64_t AnyPlan::p2p_entries() const { return implementation_->facts().p2p; }
-std::size_t AnyPlan::memory_bytes() const { return implementation_->facts().memory_bytes; }
+std::int64_t AnyPlan::size() const { return held(implementation_, "plan").facts().size; }
+std::int64_t AnyPlan::cells() const { return held(implementation_, "plan").facts().cells; }
+std::int64_t AnyPlan::leaves() const { return held(implementation_, "plan").facts().leaves; }
+int AnyPlan::depth() const { return held(implementation_, "plan").facts().depth; }
+std::int64_t AnyPlan::m2l_entries() const { return held(implementation_, "plan").facts().m2l; }
+std::int64_t AnyPlan::p2l_entries() const { return held(implementation_, "plan").facts().p2l; }
+std::int64_t AnyPlan::m2p_entries() const { return held(implementation_, "plan").facts().m2p; }
+std::int64_t AnyPlan::p2p_entries() const { return held(implementation_, "plan").facts().p2p; }
+std::size_t AnyPlan::memory_bytes() const {
+  return held(implementation_, "plan").facts().memory_bytes;
+}
 
 AnySolver::AnySolver(runtime::Policies const& policies, Options const& options)
     : implementation_(runtime::make(runtime::completed(policies, options), options)) {}
@@ -167,42 +187,47 @@ AnySolver& AnySolver::operator=(AnySolver&&) noexcept = default;
 AnySolver::~AnySolver() = default;
 
 runtime::Policies AnySolver::policies() const {
-  runtime::Policies policies = implementation_->policies;
-  if (policies.method != runtime::Method::direct) policies.order = implementation_->order();
+  runtime::Policies policies = held(implementation_, "solver").policies;
+  if (policies.method != runtime::Method::direct)
+    policies.order = held(implementation_, "solver").order();
   return policies;
 }
-Options AnySolver::options() const { return implementation_->options(); }
-int AnySolver::order() const { return implementation_->order(); }
-bool AnySolver::uses_charges() const { return implementation_->uses_charges(); }
-std::size_t AnySolver::memory_bytes() const { return implementation_->memory_bytes(); }
+Options AnySolver::options() const { return held(implementation_, "solver").options(); }
+int AnySolver::order() const { return held(implementation_, "solver").order(); }
+bool AnySolver::uses_charges() const { return held(implementation_, "solver").uses_charges(); }
+std::size_t AnySolver::memory_bytes() const {
+  return held(implementation_, "solver").memory_bytes();
+}
 
 AnyPlan AnySolver::build(runtime::ConstArray const& positions, runtime::ConstArray const& charges,
                          Report* report) {
-  return AnyPlan(implementation_->build(positions, charges, report));
+  return AnyPlan(held(implementation_, "solver").build(positions, charges, report));
 }
 void AnySolver::evaluate(AnyPlan& plan, runtime::ConstArray const& charges,
                          runtime::MutableArray const& potential, runtime::MutableArray const& field,
                          Report* report) {
-  implementation_->evaluate(*plan.implementation_, charges, potential, field, report);
+  held(implementation_, "solver")
+      .evaluate(held(plan.implementation_, "plan"), charges, potential, field, report);
 }
 std::vector<std::int32_t> AnySolver::evaluate_sample(AnyPlan& plan,
                                                      runtime::ConstArray const& charges,
                                                      runtime::MutableArray const& potential,
                                                      runtime::MutableArray const& field,
                                                      std::int64_t samples, Report* report) {
-  return implementation_->evaluate_sample(*plan.implementation_, charges, potential, field, samples,
-                                          report);
+  return held(implementation_, "solver")
+      .evaluate_sample(held(plan.implementation_, "plan"), charges, potential, field, samples,
+                       report);
 }
 Tuned AnySolver::tune(runtime::ConstArray const& positions, runtime::ConstArray const& charges) {
-  return implementation_->tune(positions, charges);
+  return held(implementation_, "solver").tune(positions, charges);
 }
 ErrorMeasure AnySolver::measure_error(runtime::ConstArray const& positions,
                                       runtime::ConstArray const& charges,
                                       runtime::ConstArray const& potential,
                                       runtime::ConstArray const& field, std::size_t samples,
                                       std::uint64_t seed) const {
-  return implementation_->measure_error(positions, charges, potential, field, nullptr, samples,
-                                        seed);
+  return held(implementation_, "solver")
+      .measure_error(positions, charges, potential, field, nullptr, samples, seed);
 }
 ErrorMeasure AnySolver::measure_error(runtime::ConstArray const& positions,
                                       runtime::ConstArray const& charges,
@@ -210,8 +235,8 @@ ErrorMeasure AnySolver::measure_error(runtime::ConstArray const& positions,
                                       runtime::ConstArray const& field,
                                       std::vector<std::int32_t> const& targets, std::size_t samples,
                                       std::uint64_t seed) const {
-  return implementation_->measure_error(positions, charges, potential, field, &targets, samples,
-                                        seed);
+  return held(implementation_, "solver")
+      .measure_error(positions, charges, potential, field, &targets, samples, seed);
 }
 
 }  // namespace fmm

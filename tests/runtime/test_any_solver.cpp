@@ -359,6 +359,19 @@ TEST(AnySolver, RefusesShapesThatOverlapAndPoliciesThatClash) {
   refused({.orders_to_choose_from = {1000}}, {.tolerance = 1e-3}, "orders_to_choose_from = 1000");
 }
 
+TEST(AnySolver, RefusesWhatWasMovedFrom) {
+  const Views<double> here(make_bodies(Model::cube, 100));
+  AnySolver solver({.method = rt::Method::direct});
+  auto plan = solver.build(here.x);
+  fmm::AnyPlan other_plan = std::move(plan);
+  EXPECT_THROW(plan.size(), fmm::InvalidArgument);
+  EXPECT_EQ(other_plan.size(), 100);
+  AnySolver other = std::move(solver);
+  EXPECT_THROW(solver.options(), fmm::InvalidArgument);
+  EXPECT_THROW(solver.build(here.x), fmm::InvalidArgument);
+  EXPECT_EQ(other.build(here.x).size(), 100);
+}
+
 TEST(AnySolver, OfNoBodies) {
   NEEDS_ORDER();
   AnySolver solver({.order = order});

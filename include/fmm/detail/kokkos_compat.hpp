@@ -15,6 +15,15 @@
 
 namespace fmm::detail {
 
+/// Whether Kokkos was finalised, where its version tells.
+inline bool is_kokkos_finalized() {
+#if KOKKOS_VERSION >= 30700
+  return Kokkos::is_finalized();
+#else
+  return false;
+#endif
+}
+
 /// Scratch level of what does not fit in a CPU's small level 0.
 template <class Space>
 inline constexpr int scratch_level_v = is_host_space_v<Space> ? 1 : 0;
