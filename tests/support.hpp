@@ -12,6 +12,10 @@
 #include <string>
 #include <vector>
 
+#ifdef FMM_HAS_INSTANCES
+#include <compiled_instances.hpp>  // what fmm::runtime has compiled is tested as it is there
+#endif
+
 namespace fmm_test {
 
 using fmm::BarnesHut;

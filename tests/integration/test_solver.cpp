@@ -165,38 +165,37 @@ TYPED_TEST(SolverTest, AllPairsIgnoresTheDepth) {
   EXPECT_EQ(run(solver, bodies).field, run(shallow, bodies).field);
 }
 
-/// The direct sum by teams of one shape.
-template <class Space, class Real, fmm::P2PShape Shape>
-Results sum_in_shape(Bodies const& bodies) {
+/// The direct sum in tiles of that size, by sum_pairs(space, per_unit, placed bodies, tiles, sums).
+template <class Space, class Real, class SumPairs>
+Results sum_in_tiles(Bodies const& bodies, int tile, SumPairs const& sum_pairs) {
   using namespace fmm;
   using namespace fmm::engine;
   using Positions = ViewIn<double const* [3], Space>;
-  const Space space;
+  using Site = site_t<Space>;
+  const Site space = site<Space>();
   const DeviceBodies<Space> device(bodies);
   const Positions positions = device.x;
   const ViewIn<double const*, Space> charges = device.q;
   const auto n = std::int64_t(bodies.size());
-  PlanData<Space, Real> s;
+  PlanData<Site, Real> s;
   s.tree.size = n;
   s.tree.cube = root_cube(bounding_box(space, positions));
   const auto keys =
       sort_bodies(space, s.memory, s.tree, positions, fmm::max_tree_depth, nullptr).keys;
   const auto placed = s.memory.positions.resize(n);
-  Kokkos::parallel_for("positions", Kokkos::RangePolicy<Space>(space, 0, n),
-                       CopyPositions<Space, Positions>{positions, s.tree.permutation, placed});
-  const auto tiles =
-      block_tiles(space, keys, Shape.tile, s.memory.octree.tiles, s.memory.octree.totals);
+  Kokkos::parallel_for("positions", Kokkos::RangePolicy<Space>(Space(), 0, n),
+                       CopyPositions<Site, Positions>{positions, s.tree.permutation, placed});
+  const auto tiles = block_tiles(space, keys, tile, s.memory.octree.tiles, s.memory.octree.totals);
   const auto sums = s.memory.sums.resize(n);
   const double length = s.tree.cube.exact_unit(),
                charge_unit = inspect_charges(space, false, charges).unit,
                unit = charge_unit / length;
   take_charges(space, charge_unit, charges, s.tree.permutation, charges_of(placed), sums);
   using Out = Outputs<true, true>;
-  launch_p2p(space, std::int64_t(tiles.extent(0)),
-             AllSources<Space, Laplace, Real, Shape, Out>{placed, tiles, {}, sums, {}, 1 / length});
+  sum_pairs(space, 1 / length, placed, tiles, sums);
   ViewIn<double*, Space> potential("potential", n);
   ViewIn<double* [3], Space> field("field", n);
-  give_results<Out>(space, sums, gathers_results_v<Space> ? s.tree.place : s.tree.permutation, unit,
+  give_results<Out>(space, sums, gathers_results_v<Site> ? s.tree.place : s.tree.permutation, unit,
                     unit / length, potential, field);
   space.fence();
   return to_host(potential, field);
@@ -213,21 +212,35 @@ TYPED_TEST(SolverTest, AllPairsAgreesInEveryShape) {
         Shapes::all_pairs_shape(std::int64_t(bodies.size()), typename F::Space().concurrency());
     // in float every tile counts from an origin of its own
     const double bound = F::rounding * (sizeof(typename F::Real) == 4 ? 10 : 1);
-    const auto check = [&]<fmm::P2PShape Shape>(bool same) {
-      const Results r = sum_in_shape<typename F::Space, typename F::Real, Shape>(bodies);
-      EXPECT_LE(relative_l2(r.potential, expected.potential), bound) << Shape.tile;
-      EXPECT_LE(relative_l2(r.field, expected.field), bound) << Shape.tile;
-      if (same) {
+    using Out = fmm::kernels::Outputs<true, true>;
+    const auto check = [&](int tile, auto const& sum_pairs) {
+      const Results r = sum_in_tiles<typename F::Space, typename F::Real>(bodies, tile, sum_pairs);
+      EXPECT_LE(relative_l2(r.potential, expected.potential), bound) << tile;
+      EXPECT_LE(relative_l2(r.field, expected.field), bound) << tile;
+      return r;
+    };
+    for (int shape = 0; shape < int(Shapes::all_pairs.size()); ++shape) {
+      const Results r =
+          check(Shapes::all_pairs[shape].tile,
+                [&](auto const& space, double per_unit, auto placed, auto tiles, auto sums) {
+                  fmm::kernels::p2p_all<Out, typename F::Real>(space, Laplace(), per_unit, placed,
+                                                               tiles, shape, sums);
+                });
+      if (shape == chosen) {
         EXPECT_EQ(r.field, expected.field) << "a shape that is chosen by more than N";
       }
-    };
-    [&]<std::size_t... I>(std::index_sequence<I...>) {
-      (check.template operator()<Shapes::all_pairs[I]>(int(I) == chosen), ...);
     }
-    (std::make_index_sequence<Shapes::all_pairs.size()>());
     if constexpr (Shapes::host) {
-      check.template operator()<fmm::P2PShape{1, 1, 1, 8, 128}>(false);
-      check.template operator()<fmm::P2PShape{1, 1, 3, 96, 512}>(false);
+      const auto check_other = [&]<fmm::P2PShape Shape>() {
+        check(Shape.tile, []<class Site>(Site const& space, double per_unit, auto placed,
+                                         auto tiles, auto sums) {
+          using Problem = fmm::kernels::AllSources<Site, Laplace, typename F::Real, Shape, Out>;
+          fmm::kernels::launch_p2p(space, std::int64_t(tiles.extent(0)),
+                                   Problem{placed, tiles, {}, sums, {}, per_unit});
+        });
+      };
+      check_other.template operator()<fmm::P2PShape{1, 1, 1, 8, 128}>();
+      check_other.template operator()<fmm::P2PShape{1, 1, 3, 96, 512}>();
     }
   }
 }
