@@ -63,9 +63,9 @@ void l2p(Space const& space, Array<Cell, Space> cells, Array<Tile, Space> tiles,
   if constexpr (!std::is_same_v<Expansion, Basis>)  // the same for all translations
     l2p<Basis, Out>(space, cells, tiles, bodies, locals, sums, density, expansion);
   else
-    for_tiles("fmm::l2p", space, std::int64_t(tiles.extent(0)),
-              L2P<Space, Basis, Real, Out, Sum>{expansion, cells, tiles, bodies, locals, sums,
-                                                density});
+    for_tiles(
+        "fmm::l2p", space, std::int64_t(tiles.extent(0)),
+        L2P<Space, Basis, Real, Out, Sum>{expansion, cells, tiles, bodies, locals, sums, density});
 }
 
 }  // namespace fmm::kernels

@@ -101,11 +101,11 @@ void p2l(Space const& space, Cells const& cells, Csr<Space> list,
   if constexpr (!std::is_same_v<Expansion, Basis>)  // the same for all translations
     p2l<Basis>(space, cells, list, sources, locals, density, expansion);
   else
-    for_teams("fmm::p2l",
-              summing_teams<Real>(space, int(targets_of(cells).extent(0)),
-                                  Tuning<Space, Real>::gather_team),
-              P2L<Space, Basis, Real, Terms, Cells>{expansion, cells, list, sources, locals,
-                                                    density});
+    for_teams(
+        "fmm::p2l",
+        summing_teams<Real>(space, int(targets_of(cells).extent(0)),
+                            Tuning<Space, Real>::gather_team),
+        P2L<Space, Basis, Real, Terms, Cells>{expansion, cells, list, sources, locals, density});
 }
 
 }  // namespace fmm::kernels
