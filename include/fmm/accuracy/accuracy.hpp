@@ -232,10 +232,10 @@ inline void add_field(RelativeNorm& norm, Sums<double> const& computed, Sums<dou
   norm.add(computed.z, exact.z);
 }
 
-/// Errors of `computed` sums against `exact` ones of the same targets.
-FMM_NOINLINE inline ErrorMeasure compare(std::vector<Sums<double>> const& computed,
-                                         std::vector<Sums<double>> const& exact, bool potential,
-                                         bool field) {
+/// Errors of `computed` Sums<double> against `exact` ones of the same targets, both vectors.
+template <class AllSums>
+FMM_NOINLINE ErrorMeasure compare(AllSums const& computed, AllSums const& exact, bool potential,
+                                  bool field) {
   ErrorMeasure error;
   error.samples = exact.size();
   double largest_field = 0, largest_potential = 0;

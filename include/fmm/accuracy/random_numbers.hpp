@@ -49,24 +49,22 @@ class RandomNumbers {
 class ShuffledNumbers {
  public:
   explicit ShuffledNumbers(std::size_t most) {
-    std::size_t size = 1;
-    while (size < 2 * most) size *= 2;
-    moved_.resize(size, {-1, -1});
+    while (size_ < 2 * most) size_ *= 2;
+    moved_ = std::vector<std::int64_t>(2 * size_, -1);
   }
   /// That at place k, which counts as one of those that change places.
   std::int64_t& operator[](std::int64_t k) {
-    const std::size_t mask = moved_.size() - 1;
+    const std::size_t mask = size_ - 1;
     std::size_t i = std::size_t(k) * 0x9e3779b97f4a7c15u >> 20 & mask;
-    while (moved_[i].place != k && moved_[i].place >= 0) i = (i + 1) & mask;
-    if (moved_[i].place < 0) moved_[i] = {k, k};
-    return moved_[i].number;
+    while (moved_[2 * i] != k && moved_[2 * i] >= 0) i = (i + 1) & mask;
+    if (moved_[2 * i] < 0) moved_[2 * i] = moved_[2 * i + 1] = k;
+    return moved_[2 * i + 1];
   }
 
  private:
-  struct Moved {
-    std::int64_t place, number;
-  };
-  std::vector<Moved> moved_;  ///< found by their place, or after it where others are
+  std::size_t size_ = 1;
+  /// Of each that may have moved its place and, after it, its number; found by the place, or after it where others are.
+  std::vector<std::int64_t> moved_;
 };
 
 /// `samples` of the numbers 0..all-1 without repetition, ascending: the first m places of a Fisher-Yates shuffle,

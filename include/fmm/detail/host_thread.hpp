@@ -8,8 +8,6 @@
 
 #include <atomic>
 #include <type_traits>
-#include <utility>
-#include <vector>
 
 #include "../errors.hpp"
 #include "give_way.hpp"
@@ -35,37 +33,37 @@ inline thread_local char thread_mark = 0;
 template <class Space>
 inline constexpr char space_mark = 0;
 
-/// The host threads at work, each in an instance of a space.
+/// A thread at work in an instance of a space; in a list with the others.
+struct AtWork {
+  void const* space = nullptr;  ///< its mark; nullptr if the thread is not in the list
+  void const* instance = nullptr;
+  char const* thread = nullptr;
+  AtWork* next = nullptr;
+};
+
+/// The host threads at work.
 class ThreadsAtWork {
  public:
-  using Place = std::pair<void const*, void const*>;  ///< the space's mark, and the instance
-
-  /// False if another thread works there.
-  FMM_NOINLINE bool enter(Place const& place) {
+  /// False if another thread works there. `one` stays where it is until it leaves.
+  FMM_NOINLINE bool enter(AtWork& one) {
     const Lock lock(locked_);
-    AtWork* const at = find(place);
-    if (!at)
-      all_.push_back({place, &thread_mark, 1});
-    else if (at->thread == &thread_mark)
-      ++at->depth;
-    else
-      return false;
+    for (AtWork const* other = first_; other; other = other->next)
+      if (other->space == one.space && other->instance == one.instance &&
+          other->thread != &thread_mark)
+        return false;
+    one.thread = &thread_mark;
+    one.next = first_;
+    first_ = &one;
     return true;
   }
-  FMM_NOINLINE void leave(Place const& place) {
+  FMM_NOINLINE void leave(AtWork& one) {
     const Lock lock(locked_);
-    AtWork* const at = find(place);
-    if (--at->depth > 0) return;
-    *at = all_.back();
-    all_.pop_back();
+    AtWork** at = &first_;
+    while (*at != &one) at = &(*at)->next;
+    *at = one.next;
   }
 
  private:
-  struct AtWork {
-    Place place;
-    char const* thread;
-    int depth;
-  };
   /// For a few instructions.
   struct Lock {
     std::atomic_flag& locked;
@@ -74,15 +72,8 @@ class ThreadsAtWork {
     }
     ~Lock() { locked.clear(std::memory_order_release); }
   };
-  /// nullptr if nobody works there.
-  AtWork* find(Place const& place) {
-    for (AtWork& at : all_)
-      if (at.place == place) return &at;
-    return nullptr;
-  }
-
   std::atomic_flag locked_;
-  std::vector<AtWork> all_;
+  AtWork* first_ = nullptr;
 };
 inline ThreadsAtWork threads_at_work;
 
@@ -100,14 +91,14 @@ class HostThread {
     if constexpr (takes_one_thread_v<Space>)
       enter_host(space);
     else if constexpr (takes_one_thread_an_instance_v<Space>) {
-      place_ = {&space_mark<Space>, space.impl_internal_space_instance()};
-      if (!threads_at_work.enter(place_))
+      work_ = {&space_mark<Space>, space.impl_internal_space_instance()};
+      if (!threads_at_work.enter(work_))
         refuse_thread(Space::name(), "while another thread works in the same instance",
                       "an instance, with a stream, of the thread's own");
     }
   }
   ~HostThread() {
-    if (place_.first) threads_at_work.leave(place_);
+    if (work_.space) threads_at_work.leave(work_);
   }
   HostThread(HostThread const&) = delete;
   HostThread& operator=(HostThread const&) = delete;
@@ -119,12 +110,12 @@ class HostThread {
         "initialised Kokkos (Kokkos 4.4 and later take several)";
     if (!host.may_start_here())
       refuse_thread(host.name(), "in a thread that did not initialise Kokkos", allowed);
-    place_ = {host.mark(), nullptr};
-    if (!threads_at_work.enter(place_))
+    work_ = {host.mark()};
+    if (!threads_at_work.enter(work_))
       refuse_thread(host.name(), "while another thread works in it", allowed);
   }
 
-  ThreadsAtWork::Place place_ = {};
+  AtWork work_;
 };
 
 }  // namespace fmm::detail

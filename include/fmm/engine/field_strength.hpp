@@ -55,7 +55,9 @@ struct SquareFields {
   KOKKOS_FUNCTION void operator()(TeamMember<Space> const& team) const {
     const Tile tile = sample(team.league_rank());
     float const* const g = vectors.data() + 3 * std::int64_t(coarse.nearest(tile.cell));
-    double square = 0;
+    // a double that depends on Space: Kokkos's reducer is compiled where it is used
+    using Square = decltype(squares(0) + squares(0));
+    Square square = 0;
     reduce_in_team(
         team, tile.count,
         [&](int i, double& some) {
@@ -64,7 +66,7 @@ struct SquareFields {
           some += x * x + y * y + z * z;
           s = {Sum(0), Sum(0), Sum(0), Sum(0)};
         },
-        Kokkos::Sum<double>(square));
+        Kokkos::Sum<Square>(square));
     if (team.team_rank() > 0) return;
     const double rough = fields(tile.cell);
     squares(2 * team.league_rank()) = square;

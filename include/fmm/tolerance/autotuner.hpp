@@ -6,8 +6,6 @@
 #include <cmath>
 #include <functional>
 #include <limits>
-#include <map>
-#include <tuple>
 #include <utility>
 #include <vector>
 
@@ -84,6 +82,11 @@ class SettingSearch {
     bool by_power;
     int order, leaf;   ///< indices
     int one_part = 0;  ///< or 1
+    friend bool operator==(Place const&, Place const&) = default;
+  };
+  struct Known {
+    Place place;
+    Trial trial;
   };
 
   int nearest_leaf(int leaf) const {
@@ -111,9 +114,11 @@ class SettingSearch {
 
   /// The place's trial, made where there is none yet.
   Trial trial(Place const& place) {
-    const auto key = std::tuple(place.by_power, place.order, place.leaf, place.one_part);
-    const auto found = known_.find(key);
-    return found != known_.end() ? found->second : known_[key] = calibrated(place);
+    for (auto const& [known, trial] : known_)
+      if (known == place) return trial;
+    const Trial trial = calibrated(place);
+    known_.push_back({place, trial});
+    return trial;
   }
 
   /// How fast errors grow with the limit: as its power, roughly.
@@ -164,7 +169,7 @@ class SettingSearch {
   int ways_;  ///< one part, or two
   std::function<int(int)> default_leaf_;
   Measure measure_;
-  std::map<std::tuple<bool, int, int, int>, Trial> known_;
+  std::vector<Known> known_;
   double scale_[2] = {2.3, 1.5};  ///< of theta and of pair_error, as a rule
   int trials_ = 0;
 };

@@ -4,6 +4,7 @@
 
 #include <cmath>
 #include <cstdint>
+#include <utility>
 #include <vector>
 
 #include "constants.hpp"
@@ -63,8 +64,8 @@ class HeldTolerance {
       of_ = {};
     return known;
   }
-  void find(Likeness const& bodies, Calibrated const& found) {
-    of_ = bodies;
+  void find(Likeness bodies, Calibrated const& found) {
+    of_ = std::move(bodies);
     evaluations_ = 0;
     now_ = found_ = found;
   }

@@ -54,9 +54,9 @@ inline Options safe_options(Options options, double tolerance, int order, bool s
                             bool has_softening_error) {
   if (!is_reached(tolerance, single))
     throw InvalidArgument("tolerance", tolerance, reached_tolerances(single));
-  for (auto const& [name, value] :
-       {std::pair("theta", options.theta), std::pair("pair_error", options.pair_error)})
-    if (value) throw InvalidArgument(name, *value, "not set, with a tolerance");
+  constexpr char not_set[] = "not set, with a tolerance";
+  if (options.theta) throw InvalidArgument("theta", *options.theta, not_set);
+  if (options.pair_error) throw InvalidArgument("pair_error", *options.pair_error, not_set);
   if (options.one_part)
     throw InvalidArgument("one_part", 1, "0, with a tolerance: tune finds whether it holds that");
   options.tolerance = std::nullopt;

@@ -30,9 +30,14 @@ inline constexpr Members members;
 /// Entries of a list that have no place yet; the memory is kept for the next ones.
 class Collected {
  public:
+  Collected() = default;
+  Collected(Collected const&) = delete;
+  Collected& operator=(Collected const&) = delete;
+  ~Collected() { delete[] entries_; }
+
   void clear() { count_ = 0; }
   Offset count() const { return count_; }
-  CellIndex const* data() const { return entries_.get(); }
+  CellIndex const* data() const { return entries_; }
 
   /// Adds `first` + each member of `set`.
   void add(CellIndex first, std::uint32_t set) {
@@ -43,7 +48,7 @@ class Collected {
   /// Memory for the next entries, `most` of them.
   CellIndex* room_for(int most) {
     if (count_ + most > room_) enlarge();
-    return entries_.get() + count_;
+    return entries_ + count_;
   }
   /// So many were written there.
   void added(int count) { count_ += count; }
@@ -51,13 +56,14 @@ class Collected {
  private:
   FMM_NOINLINE void enlarge() {
     const Offset room = std::max<Offset>(4096, 2 * room_);
-    auto larger = std::make_unique_for_overwrite<CellIndex[]>(room);
-    std::copy(data(), data() + count_, larger.get());
-    entries_ = std::move(larger);
+    auto* const larger = new CellIndex[room];
+    for (Offset i = 0; i < count_; ++i) larger[i] = entries_[i];
+    delete[] entries_;
+    entries_ = larger;
     room_ = room;
   }
 
-  std::unique_ptr<CellIndex[]> entries_;
+  CellIndex* entries_ = nullptr;
   Offset count_ = 0, room_ = 0;
 };
 
