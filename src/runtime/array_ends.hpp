@@ -33,9 +33,7 @@ struct ArrayEnds {
  private:
   template <class Array>
   static void check_size(char const* name, Array const& array, std::int64_t n) {
-    if (array.size() != n)
-      engine::refuse_extent(name, 0, std::size_t(array.size()),
-                            "the number of bodies, " + std::to_string(n));
+    if (array.size() != n) engine::refuse_size(name, std::size_t(array.size()), n, "bodies");
   }
 
   /// visit(potential, field), as Views or none.

@@ -3,7 +3,6 @@
 #pragma once
 
 #include <algorithm>
-#include <chrono>
 #include <cmath>
 #include <limits>
 #include <string>
@@ -13,6 +12,7 @@
 #include "../engine/charges.hpp"
 #include "../engine/checks.hpp"
 #include "../engine/results.hpp"
+#include "../engine/stage.hpp"
 #include "../kernels/p2p/p2p.hpp"
 #include "error_measure.hpp"
 #include "random_numbers.hpp"
@@ -232,9 +232,10 @@ inline void add_field(RelativeNorm& norm, Sums<double> const& computed, Sums<dou
   norm.add(computed.z, exact.z);
 }
 
-/// Errors of `computed` Sums<double> against `exact` ones of the same targets, both vectors.
-template <class AllSums>
-FMM_NOINLINE ErrorMeasure compare(AllSums const& computed, AllSums const& exact, bool potential,
+/// Errors of `computed` sums against `exact` ones of the same targets. A template, so that only who measures errors
+/// compiles it.
+template <class Numbers = std::vector<Sums<double>>>
+FMM_NOINLINE ErrorMeasure compare(Numbers const& computed, Numbers const& exact, bool potential,
                                   bool field) {
   ErrorMeasure error;
   error.samples = exact.size();
@@ -298,7 +299,7 @@ ErrorMeasure compare_at(Space const& space, Kernel const& kernel, Positions cons
     read_back(space, results.data(), computed.data(), m);
 
     const Region region("direct_sum");
-    const auto start = std::chrono::steady_clock::now();
+    const engine::Stopwatch watch;
     DirectSums<Space> direct;
     direct.template add<Outputs<true, true>>(space, kernel,
                                              typename Positions::const_type(positions),
@@ -307,7 +308,7 @@ ErrorMeasure compare_at(Space const& space, Kernel const& kernel, Positions cons
     for (Sums<double>& s : exact)
       s = {s.potential * direct.potential_unit, s.x * direct.field_unit, s.y * direct.field_unit,
            s.z * direct.field_unit};
-    seconds = std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
+    seconds = watch.seconds();
   }
   ErrorMeasure error =
       compare(computed, exact, !std::is_same_v<Potential, None>, !std::is_same_v<Field, None>);

@@ -49,22 +49,23 @@ class RandomNumbers {
 class ShuffledNumbers {
  public:
   explicit ShuffledNumbers(std::size_t most) {
-    while (size_ < 2 * most) size_ *= 2;
-    moved_ = std::vector<std::int64_t>(2 * size_, -1);
+    std::size_t size = 1;
+    while (size < 2 * most) size *= 2;
+    places_.assign(size, -1);
+    numbers_.assign(size, -1);
   }
   /// That at place k, which counts as one of those that change places.
   std::int64_t& operator[](std::int64_t k) {
-    const std::size_t mask = size_ - 1;
+    const std::size_t mask = places_.size() - 1;
     std::size_t i = std::size_t(k) * 0x9e3779b97f4a7c15u >> 20 & mask;
-    while (moved_[2 * i] != k && moved_[2 * i] >= 0) i = (i + 1) & mask;
-    if (moved_[2 * i] < 0) moved_[2 * i] = moved_[2 * i + 1] = k;
-    return moved_[2 * i + 1];
+    while (places_[i] != k && places_[i] >= 0) i = (i + 1) & mask;
+    if (places_[i] < 0) places_[i] = numbers_[i] = k;
+    return numbers_[i];
   }
 
  private:
-  std::size_t size_ = 1;
-  /// Of each that may have moved its place and, after it, its number; found by the place, or after it where others are.
-  std::vector<std::int64_t> moved_;
+  /// The places that were asked for, each where it is looked for or after it where others are, and their numbers.
+  std::vector<std::int64_t> places_, numbers_;
 };
 
 /// `samples` of the numbers 0..all-1 without repetition, ascending: the first m places of a Fisher-Yates shuffle,

@@ -8,6 +8,7 @@
 
 #include <atomic>
 #include <type_traits>
+#include <utility>
 
 #include "../errors.hpp"
 #include "give_way.hpp"
@@ -33,34 +34,32 @@ inline thread_local char thread_mark = 0;
 template <class Space>
 inline constexpr char space_mark = 0;
 
-/// A thread at work in an instance of a space; in a list with the others.
+/// A host thread at work in an instance of a space.
 struct AtWork {
-  void const* space = nullptr;  ///< its mark; nullptr if the thread is not in the list
-  void const* instance = nullptr;
+  void const *space = nullptr, *instance = nullptr;  ///< the space's mark
   char const* thread = nullptr;
-  AtWork* next = nullptr;
+  AtWork* next = nullptr;  ///< in ThreadsAtWork
 };
 
-/// The host threads at work.
+/// The host threads at work, in a list through memory of their own.
 class ThreadsAtWork {
  public:
-  /// False if another thread works there. `one` stays where it is until it leaves.
-  FMM_NOINLINE bool enter(AtWork& one) {
+  /// `work` stays where it is until it leaves. False if another thread works there.
+  FMM_NOINLINE bool enter(AtWork& work) {
+    work.thread = &thread_mark;
     const Lock lock(locked_);
     for (AtWork const* other = first_; other; other = other->next)
-      if (other->space == one.space && other->instance == one.instance &&
-          other->thread != &thread_mark)
+      if (other->space == work.space && other->instance == work.instance &&
+          other->thread != work.thread)
         return false;
-    one.thread = &thread_mark;
-    one.next = first_;
-    first_ = &one;
+    work.next = std::exchange(first_, &work);
     return true;
   }
-  FMM_NOINLINE void leave(AtWork& one) {
+  FMM_NOINLINE void leave(AtWork const& work) {
     const Lock lock(locked_);
     AtWork** at = &first_;
-    while (*at != &one) at = &(*at)->next;
-    *at = one.next;
+    while (*at != &work) at = &(*at)->next;
+    *at = work.next;
   }
 
  private:
@@ -72,6 +71,7 @@ class ThreadsAtWork {
     }
     ~Lock() { locked.clear(std::memory_order_release); }
   };
+
   std::atomic_flag locked_;
   AtWork* first_ = nullptr;
 };

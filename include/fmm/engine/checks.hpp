@@ -140,10 +140,15 @@ constexpr bool check_result() {
   return true;
 }
 
-FMM_NOINLINE inline void refuse_extent(char const* name, int dimension, std::size_t extent,
-                                       std::string const& allowed) {
+[[noreturn]] FMM_NOINLINE inline void refuse_extent(char const* name, int dimension,
+                                                    std::size_t extent, std::string_view allowed) {
   throw InvalidArgument(std::string(name) + ".extent(" + std::to_string(dimension) + ")", extent,
                         allowed);
+}
+/// For there are so many `bodies`, or what they are called.
+[[noreturn]] FMM_NOINLINE inline void refuse_size(char const* name, std::size_t extent,
+                                                  std::int64_t n, char const* bodies) {
+  refuse_extent(name, 0, extent, "the number of " + std::string(bodies) + ", " + std::to_string(n));
 }
 
 /// Throws unless `view` is (N, 3) with N that 32 bits can count; returns N.
@@ -160,9 +165,7 @@ template <class View>
 void check_extents(char const* name, View const& view, std::int64_t n,
                    char const* bodies = "bodies") {
   if constexpr (!std::is_same_v<View, None>) {
-    if (std::int64_t(view.extent(0)) != n)
-      refuse_extent(name, 0, view.extent(0),
-                    "the number of " + std::string(bodies) + ", " + std::to_string(n));
+    if (std::int64_t(view.extent(0)) != n) refuse_size(name, view.extent(0), n, bodies);
     if constexpr (View::rank == 2)
       if (view.extent(1) != 3) refuse_extent(name, 1, view.extent(1), "3");
   }

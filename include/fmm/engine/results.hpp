@@ -112,12 +112,10 @@ inline constexpr bool is_of_float_v<None> = false;
 
 /// Throws InvalidArgument if float has no room for results whose unit that is; 0, of no charges, is
 /// none.
-template <class Result>
-void check_unit(char const* result, double unit) {
-  if constexpr (is_of_float_v<Result>)
-    if (unit != 0 && !(unit >= 1e-30 && unit <= 1e30))
-      throw InvalidArgument("the unit of " + std::string(result) + " in float", unit,
-                            "1e-30 to 1e30: take Views of double, or other units");
+FMM_NOINLINE inline void check_unit_in_float(char const* result, double unit) {
+  if (unit != 0 && !(unit >= 1e-30 && unit <= 1e30))
+    throw InvalidArgument("the unit of " + std::string(result) + " in float", unit,
+                          "1e-30 to 1e30: take Views of double, or other units");
 }
 
 /// Throws InvalidArgument for a softening that the precision has no room for beside the bodies'
@@ -129,8 +127,9 @@ void check_ranges(KernelProfile const& kernel, Cube const& cube, double sum_of_c
   if (!cube.is_point) check_softening(kernel.softening, edge, std::is_same_v<Precision, double>);
   if (!kernel.rescalable || length == 0) return;
   const double unit = std::fabs(kernel.potential_unit(length)) * sum_of_charges;
-  check_unit<Potential>("the potential", unit);
-  if (!cube.is_point) check_unit<Field>("the field", unit / length * (edge / length));
+  if constexpr (is_of_float_v<Potential>) check_unit_in_float("the potential", unit);
+  if constexpr (is_of_float_v<Field>)
+    if (!cube.is_point) check_unit_in_float("the field", unit / length * (edge / length));
 }
 
 }  // namespace fmm::engine

@@ -4,7 +4,6 @@
 
 #include <algorithm>
 #include <cmath>
-#include <functional>
 #include <limits>
 #include <utility>
 #include <vector>
@@ -41,16 +40,19 @@ struct Trial {
 };
 
 /// Goes downhill in time from a first order and leaf capacity, one step at a time, for either criterion. For
-/// every order and leaf the limit is set by what was measured until the error is a little below the goal.
+/// every order and leaf the limit is set by what was measured until the error is a little below the goal. A template,
+/// so that only who tunes compiles it.
+///
+/// DefaultLeaf   int(int order)
+/// Measure       Trial(Setting const& setting, double goal): the setting's error, and its seconds if the error is at
+///               most `goal`
+template <class DefaultLeaf, class Measure>
 class SettingSearch {
  public:
-  /// The setting's error, and its seconds if the error is at most `goal`.
-  using Measure = std::function<Trial(Setting const& setting, double goal)>;
-
   /// `orders` and `leaves` in ascending order; the search begins at those of index first_order and at the leaf
   /// that is the nearest to default_leaf(order). `two_part`: coordinates are in two parts, and perhaps in one.
   SettingSearch(double goal, std::vector<int> orders, std::vector<int> leaves, bool two_part,
-                std::function<int(int order)> default_leaf, Measure measure)
+                DefaultLeaf default_leaf, Measure measure)
       : goal_(goal),
         orders_(std::move(orders)),
         leaves_(std::move(leaves)),
@@ -82,7 +84,7 @@ class SettingSearch {
     bool by_power;
     int order, leaf;   ///< indices
     int one_part = 0;  ///< or 1
-    friend bool operator==(Place const&, Place const&) = default;
+    bool operator==(Place const&) const = default;
   };
   struct Known {
     Place place;
@@ -90,10 +92,11 @@ class SettingSearch {
   };
 
   int nearest_leaf(int leaf) const {
-    const auto distance = [leaf](int a) { return std::fabs(std::log(double(a) / leaf)); };
-    return int(std::min_element(leaves_.begin(), leaves_.end(),
-                                [&](int a, int b) { return distance(a) < distance(b); }) -
-               leaves_.begin());
+    const auto distance = [&](int i) { return std::fabs(std::log(double(leaves_[i]) / leaf)); };
+    int nearest = 0;
+    for (int i = 1; i < int(leaves_.size()); ++i)
+      if (distance(i) < distance(nearest)) nearest = i;
+    return nearest;
   }
 
   /// Moves one index of the place, of 0 .. count - 1, to where neither neighbour is faster.
@@ -114,11 +117,10 @@ class SettingSearch {
 
   /// The place's trial, made where there is none yet.
   Trial trial(Place const& place) {
-    for (auto const& [known, trial] : known_)
-      if (known == place) return trial;
-    const Trial trial = calibrated(place);
-    known_.push_back({place, trial});
-    return trial;
+    for (Known const& known : known_)
+      if (known.place == place) return known.trial;
+    known_.push_back({place, calibrated(place)});
+    return known_.back().trial;
   }
 
   /// How fast errors grow with the limit: as its power, roughly.
@@ -167,7 +169,7 @@ class SettingSearch {
   double goal_;
   std::vector<int> orders_, leaves_;
   int ways_;  ///< one part, or two
-  std::function<int(int)> default_leaf_;
+  DefaultLeaf default_leaf_;
   Measure measure_;
   std::vector<Known> known_;
   double scale_[2] = {2.3, 1.5};  ///< of theta and of pair_error, as a rule

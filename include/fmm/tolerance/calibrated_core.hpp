@@ -122,9 +122,9 @@ class CalibratedCore {
                                               in_units_of(tree.cube.edge, kernel()), tiles, list,
                                               sums, options_);
         };
-        held_->find(bodies, calibrate<Traversal>(space, *far_field_(kernel(), tree.cube), data,
-                                                 by_powers(safe), far, measures, near_field,
-                                                 held_->tolerance(), safe));
+        held_->find(std::move(bodies), calibrate<Traversal>(space, *far_field_(kernel(), tree.cube),
+                                                            data, by_powers(safe), far, measures,
+                                                            near_field, held_->tolerance(), safe));
       });
     Calibrated const& found = held_->now();
     stage(space, report, "lists", [&] {

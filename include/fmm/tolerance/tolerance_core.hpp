@@ -4,7 +4,6 @@
 #pragma once
 
 #include <algorithm>
-#include <chrono>
 #include <memory>
 #include <utility>
 #include <variant>
@@ -91,7 +90,7 @@ class ToleranceCore {
       OneOrder solver = with(setting);
       auto const& order = orders_[index_of(setting.order)];
       const auto seconds = [&] {
-        const auto start = std::chrono::steady_clock::now();
+        const engine::Stopwatch watch;
         auto plan = build_by(solver, space, inputs, nullptr);
         std::visit(
             [&](auto& one) {
@@ -100,7 +99,7 @@ class ToleranceCore {
             },
             solver);
         space.fence();
-        return std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
+        return watch.seconds();
       };
       seconds();  // allocates, too
       Trial trial{setting, likely_error(space, results.field, known.field)};

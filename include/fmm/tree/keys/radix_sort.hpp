@@ -8,6 +8,7 @@
 #include <utility>
 #include <vector>
 
+#include "../../detail/noinline.hpp"
 #include "../../detail/scan.hpp"
 #include "unsorted_keys.hpp"
 
@@ -30,23 +31,28 @@ struct KeyBlock {
 struct KeyBlocks {
   std::vector<KeyBlock> blocks;
   std::vector<Offset> firsts;  ///< of each bucket the first of its counts; and one more
-
-  KeyBlocks(std::vector<KeyBucket> const& buckets, int radix, std::int64_t threads) {
-    Offset keys = 0, before = 0;
-    for (KeyBucket const& bucket : buckets) keys += bucket.count;
-    const Offset size = std::max<Offset>(4096, (keys + 4 * threads - 1) / (4 * threads));
-    for (KeyBucket const& bucket : buckets) {
-      const Offset first = Offset(blocks.size()) * radix, count = (bucket.count + size - 1) / size;
-      firsts.push_back(first);
-      for (Offset i = 0; i < count; ++i)
-        blocks.push_back({bucket.begin + i * size,
-                          bucket.begin + std::min((i + 1) * size, bucket.count), first + i, count,
-                          bucket.begin - before});
-      before += bucket.count;
-    }
-    firsts.push_back(Offset(blocks.size()) * radix);
-  }
 };
+
+template <int radix>
+FMM_NOINLINE KeyBlocks cut_into_blocks(std::vector<KeyBucket> const& buckets,
+                                       std::int64_t threads) {
+  KeyBlocks all;
+  Offset keys = 0, before = 0;
+  for (KeyBucket const& bucket : buckets) keys += bucket.count;
+  const Offset size = std::max<Offset>(4096, (keys + 4 * threads - 1) / (4 * threads));
+  for (KeyBucket const& bucket : buckets) {
+    const Offset first = Offset(all.blocks.size()) * radix,
+                 count = (bucket.count + size - 1) / size;
+    all.firsts.push_back(first);
+    for (Offset i = 0; i < count; ++i)
+      all.blocks.push_back({bucket.begin + i * size,
+                            bucket.begin + std::min((i + 1) * size, bucket.count), first + i, count,
+                            bucket.begin - before});
+    before += bucket.count;
+  }
+  all.firsts.push_back(Offset(all.blocks.size()) * radix);
+  return all;
+}
 
 /// Counts of each digit in each block of keys.
 template <class Space>
@@ -149,7 +155,7 @@ KeyBlocks sort_by_digit(Space const& space, SortBuffers<Space>& buffers,
                         std::vector<KeyBucket> const& buckets, int shift,
                         Array<std::uint64_t, Space> keys, Array<std::uint64_t, Space> keys_out,
                         Indices const& indices) {
-  KeyBlocks all(buckets, CountDigits<Space>::radix, space.concurrency());
+  KeyBlocks all = cut_into_blocks<CountDigits<Space>::radix>(buckets, space.concurrency());
   const auto counts = buffers.counts.resize(all.firsts.back());
   const auto offsets = buffers.offsets.resize(all.firsts.back() + 1);
   const std::int64_t blocks = all.blocks.size();

@@ -7,7 +7,7 @@
 #include <algorithm>
 #include <array>
 #include <atomic>
-#include <memory>
+#include <cstdlib>
 #include <new>
 
 #include "../../detail/launch.hpp"
@@ -33,7 +33,7 @@ class Collected {
   Collected() = default;
   Collected(Collected const&) = delete;
   Collected& operator=(Collected const&) = delete;
-  ~Collected() { delete[] entries_; }
+  ~Collected() { std::free(entries_); }
 
   void clear() { count_ = 0; }
   Offset count() const { return count_; }
@@ -56,10 +56,9 @@ class Collected {
  private:
   FMM_NOINLINE void enlarge() {
     const Offset room = std::max<Offset>(4096, 2 * room_);
-    auto* const larger = new CellIndex[room];
-    for (Offset i = 0; i < count_; ++i) larger[i] = entries_[i];
-    delete[] entries_;
-    entries_ = larger;
+    void* const larger = std::realloc(entries_, room * sizeof(CellIndex));
+    if (!larger) throw std::bad_alloc();
+    entries_ = static_cast<CellIndex*>(larger);
     room_ = room;
   }
 
