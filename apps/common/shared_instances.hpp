@@ -50,7 +50,7 @@
   prefix template void fmm::engine::take_charges(                                                \
       Space const&, double, decltype(forces::BodiesOn<Space, Data>::charges)::const_type const&, \
       fmm::Array<fmm::BodyIndex, Space>,                                                         \
-      fmm::kernels::SourceTerms<Space, fmm::real_t<Precision>> const&,                           \
+      fmm::kernels::SourceStrengths<Space, fmm::real_t<Precision>> const&,                       \
       fmm::Array<fmm::Sums<fmm::sum_t<Precision>>, Space>, int);
 
 #define FORCES_SHARED_RESULTS(prefix, Space, Sum, Data)                                           \

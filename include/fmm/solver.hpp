@@ -158,20 +158,20 @@ class Solver {
 
   // ---- for callers that compose an evaluation's steps themselves
 
-  /// The far field's operators in trees over that cube, for outputs and terms of kernels/terms.hpp, of sources at a
+  /// The far field's operators in trees over that cube, for outputs and strengths of kernels/strengths.hpp, of sources at a
   /// shift (cells/sets.hpp).
-  template <class Out, class Shift = OneSet, class Terms = kernels::Charges<>>
-  std::unique_ptr<engine::FarField<Site, Precision, Out, Shift, Terms> const> operators(
+  template <class Out, class Shift = OneSet, class Strengths = kernels::Charges<>>
+  std::unique_ptr<engine::FarField<Site, Precision, Out, Shift, Strengths> const> operators(
       tree::Cube const& cube) const {
-    return make_operators<Out, Shift, Terms>(kernel(), cube);
+    return make_operators<Out, Shift, Strengths>(kernel(), cube);
   }
   /// The same of any kernel.
-  template <class Out, class Shift = OneSet, class Terms = kernels::Charges<>>
-  static std::unique_ptr<engine::FarField<Site, Precision, Out, Shift, Terms> const> make_operators(
-      Kernel const& kernel, tree::Cube const& cube) {
+  template <class Out, class Shift = OneSet, class Strengths = kernels::Charges<>>
+  static std::unique_ptr<engine::FarField<Site, Precision, Out, Shift, Strengths> const>
+  make_operators(Kernel const& kernel, tree::Cube const& cube) {
     using Scheme = engine::m2l_scheme_t<Method>;
     return std::make_unique<
-        engine::FarFieldOf<Expansion, Scheme, Site, Precision, Out, Shift, Terms>>(
+        engine::FarFieldOf<Expansion, Scheme, Site, Precision, Out, Shift, Strengths>>(
         kernels::make_expansion<Expansion>(kernel, cube.edge));
   }
   /// What a build of these positions chooses. Waits for a reduction.
@@ -200,11 +200,10 @@ class Solver {
     core_.check(plan.data(), engine::EvaluationEnds{charges, potential, field});
   }
   /// An evaluation with a plan of one body or more that is as `check` wants it.
-  template <class Out, class Terms = kernels::Charges<>>
-  engine::Evaluation<Site, Precision, Out, OneSet, Terms> evaluation(ExecutionSpace const& space,
-                                                                     plan_type& plan,
-                                                                     Report* report) const {
-    return {space, operators<Out, OneSet, Terms>(plan.data().tree.cube), plan.data(),
+  template <class Out, class Strengths = kernels::Charges<>>
+  engine::Evaluation<Site, Precision, Out, OneSet, Strengths> evaluation(
+      ExecutionSpace const& space, plan_type& plan, Report* report) const {
+    return {space, operators<Out, OneSet, Strengths>(plan.data().tree.cube), plan.data(),
             kernels::profile_of(kernel()), report};
   }
   /// The lists of a criterion that uses charges, once the plan has these and, if it uses powers, `multipoles`.

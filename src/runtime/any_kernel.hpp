@@ -60,24 +60,24 @@ inline engine::KernelTraits traits_of_kernel(AnyKernel const& any) {
   return std::visit([](auto const& kernel) { return engine::traits_of_kernel(kernel); }, any.one);
 }
 
-template <class Out, class Precision, class Terms = Charges<>, class Space>
+template <class Out, class Precision, class Strengths = Charges<>, class Space>
 void p2p(Space const& space, AnyKernel const& any, Array<Cell, Space> cells,
          Array<Tile, Space> tiles, Csr<Space> list, Array<Body<real_t<Precision>>, Space> bodies,
          Array<Body<real_t<Precision>>, Space> low, Array<Sums<sum_t<Precision>>, Space> sums,
          SplitRows<Space, sum_t<Precision>> rows = {}, double margin = largest_margin,
          Array<real_t<Precision>, Space> = {}) {
-  static_assert(Terms::numbers == 1);
+  static_assert(Strengths::numbers == 1);
   std::visit(
       [&](auto const& kernel) {
         p2p<Out, Precision>(space, kernel, cells, tiles, list, bodies, low, sums, rows, margin);
       },
       any.one);
 }
-template <class Out, class Precision, class Terms = Charges<>, class Space>
+template <class Out, class Precision, class Strengths = Charges<>, class Space>
 void p2p_all(Space const& space, AnyKernel const& any, double per_unit,
              Array<Body<double>, Space> bodies, Array<Tile, Space> tiles, int shape,
              Array<Sums<sum_t<Precision>>, Space> sums, Array<double, Space> = {}) {
-  static_assert(Terms::numbers == 1);
+  static_assert(Strengths::numbers == 1);
   std::visit(
       [&](auto const& kernel) {
         p2p_all<Out, Precision>(space, kernel, per_unit, bodies, tiles, shape, sums);

@@ -17,11 +17,11 @@
 #define FMM_INSTANCES_OF_OPERATORS(prefix, Space, Real, order)                                     \
   prefix template void fmm::kernels::p2m<fmm::SphericalBasis<order, Real>>(                        \
       Space const&, fmm::Array<fmm::Cell, Space>, fmm::Array<fmm::CellIndex, Space>,               \
-      fmm::kernels::SourceTerms<Space, Real, fmm::kernels::Charges<>> const&,                      \
+      fmm::kernels::SourceStrengths<Space, Real, fmm::kernels::Charges<>> const&,                  \
       fmm::Array<Real, Space>, int, fmm::SphericalBasis<order, Real> const&);                      \
   prefix template void fmm::kernels::p2l<fmm::SphericalBasis<order, Real>>(                        \
       Space const&, fmm::Array<fmm::Cell, Space> const&, fmm::Csr<Space>,                          \
-      fmm::kernels::SourceTerms<Space, Real, fmm::kernels::Charges<>> const&,                      \
+      fmm::kernels::SourceStrengths<Space, Real, fmm::kernels::Charges<>> const&,                  \
       fmm::Array<Real, Space>, int, fmm::SphericalBasis<order, Real> const&);                      \
   prefix template void fmm::kernels::m2m<fmm::SphericalExpansion<order, Real, fmm::Rotation>>(     \
       Space const&, fmm::Array<fmm::Cell, Space>, fmm::Array<fmm::CellIndex, Space>,               \

@@ -65,7 +65,7 @@ TEST(Seams, MultipolesLeaveAndComeBack) {
 /// Two densities of the same sources, summed together: potentials (N,2) and fields (N,2,3) of charges (N,2).
 template <class Traversal, class Precision = double, class Space = Space>
 void two_densities(double tolerance, Model model) {
-  using Terms = fmm::kernels::Charges<2>;
+  using Strengths = fmm::kernels::Charges<2>;
   using Out = Outputs<true, true, 2>;
   using Solver = fmm::Solver<
       Laplace,
@@ -86,7 +86,7 @@ void two_densities(double tolerance, Model model) {
   const Space space;
   Solver solver;
   auto plan = solver.build(space, device.x);
-  auto steps = solver.template evaluation<Out, Terms>(space, plan, nullptr);
+  auto steps = solver.template evaluation<Out, Strengths>(space, plan, nullptr);
   steps.template take_charges<decltype(potential), decltype(field)>(charges);
   steps.upward(false);
   steps.interact();

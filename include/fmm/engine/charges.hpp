@@ -8,7 +8,7 @@
 
 #include "../cells/cell.hpp"
 #include "../detail/reduce.hpp"
-#include "../kernels/terms.hpp"
+#include "../kernels/strengths.hpp"
 #include "../simd/simd.hpp"
 #include "body_tree.hpp"
 #include "checks.hpp"
@@ -29,16 +29,16 @@ struct ChargeBounds {
   }
 };
 
-template <class Terms, class Charges>
+template <class Strengths, class Charges>
 struct InspectCharges {
   Charges charges;
   bool positive;
 
   KOKKOS_FUNCTION void operator()(std::int64_t i, ChargeBounds& all) const {
     if (i + bodies_ahead < std::int64_t(charges.extent(0)))
-      prefetch(Terms::given(charges, i + bodies_ahead, 0));
-    for (int k = 0; k < Terms::numbers; ++k) {
-      const double q = Terms::given(charges, i, k);
+      prefetch(Strengths::given(charges, i + bodies_ahead, 0));
+    for (int k = 0; k < Strengths::numbers; ++k) {
+      const double q = Strengths::given(charges, i, k);
       if (!(q - q == 0) || (positive && q < 0)) all.bad.join({i});
       if (q < all.lowest) all.lowest = q;
       if (q > all.highest) all.highest = q;
@@ -47,18 +47,18 @@ struct InspectCharges {
   }
 };
 
-/// What is to be known of the sources' terms, (N) `charges` as a rule, before they are used. Throws InvalidArgument for a charge
+/// What is to be known of the sources' strengths, (N) `charges` as a rule, before they are used. Throws InvalidArgument for a charge
 /// that is not finite or, with `positive`, below 0, and for charges that are all so small that
 /// double cannot divide by them.
-template <class Terms = kernels::Charges<>, class Space, class Charges>
+template <class Strengths = kernels::Charges<>, class Space, class Charges>
 ChargeFacts inspect_charges(Space const& space, bool positive, Charges const& charges) {
   const auto count = std::int64_t(charges.extent(0));
   if (count == 0) return {};
   const auto bounds = reduce<ChargeBounds>("fmm::charges::inspect", space, count,
-                                           InspectCharges<Terms, Charges>{charges, positive});
+                                           InspectCharges<Strengths, Charges>{charges, positive});
   space.fence();
   if (const std::int64_t bad = bounds.bad.value; bad < count)
-    for (int k = 0; k < Terms::numbers; ++k)
+    for (int k = 0; k < Strengths::numbers; ++k)
       if (const double q = component(space, charges, bad, k); !(q - q == 0) || (positive && q < 0))
         throw InvalidArgument("charges(" + std::to_string(bad) +
                                   (Charges::rank == 1 ? std::string() : "," + std::to_string(k)) +
@@ -137,41 +137,42 @@ void check_finite(Space const& space, std::string const& name, Field const& fiel
   if (bad < rows) refuse_row(space, name, field, bad);
 }
 
-/// Terms into tree order, and sums to zero, if there are any.
-template <class Space, class Charges, class Real, class StoredReal, class Terms>
+/// Strengths into tree order, and sums to zero, if there are any.
+template <class Space, class Charges, class Real, class StoredReal, class Strengths>
 struct TakeCharges {
   Charges charges;
   double per_unit;
   Array<BodyIndex, Space> order;
-  SourceTerms<Space, StoredReal, Terms> sources;
+  SourceStrengths<Space, StoredReal, Strengths> sources;
   Array<Sums<Real>, Space> sums;
   int records;
 
   KOKKOS_FUNCTION void operator()(std::int64_t i) const {
     const auto scaled = [&](int k) {
-      return StoredReal(double(Terms::given(charges, order(i), k)) * per_unit);
+      return StoredReal(double(Strengths::given(charges, order(i), k)) * per_unit);
     };
     if constexpr (is_host_space_v<Space>)
       if (i + bodies_ahead < std::int64_t(order.extent(0)))
-        prefetch(Terms::given(charges, order(i + bodies_ahead), 0));
+        prefetch(Strengths::given(charges, order(i + bodies_ahead), 0));
     sources.bodies(i).q = scaled(0);
-    for (int k = 1; k < Terms::numbers; ++k) sources.further(i * sources.row + k - 1) = scaled(k);
+    for (int k = 1; k < Strengths::numbers; ++k)
+      sources.others(i * sources.row + k - 1) = scaled(k);
     if (sums.extent(0) > 0)
       for (int r = 0; r < records; ++r)
         sums(i * records + r) = {Real(0), Real(0), Real(0), Real(0)};
   }
 };
 
-/// Charges, or more terms, into tree order, divided by their `unit`; `sums`, which may be empty, so many records of each
+/// Charges, or more strengths, into tree order, divided by their `unit`; `sums`, which may be empty, so many records of each
 /// target, are set to zero.
-template <class Space, class Charges, class Real, class StoredReal, class Terms>
+template <class Space, class Charges, class Real, class StoredReal, class Strengths>
 void take_charges(Space const& space, double unit, Charges const& charges,
                   Array<BodyIndex, Space> order,
-                  SourceTerms<Space, StoredReal, Terms> const& sources,
+                  SourceStrengths<Space, StoredReal, Strengths> const& sources,
                   Array<Sums<Real>, Space> sums, int records = 1) {
   for_range("fmm::charges", space, order.extent(0),
-            TakeCharges<Space, Charges, Real, StoredReal, Terms>{charges, 1 / unit, order, sources,
-                                                                 sums, records});
+            TakeCharges<Space, Charges, Real, StoredReal, Strengths>{charges, 1 / unit, order,
+                                                                     sources, sums, records});
 }
 
 }  // namespace fmm::engine

@@ -9,18 +9,18 @@
 
 namespace fmm::engine {
 
-/// Charges, or more terms, into tree order, the bodies of `sources` the tree's bodies or positions, and room for the
+/// Charges, or more strengths, into tree order, the bodies of `sources` the tree's bodies or positions, and room for the
 /// sums, so many records of each body, which are set to zero if `clears`. Throws InvalidArgument for charges, softening or
 /// results as above, before anything is written.
 template <class Potential, class Field, class Space, class Precision, class Charges, class Real,
-          class Terms>
+          class Strengths>
 void charges_stage(Space const& space, Workspace<Space, Precision>& memory,
                    BodyTree<Space, Precision>& tree, KernelProfile const& kernel,
-                   Charges const& charges, SourceTerms<Space, Real, Terms> const& sources,
+                   Charges const& charges, SourceStrengths<Space, Real, Strengths> const& sources,
                    bool clears, Report* report, int records = 1) {
   const typename Charges::const_type constant = charges;
   stage(space, report, "charges", [&] {
-    const ChargeFacts facts = inspect_charges<Terms>(space, kernel.positive, constant);
+    const ChargeFacts facts = inspect_charges<Strengths>(space, kernel.positive, constant);
     check_ranges<Precision, Potential, Field>(kernel, tree.cube, facts.sum);
     tree.charges = facts;
     memory.sums.resize(tree.size * records);

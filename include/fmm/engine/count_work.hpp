@@ -67,8 +67,9 @@ void count_pairs(std::int64_t pairs, Report& report) {
 }
 
 /// Counts and flops of both.
-template <class Space, class Precision, class Out, class Shift, class Terms>
-void count_tree_work(Space const& space, FarField<Space, Precision, Out, Shift, Terms> const& far,
+template <class Space, class Precision, class Out, class Shift, class Strengths>
+void count_tree_work(Space const& space,
+                     FarField<Space, Precision, Out, Shift, Strengths> const& far,
                      Workspace<Space, Precision> const& memory,
                      std::type_identity_t<BodySets<Space, Precision, Shift>> const& sets,
                      InteractionLists<Space> const& lists, Report& report) {

@@ -35,23 +35,24 @@ using OutputsOf = Outputs<!std::is_same_v<Potential, None>, !std::is_same_v<Fiel
 ///
 /// Without local expansions (a treecode) interact does nothing, and downward adds M2P.
 ///
-/// Out     what targets receive, Terms what sources carry (kernels/terms.hpp)
+/// Out     what targets receive, Strengths what sources carry (kernels/strengths.hpp)
 /// Shift   OneSet: targets are the sources, in their place; NoShift or GridShift: sources are another set, or the
 ///         same one at a shift (cells/sets.hpp)
 ///
 /// Everything but near_field is the same for all expansions and pair kernels, and compiled once for them. Work is
 /// asynchronous in `space` but for one reduction over the charges.
-template <class Space, class Precision, class Out, class Shift = OneSet, class Terms = Charges<>>
+template <class Space, class Precision, class Out, class Shift = OneSet,
+          class Strengths = Charges<>>
 class Evaluation {
   using Real = real_t<Precision>;
   using Sum = sum_t<Precision>;
   using Plan = PlanData<Space, Precision>;
   using Tree = BodyTree<Space, Precision>;
-  using Sources = SourceTerms<Space, Real, Terms>;
+  using Sources = SourceStrengths<Space, Real, Strengths>;
   static constexpr bool one_set = std::is_same_v<Shift, OneSet>;
 
  public:
-  using Operators = FarField<Space, Precision, Out, Shift, Terms>;
+  using Operators = FarField<Space, Precision, Out, Shift, Strengths>;
 
   /// On one set of bodies, with the plan's lists as they are when a step needs them.
   Evaluation(Space const& space, std::unique_ptr<Operators const> far, Plan& plan,
@@ -75,14 +76,14 @@ class Evaluation {
         length_(targets.tree.cube.edge),
         report_(report) {}
 
-  /// (N) charges of the sources, or all terms of each, into tree order. Throws InvalidArgument for charges that are not allowed, and for
+  /// (N) charges of the sources, or all strengths of each, into tree order. Throws InvalidArgument for charges that are not allowed, and for
   /// ranges that the results' types have no room for, before anything is written.
   template <class Potential, class Field, class Charges>
   void take_charges(Charges const& charges) {
     const bool clears = !traits().has_locals;  // else L2P sets the sums
     memory_.traversal.give_back();             // sums' memory, which a build's lists were made in
-    if constexpr (Terms::numbers > 1)
-      memory_of_sources_.further.resize(sources_.size * Sources::row);
+    if constexpr (Strengths::numbers > 1)
+      memory_of_sources_.others.resize(sources_.size * Sources::row);
     charges_stage<Potential, Field>(space_, memory_of_sources_, sources_, kernel_, charges,
                                     sources(), clears && one_set, report_,
                                     one_set ? Out::records : 1);
@@ -123,7 +124,7 @@ class Evaluation {
     const std::size_t numbers = far_->coefficients(targets_.octree);
     if (has_m2p() && !keeps_)  // staged multipoles come into the same memory
       memory_.locals.resize(std::max(
-          numbers, far_->staged_numbers(sources_.octree.cells.extent(0) * Terms::densities)));
+          numbers, far_->staged_numbers(sources_.octree.cells.extent(0) * Strengths::densities)));
     locals_ = memory_.locals.resize(numbers);
     set_locals(space_, *far_, memory_, sets(), sources(), lists_, multipoles_, locals_, report_);
   }
@@ -168,7 +169,7 @@ class Evaluation {
  private:
   FarFieldTraits const& traits() const { return far_->traits(); }
   bool has_m2p() const { return !traits().only_m2l && lists_.m2p.entries.extent(0) > 0; }
-  Sources sources() const { return {sources_.bodies, memory_of_sources_.further.view()}; }
+  Sources sources() const { return {sources_.bodies, memory_of_sources_.others.view()}; }
   BodySets<Space, Precision, Shift> sets() const { return {targets_, sources_, shift_}; }
 
   Space space_;

@@ -7,7 +7,7 @@
 
 #include "../kernels/flops.hpp"
 #include "../kernels/m2p.hpp"
-#include "../kernels/terms.hpp"
+#include "../kernels/strengths.hpp"
 #include "../report.hpp"
 #include "body_tree.hpp"
 #include "long_rows.hpp"
@@ -26,16 +26,17 @@ struct FarFieldTraits {
 
 /// The operators of one expansion, and how M2L is done.
 ///
-/// Out     what targets receive, Terms what sources carry (kernels/terms.hpp). Those of density 0 are followed by those
+/// Out     what targets receive, Strengths what sources carry (kernels/strengths.hpp). Those of density 0 are followed by those
 ///         of density 1, and so on, in arrays of expansions
 /// Shift   of the sources from the targets (cells/sets.hpp)
-template <class Space, class Precision, class Out, class Shift = OneSet, class Terms = Charges<>>
+template <class Space, class Precision, class Out, class Shift = OneSet,
+          class Strengths = Charges<>>
 class FarField {
  public:
   using Real = real_t<Precision>;
   using Numbers = Array<Real, Space>;
   using Bodies = Array<Body<Real>, Space>;
-  using Sources = SourceTerms<Space, Real, Terms>;
+  using Sources = SourceStrengths<Space, Real, Strengths>;
   using BodySums = Array<Sums<sum_t<Precision>>, Space>;
   using Staged = StagedMultipoles<Space, Real>;
   using Tree = Octree<Space>;
@@ -48,7 +49,7 @@ class FarField {
   FarFieldTraits const& traits() const { return traits_; }
   /// Numbers of the expansions of all cells.
   std::size_t coefficients(Tree const& tree) const {
-    return tree.cells.extent(0) * std::size_t(traits_.row) * Terms::densities;
+    return tree.cells.extent(0) * std::size_t(traits_.row) * Strengths::densities;
   }
 
   // ---- upward: multipoles, a row each of the sources' cells
@@ -101,11 +102,11 @@ class FarField {
 };
 
 /// What acts on each of the targets' cells itself, set as its local expansion: M2L and P2L.
-template <class Space, class Precision, class Out, class Shift, class Terms>
-void set_locals(Space const& space, FarField<Space, Precision, Out, Shift, Terms> const& far,
+template <class Space, class Precision, class Out, class Shift, class Strengths>
+void set_locals(Space const& space, FarField<Space, Precision, Out, Shift, Strengths> const& far,
                 Workspace<Space, Precision>& memory,
                 std::type_identity_t<BodySets<Space, Precision, Shift>> const& sets,
-                SourceTerms<Space, real_t<Precision>, Terms> const& sources,
+                SourceStrengths<Space, real_t<Precision>, Strengths> const& sources,
                 InteractionLists<Space> const& lists, Array<real_t<Precision>, Space> multipoles,
                 Array<real_t<Precision>, Space> locals, Report* report) {
   stage(space, report, "m2l", [&] { far.m2l(space, memory, sets, lists.m2l, multipoles, locals); });
@@ -114,8 +115,9 @@ void set_locals(Space const& space, FarField<Space, Precision, Out, Shift, Terms
 }
 
 /// Adds to each cell's local expansion those of the cells above it: L2L.
-template <class Space, class Precision, class Out, class Shift, class Terms>
-void pass_locals_down(Space const& space, FarField<Space, Precision, Out, Shift, Terms> const& far,
+template <class Space, class Precision, class Out, class Shift, class Strengths>
+void pass_locals_down(Space const& space,
+                      FarField<Space, Precision, Out, Shift, Strengths> const& far,
                       Octree<Space> const& octree, Array<real_t<Precision>, Space> locals,
                       Report* report) {
   stage(space, report, "l2l", [&] {

@@ -19,9 +19,9 @@ namespace fmm::engine {
 ///
 /// An operator that the scheme has no use for does nothing, and is not compiled.
 template <class Expansion, class M2LScheme, class Space, class Precision, class Out,
-          class Shift = OneSet, class Terms = Charges<>>
-class FarFieldOf final : public FarField<Space, Precision, Out, Shift, Terms> {
-  using Base = FarField<Space, Precision, Out, Shift, Terms>;
+          class Shift = OneSet, class Strengths = Charges<>>
+class FarFieldOf final : public FarField<Space, Precision, Out, Shift, Strengths> {
+  using Base = FarField<Space, Precision, Out, Shift, Strengths>;
   using typename Base::Bodies;
   using typename Base::BodySums;
   using typename Base::Memory;
@@ -33,9 +33,9 @@ class FarFieldOf final : public FarField<Space, Precision, Out, Shift, Terms> {
   using typename Base::Tree;
   static constexpr bool has_locals = has_locals_v<M2LScheme>, only_m2l = has_only_m2l_v<M2LScheme>,
                         has_m2p = !has_locals || !only_m2l;
-  static constexpr int densities = Terms::densities;
+  static constexpr int densities = Strengths::densities;
   static_assert(densities == Out::densities,
-                "fmm: sources' terms and targets' outputs are of as many densities");
+                "fmm: sources' strengths and targets' outputs are of as many densities");
 
  public:
   explicit FarFieldOf(Expansion const& expansion)

@@ -12,10 +12,10 @@ namespace fmm::engine {
 
 /// The near field of the targets in `tiles`, added to `sums`; of one set, a leaf itself is implied in its row of
 /// `list`. The kernel is in units of the cube, if it can be. The options say how sources are taken in mixed precision.
-template <class Out, class Space, class Precision, class Shift, class Terms, class Kernel>
+template <class Out, class Space, class Precision, class Shift, class Strengths, class Kernel>
 void add_near_field(Space const& space, Workspace<Space, Precision>& memory,
                     BodySets<Space, Precision, Shift> const& sets,
-                    SourceTerms<Space, real_t<Precision>, Terms> const& sources,
+                    SourceStrengths<Space, real_t<Precision>, Strengths> const& sources,
                     Kernel const& kernel, Array<Tile, Space> tiles, Csr<Space> list,
                     Array<Sums<sum_t<Precision>>, Space> sums, Options const& options) {
   const auto segments =
@@ -23,11 +23,12 @@ void add_near_field(Space const& space, Workspace<Space, Precision>& memory,
                       Tuning<Space, real_t<Precision>>::p2p_segment, Out::records);
   if constexpr (two_part_v<Precision>)
     if (options.one_part)
-      return p2p<Out, MixedInOnePart, Terms>(space, kernel, sets.cells(), tiles, list,
-                                             sets.bodies(), {}, sums, segments, largest_margin,
-                                             sources.further);
-  p2p<Out, Precision, Terms>(space, kernel, sets.cells(), tiles, list, sets.bodies(), sets.low(),
-                             sums, segments, margin_for(options.tolerance), sources.further);
+      return p2p<Out, MixedInOnePart, Strengths>(space, kernel, sets.cells(), tiles, list,
+                                                 sets.bodies(), {}, sums, segments, largest_margin,
+                                                 sources.others);
+  p2p<Out, Precision, Strengths>(space, kernel, sets.cells(), tiles, list, sets.bodies(),
+                                 sets.low(), sums, segments, margin_for(options.tolerance),
+                                 sources.others);
 }
 
 /// The same of one set with a charge each.
@@ -37,8 +38,8 @@ void add_near_field(Space const& space, Workspace<Space, Precision>& memory,
                     Array<Tile, Space> tiles, Csr<Space> list,
                     Array<Sums<sum_t<Precision>>, Space> sums, Options const& options) {
   add_near_field<Out>(space, memory, BodySets<Space, Precision>{tree, tree},
-                      SourceTerms<Space, real_t<Precision>>{tree.bodies, {}}, kernel, tiles, list,
-                      sums, options);
+                      SourceStrengths<Space, real_t<Precision>>{tree.bodies, {}}, kernel, tiles,
+                      list, sums, options);
 }
 
 }  // namespace fmm::engine

@@ -8,7 +8,7 @@
 #include "../cells/cell.hpp"
 #include "../detail/reduce.hpp"
 #include "../kernels/pair_kernel.hpp"
-#include "../kernels/terms.hpp"
+#include "../kernels/strengths.hpp"
 #include "../simd/simd.hpp"
 #include "../tree/octree.hpp"
 #include "checks.hpp"

@@ -66,7 +66,7 @@ struct Workspace {
   OctreeBuffers<Space> octree;
   Buffer<Body<Real>, Space> low{"low parts"};          ///< of the bodies' coordinates; Mixed only
   Buffer<Body<double>, Space> positions{"positions"};  ///< DirectSum only
-  Buffer<Real, Space> further{"further terms"};        ///< SourceTerms::further
+  Buffer<Real, Space> others{"other strengths"};       ///< SourceStrengths::others
   TraversalBuffers<Space> traversal;
   /// The smallest last field of each cell, in edges of the cube but the caller's unit of charge; of
   /// criteria that use it only.
@@ -125,7 +125,7 @@ struct Workspace {
   std::size_t bytes() const {
     return sort.bytes() + octree.bytes() + traversal.bytes() + last_fields.bytes() +
            bodies.bytes() + low.bytes() + positions.bytes() + multipoles.bytes() + locals.bytes() +
-           gemm.bytes() + split_rows.bytes() + sums.bytes() + further.bytes();
+           gemm.bytes() + split_rows.bytes() + sums.bytes() + others.bytes();
   }
 };
 

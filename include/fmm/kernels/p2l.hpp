@@ -8,7 +8,7 @@
 #include "../cells/geometry.hpp"
 #include "../cells/sets.hpp"
 #include "mapping/gather.hpp"
-#include "terms.hpp"
+#include "strengths.hpp"
 
 namespace fmm::kernels {
 
@@ -27,7 +27,7 @@ struct BodyWalk {
   }
 };
 
-template <class Space, class Expansion, class Real, class Terms = Charges<>,
+template <class Space, class Expansion, class Real, class Strengths = Charges<>,
           class Cells = Array<Cell, Space>>
 struct P2L : WithExpansion<Expansion> {
   using V = Lanes<Space, Real>;
@@ -35,7 +35,7 @@ struct P2L : WithExpansion<Expansion> {
   using Walk = BodyWalk<std::remove_cvref_t<decltype(sources_of(std::declval<Cells const&>()))>>;
   Cells cells;
   Csr<Space> list;
-  SourceTerms<Space, Real, Terms> sources;
+  SourceStrengths<Space, Real, Strengths> sources;
   Array<Real, Space> locals;
   int density;
 
@@ -93,19 +93,19 @@ struct P2L : WithExpansion<Expansion> {
 
 /// Adds to the locals of all targets' cells, of one of the densities, the sources' bodies of the leaves in their rows of `list`. `cells` of one
 /// set or of two (cells/sets.hpp).
-template <class Expansion, class Space, class Cells, class Real, class Terms>
+template <class Expansion, class Space, class Cells, class Real, class Strengths>
 void p2l(Space const& space, Cells const& cells, Csr<Space> list,
-         SourceTerms<Space, Real, Terms> const& sources, Array<Real, Space> locals, int density = 0,
-         Expansion const& expansion = {}) {
+         SourceStrengths<Space, Real, Strengths> const& sources, Array<Real, Space> locals,
+         int density = 0, Expansion const& expansion = {}) {
   using Basis = basis_t<Expansion>;
   if constexpr (!std::is_same_v<Expansion, Basis>)  // the same for all translations
     p2l<Basis>(space, cells, list, sources, locals, density, expansion);
   else
-    for_teams(
-        "fmm::p2l",
-        summing_teams<Real>(space, int(targets_of(cells).extent(0)),
-                            Tuning<Space, Real>::gather_team),
-        P2L<Space, Basis, Real, Terms, Cells>{expansion, cells, list, sources, locals, density});
+    for_teams("fmm::p2l",
+              summing_teams<Real>(space, int(targets_of(cells).extent(0)),
+                                  Tuning<Space, Real>::gather_team),
+              P2L<Space, Basis, Real, Strengths, Cells>{expansion, cells, list, sources, locals,
+                                                        density});
 }
 
 }  // namespace fmm::kernels

@@ -4,17 +4,17 @@
 #pragma once
 
 #include "mapping/gather.hpp"
-#include "terms.hpp"
+#include "strengths.hpp"
 
 namespace fmm::kernels {
 
-template <class Space, class Expansion, class Real, class Terms = Charges<>>
+template <class Space, class Expansion, class Real, class Strengths = Charges<>>
 struct P2M : WithExpansion<Expansion> {
   using real = Real;
   static constexpr int size = Expansion::size;
   Array<Cell, Space> cells;
   Array<CellIndex, Space> leaves;
-  SourceTerms<Space, Real, Terms> sources;
+  SourceStrengths<Space, Real, Strengths> sources;
   Array<Real, Space> multipoles;
   int density;
 
@@ -48,10 +48,10 @@ struct P2M : WithExpansion<Expansion> {
 };
 
 /// The same for TeamTerms: a body a thread.
-template <class Space, class Expansion, class Real, class Terms>
+template <class Space, class Expansion, class Real, class Strengths>
 struct P2MTerms {
   static constexpr int size = Expansion::size;
-  P2M<Space, Expansion, Real, Terms> op;
+  P2M<Space, Expansion, Real, Strengths> op;
 
   KOKKOS_FUNCTION void operator()(TeamMember<Space> const& team) const {
     const int owner = team.league_rank(), rank = team.team_rank();
@@ -74,21 +74,22 @@ struct P2MTerms {
 };
 
 /// Multipoles of `leaves`, of one of the densities; other rows of `multipoles` ((cells) x (row length)) are not touched.
-template <class Expansion, class Space, class Real, class Terms>
+template <class Expansion, class Space, class Real, class Strengths>
 void p2m(Space const& space, Array<Cell, Space> cells, Array<CellIndex, Space> leaves,
-         SourceTerms<Space, Real, Terms> const& sources, Array<Real, Space> multipoles,
+         SourceStrengths<Space, Real, Strengths> const& sources, Array<Real, Space> multipoles,
          int density = 0, Expansion const& expansion = {}) {
   using Basis = basis_t<Expansion>;
   if constexpr (!std::is_same_v<Expansion, Basis>) {  // the same for all translations
     p2m<Basis>(space, cells, leaves, sources, multipoles, density, expansion);
   } else {
-    const P2M<Space, Basis, Real, Terms> op{expansion, cells, leaves, sources, multipoles, density};
+    const P2M<Space, Basis, Real, Strengths> op{expansion, cells,      leaves,
+                                                sources,   multipoles, density};
     constexpr int team_size = Tuning<Space, Real>::gather_team;
     const int owners = int(leaves.extent(0));
     if constexpr (sums_terms<Space, Basis>) {
       if (owners > 0)
         for_teams("fmm::p2m", summing_teams<Real>(space, owners, team_size),
-                  P2MTerms<Space, Basis, Real, Terms>{op});
+                  P2MTerms<Space, Basis, Real, Strengths>{op});
     } else {
       gather("fmm::p2m", space, owners, team_size, op);
     }

@@ -16,7 +16,7 @@ template <class Space, class Precision, P2PShape Shape, bool LongSums>
 struct BodiesAtPoints {
   using precision = Precision;
   using kernel = Laplace;
-  using terms = Charges<>;
+  using strengths = Charges<>;
   using outputs = Outputs<true, true>;
   using Real = real_t<Precision>;
   using Sum = sum_t<Precision>;

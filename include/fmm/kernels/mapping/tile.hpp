@@ -14,7 +14,7 @@
 #include "../../detail/launch.hpp"
 #include "../../tuning.hpp"
 #include "../spherical/harmonics.hpp"
-#include "../terms.hpp"
+#include "../strengths.hpp"
 
 namespace fmm::kernels {
 

@@ -16,14 +16,14 @@ namespace fmm::kernels {
 /// so that scaling is exact. `Contiguous`: of all bodies, tile by tile; else of chosen ones. `Bodies`: of one set, or
 /// TwoSets of them (cells/sets.hpp): then the targets' tiles with all sources, none of which is the target itself.
 template <class Space, class Kernel, class Precision, P2PShape Shape, class Out,
-          bool Contiguous = true, class Terms = Charges<>,
+          bool Contiguous = true, class Strengths = Charges<>,
           class Bodies = Array<Body<double>, Space>>
 struct AllSources {
   using precision = Precision;
   using Real = real_t<Precision>;
   using Sum = sum_t<Precision>;
   using kernel = Kernel;
-  using terms = Terms;
+  using strengths = Strengths;
   using outputs = Out;
   using V = Lanes<Space, Real>;
   static constexpr P2PShape shape = Shape;
@@ -32,7 +32,7 @@ struct AllSources {
   static_assert(one_set || Contiguous);
   static constexpr bool two_part = two_part_v<Precision>;
   /// Of other sources and of own ones.
-  using AnyChunk = Chunk<V, shape.chunk, two_part, Terms::numbers>;
+  using AnyChunk = Chunk<V, shape.chunk, two_part, Strengths::numbers>;
   struct Frame {
     std::int64_t tile_begin;  ///< in `targets`, or else in `bodies`
     double origin[3];
@@ -52,7 +52,7 @@ struct AllSources {
   Array<Sums<Sum>, Space> sums;
   Kernel kernel_of_unit;
   double per_unit;
-  Array<double, Space> further = {};  ///< SourceTerms::further of the bodies
+  Array<double, Space> others = {};  ///< SourceStrengths::others of the bodies
   /// As a constant it has nvcc allot other registers: on an H200 10^4 bodies in Mixed took 11 % longer.
   bool contiguous = Contiguous;
 
@@ -118,7 +118,7 @@ struct AllSources {
 
  private:
   KOKKOS_FORCEINLINE_FUNCTION double number(std::int64_t i, int k) const {
-    return SourceTerms<Space, double, Terms>{sources_of(bodies), further}.number(i, k);
+    return SourceStrengths<Space, double, Strengths>{sources_of(bodies), others}.number(i, k);
   }
   KOKKOS_FUNCTION Place<Real, two_part> place_of(Frame const& f, Body<double> const& b) const {
     const double x[3] = {(b.x - f.origin[0]) * per_unit, (b.y - f.origin[1]) * per_unit,
@@ -145,9 +145,9 @@ struct AllSources {
         if (begin + k * step < count) {
           const auto at = place_of(f, b[k]);
           chunk.high.store(begin + k * step, at.x[0], at.x[1], at.x[2], Real(b[k].q));
-          for (int term = 1; term < Terms::numbers; ++term)
-            chunk.high.store_term(begin + k * step, term,
-                                  Real(number(first + begin + k * step, term)));
+          for (int n = 1; n < Strengths::numbers; ++n)
+            chunk.high.store_strength(begin + k * step, n,
+                                      Real(number(first + begin + k * step, n)));
           if constexpr (two_part)
             chunk.low.store(begin + k * step, at.low[0], at.low[1], at.low[2], Real(0));
         }

@@ -10,7 +10,7 @@
 // nothing to any sum and never coincides with a target.
 #pragma once
 
-#include "../terms.hpp"
+#include "../strengths.hpp"
 
 namespace fmm::kernels {
 
@@ -18,19 +18,19 @@ namespace fmm::kernels {
 template <class Real>
 inline constexpr Real far_away = Real(1e3);
 
-/// W sources of so many terms, one a lane.
-template <class V, int Terms = 1>
+/// W sources of so many strengths, one a lane.
+template <class V, int Numbers = 1>
 struct Sources {
   V x, y, z, q;
-  V further[Terms - 1] = {};
+  V others[Numbers - 1] = {};
 
-  KOKKOS_FORCEINLINE_FUNCTION V term(int k) const { return k == 0 ? q : further[k - 1]; }
+  KOKKOS_FORCEINLINE_FUNCTION V strength(int k) const { return k == 0 ? q : others[k - 1]; }
 };
 template <class V>
 struct Sources<V, 1> {
   V x, y, z, q;
 
-  KOKKOS_FORCEINLINE_FUNCTION V term(int) const { return q; }
+  KOKKOS_FORCEINLINE_FUNCTION V strength(int) const { return q; }
 };
 
 /// W bodies, or `count` of them if these are fewer, one a lane.
@@ -55,28 +55,28 @@ KOKKOS_FORCEINLINE_FUNCTION Sources<V> load_bodies(Body<Real> const* from, int c
   }
 }
 
-/// The further terms of W bodies from number `first` on, or of `count` of them.
-template <class Arrays, class V, int Terms>
-KOKKOS_FORCEINLINE_FUNCTION void load_further([[maybe_unused]] Arrays const& arrays,
-                                              [[maybe_unused]] std::int64_t first,
-                                              [[maybe_unused]] int count,
-                                              [[maybe_unused]] Sources<V, Terms>& sources) {
+/// The other strengths of W bodies from number `first` on, or of `count` of them.
+template <class Arrays, class V, int Numbers>
+KOKKOS_FORCEINLINE_FUNCTION void load_others([[maybe_unused]] Arrays const& arrays,
+                                             [[maybe_unused]] std::int64_t first,
+                                             [[maybe_unused]] int count,
+                                             [[maybe_unused]] Sources<V, Numbers>& sources) {
   constexpr int W = lane_count_v<V>;
-  if constexpr (Terms > 1) FMM_UNROLL
-  for (int k = 1; k < Terms; ++k) {
+  if constexpr (Numbers > 1) FMM_UNROLL
+  for (int k = 1; k < Numbers; ++k) {
     lane_scalar_t<V> a[W] = {};
     for (int l = 0; l < (count < W ? count : W); ++l) a[l] = arrays.number(first + l, k);
-    sources.further[k - 1] = LaneTraits<V>::load(a);
+    sources.others[k - 1] = LaneTraits<V>::load(a);
   }
 }
 
-/// Room for at most `Capacity` sources in scratch memory: on a GPU bodies and, behind them, their further terms, all
+/// Room for at most `Capacity` sources in scratch memory: on a GPU bodies and, behind them, their other strengths, all
 /// of a number together; on a CPU all x, all y, all z, all q, and so on, with room for W more behind each.
-template <class V, int Capacity, int Terms = 1>
+template <class V, int Capacity, int Numbers = 1>
 struct SourceChunk {
   using Real = lane_scalar_t<V>;
   static constexpr int W = lane_count_v<V>;
-  static constexpr int row = Capacity + (W > 1 ? W : 0), size = (3 + Terms) * row;  ///< numbers
+  static constexpr int row = Capacity + (W > 1 ? W : 0), size = (3 + Numbers) * row;  ///< numbers
   Real* data;
 
   KOKKOS_FORCEINLINE_FUNCTION void store(int j, Real x, Real y, Real z, Real q) const {
@@ -89,12 +89,12 @@ struct SourceChunk {
       data[3 * row + j] = q;
     }
   }
-  /// Term k of source j, of the further ones.
-  KOKKOS_FORCEINLINE_FUNCTION void store_term(int j, int k, Real value) const {
+  /// Strength k of source j, of the others.
+  KOKKOS_FORCEINLINE_FUNCTION void store_strength(int j, int k, Real value) const {
     data[(3 + k) * row + j] = value;
   }
   /// W sources, j and those that follow it.
-  KOKKOS_FORCEINLINE_FUNCTION void store(int j, Sources<V, Terms> const& s) const {
+  KOKKOS_FORCEINLINE_FUNCTION void store(int j, Sources<V, Numbers> const& s) const {
     using T = LaneTraits<V>;
     if constexpr (W == 1) {
       store(j, s.x, s.y, s.z, s.q);
@@ -105,12 +105,12 @@ struct SourceChunk {
       T::store(s.q, data + 3 * row + j);
     }
     FMM_UNROLL
-    for (int k = 1; k < Terms; ++k) T::store(s.term(k), data + (3 + k) * row + j);
+    for (int k = 1; k < Numbers; ++k) T::store(s.strength(k), data + (3 + k) * row + j);
   }
-  KOKKOS_FORCEINLINE_FUNCTION Sources<V, Terms> load(int block) const {
+  KOKKOS_FORCEINLINE_FUNCTION Sources<V, Numbers> load(int block) const {
     using T = LaneTraits<V>;
     Real const* const at = data + block * W;
-    Sources<V, Terms> s;
+    Sources<V, Numbers> s;
     if constexpr (W == 1) {
       const Body<Real> b = reinterpret_cast<Body<Real> const*>(data)[block];
       s.x = b.x;
@@ -123,18 +123,18 @@ struct SourceChunk {
       s.z = T::load(at + 2 * row);
       s.q = T::load(at + 3 * row);
     }
-    if constexpr (Terms > 1) FMM_UNROLL
-    for (int k = 1; k < Terms; ++k) s.further[k - 1] = T::load(at + (3 + k) * row);
+    if constexpr (Numbers > 1) FMM_UNROLL
+    for (int k = 1; k < Numbers; ++k) s.others[k - 1] = T::load(at + (3 + k) * row);
     return s;
   }
 };
 
 /// A chunk, and with two parts a second one for the low parts, where charges mean nothing.
-template <class V, int Capacity, bool TwoPart, int Terms = 1>
+template <class V, int Capacity, bool TwoPart, int Numbers = 1>
 struct Chunk {
   static constexpr bool two_part = TwoPart;
-  static constexpr int capacity = Capacity, terms = Terms;
-  using High = SourceChunk<V, Capacity, Terms>;
+  static constexpr int capacity = Capacity, strengths = Numbers;
+  using High = SourceChunk<V, Capacity, Numbers>;
   using Low = SourceChunk<V, Capacity>;
   static constexpr int numbers = High::size + (TwoPart ? Low::size : 0);
   High high;
@@ -145,13 +145,13 @@ struct Chunk {
 };
 
 /// Block number `block` of a chunk, W sources, and with two parts their low parts.
-template <class V, bool TwoPart, int Terms = 1>
+template <class V, bool TwoPart, int Numbers = 1>
 struct TwoPartSources {
-  Sources<V, Terms> high;
+  Sources<V, Numbers> high;
   Sources<V> low;
 
   template <int Capacity>
-  KOKKOS_FORCEINLINE_FUNCTION TwoPartSources(Chunk<V, Capacity, TwoPart, Terms> const& chunk,
+  KOKKOS_FORCEINLINE_FUNCTION TwoPartSources(Chunk<V, Capacity, TwoPart, Numbers> const& chunk,
                                              int block)
       : high(chunk.high.load(block)) {
     if constexpr (TwoPart) low = chunk.low.load(block);

@@ -33,24 +33,25 @@ inline double margin_for(std::optional<double> tolerance) {
 
 /// Bit l for source l of those at `s`: whether all its coordinates are smaller than `reach`. A close source becomes a
 /// gap in `s`.
-template <class V, int Terms>
-KOKKOS_FORCEINLINE_FUNCTION std::uint32_t take_close(lane_scalar_t<V> reach, Sources<V, Terms>& s) {
+template <class V, int Strengths>
+KOKKOS_FORCEINLINE_FUNCTION std::uint32_t take_close(lane_scalar_t<V> reach,
+                                                     Sources<V, Strengths>& s) {
   using Real = lane_scalar_t<V>;
   if constexpr (lane_count_v<V> == 1) {
     const bool close = std::fmax(std::fmax(std::fabs(s.x), std::fabs(s.y)), std::fabs(s.z)) < reach;
     if (close) s.x = far_away<Real>;
     if (close) s.q = 0;
-    if constexpr (Terms > 1)
-      for (V& term : s.further)
-        if (close) term = 0;
+    if constexpr (Strengths > 1)
+      for (V& other : s.others)
+        if (close) other = 0;
     return close;
   } else {
     const V x2 = s.x * s.x, y2 = s.y * s.y, z2 = s.z * s.z, xy2 = select(x2 > y2, x2, y2);
     const auto close = select(xy2 > z2, xy2, z2) < V(reach * reach);
     s.x = select(close, V(far_away<Real>), s.x);
     s.q = select(close, V(Real(0)), s.q);
-    if constexpr (Terms > 1)
-      for (V& term : s.further) term = select(close, V(Real(0)), term);
+    if constexpr (Strengths > 1)
+      for (V& other : s.others) other = select(close, V(Real(0)), other);
     return bits_of(close);
   }
 }
@@ -76,7 +77,7 @@ KOKKOS_FORCEINLINE_FUNCTION int place_among_close(CloseSource const* close, int 
   }
 }
 
-/// Stores a body, but for its further terms, at place `to` of a chunk in two parts, with `low` its coordinates' low parts, on the way of `run` to
+/// Stores a body, but for its other strengths, at place `to` of a chunk in two parts, with `low` its coordinates' low parts, on the way of `run` to
 /// the targets' leaf. What rounding leaves out of a coordinate's sum is found exactly (Dekker): its shift is larger,
 /// or a multiple of the other summand's last bit.
 template <class Real, class OwnChunk>

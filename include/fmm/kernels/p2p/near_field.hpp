@@ -41,21 +41,21 @@ struct LeafUnits {
 /// Near field of a tree: targets of a leaf, sources in the cells of its list. The unit is the leaf's edge. In mixed
 /// precision sources are close within `margin` edges of the leaf, of theirs or the targets'.
 template <class Space, class Kernel, class Precision, P2PShape Shape, class Out,
-          class Terms = Charges<>, class Cells = Array<Cell, Space>,
+          class Strengths = Charges<>, class Cells = Array<Cell, Space>,
           class Bodies = Array<Body<real_t<Precision>>, Space>>
 struct NearField {
   using precision = Precision;
   using Real = real_t<Precision>;
   using Sum = sum_t<Precision>;
   using kernel = Kernel;
-  using terms = Terms;
+  using strengths = Strengths;
   using outputs = Out;
   using V = Lanes<Space, Real>;
   static constexpr int W = lane_count_v<V>, records = Out::records;
   static constexpr P2PShape shape = Shape;
   static constexpr bool two_part = two_part_v<Precision>, one_set = is_one_set_v<Cells>;
   static_assert(is_one_set_v<Bodies> == one_set);
-  using MainChunk = Chunk<V, shape.chunk, false, Terms::numbers>;
+  using MainChunk = Chunk<V, shape.chunk, false, Strengths::numbers>;
   using Memory = WalkMemory<Real>;
   struct Frame {
     CellIndex cell;
@@ -93,7 +93,7 @@ struct NearField {
   Kernel kernel_of_cube;
   SplitRows<Space, Sum> rows = {};
   Real margin = Real(largest_margin);
-  Array<Real, Space> further = {};  ///< SourceTerms::further of the sources
+  Array<Real, Space> others = {};  ///< SourceStrengths::others of the sources
   LeafUnits<Real> units = LeafUnits<Real>::make(kernel_of_cube);
 
   KOKKOS_FUNCTION Frame frame(int index) const {
@@ -154,9 +154,9 @@ struct NearField {
       const int first_of_thread = team.team_rank() % run_team * W;
       for (int j = first_of_thread, bit = 0; j < take; j += run_team * W, bit += W) {
         const Sources<V> b = load_bodies<V>(&sources_of(bodies)(r.begin + first + j), take - j);
-        Sources<V, Terms::numbers> s{b.x * ratio + shift[0], b.y * ratio + shift[1],
-                                     b.z * ratio + shift[2], b.q};
-        load_further(source_terms(), r.begin + first + j, take - j, s);
+        Sources<V, Strengths::numbers> s{b.x * ratio + shift[0], b.y * ratio + shift[1],
+                                         b.z * ratio + shift[2], b.q};
+        load_others(source_strengths(), r.begin + first + j, take - j, s);
         if constexpr (two_part)
           if (W == 1 || r.reach > 0) {  // groups of a GPU's threads have runs of either kind
             CloseBits close = take_close(r.reach, s);
@@ -196,8 +196,8 @@ struct NearField {
     for (int j = team.team_rank() * W; j < take_own; j += team.team_size() * W) {
       const BodyIndex index = f.leaf.body_begin + begin + j;
       const Sources<V> b = load_bodies<V>(&sources_of(bodies)(index), take_own - j);
-      Sources<V, Terms::numbers> s{b.x, b.y, b.z, b.q};
-      load_further(source_terms(), index, take_own - j, s);
+      Sources<V, Strengths::numbers> s{b.x, b.y, b.z, b.q};
+      load_others(source_strengths(), index, take_own - j, s);
       chunk.high.store(j, s);
       if constexpr (two_part)
         chunk.low.store(j, load_bodies<V>(&sources_of(low)(index), take_own - j));
@@ -239,8 +239,8 @@ struct NearField {
   }
 
  private:
-  KOKKOS_FORCEINLINE_FUNCTION SourceTerms<Space, Real, Terms> source_terms() const {
-    return {sources_of(bodies), further};
+  KOKKOS_FORCEINLINE_FUNCTION SourceStrengths<Space, Real, Strengths> source_strengths() const {
+    return {sources_of(bodies), others};
   }
   KOKKOS_FORCEINLINE_FUNCTION SourceRun<Real> run_of(Frame const& f, CellIndex index) const {
     const Cell source = sources_of(cells)(index);
@@ -272,8 +272,8 @@ struct NearField {
                                                OwnChunk chunk, int to) const {
     store_in_two_parts(run_of(f, source.cell), sources_of(bodies)(source.body),
                        sources_of(low)(source.body), chunk, to);
-    for (int k = 1; k < Terms::numbers; ++k)
-      chunk.high.store_term(to, k, source_terms().number(source.body, k));
+    for (int k = 1; k < Strengths::numbers; ++k)
+      chunk.high.store_strength(to, k, source_strengths().number(source.body, k));
   }
 };
 

@@ -48,14 +48,14 @@ constexpr P2PShape near_field_shape(P2PShape shape) {
 /// Adds to `sums` the pairs of every leaf with the cells of its row of `list`; its own cell is implied and
 /// skipped in the list. `cells`, `bodies` and `low` are of one set or of two (cells/sets.hpp): of two, no cell is
 /// implied, and no body is itself. `low` are the low parts of the bodies' coordinates, in mixed precision, which are used for sources
-/// within `margin`. `further` are the sources' terms beyond the first. `rows` has further segments of these tiles' rows, if there are any.
-template <class Out, class Precision, class Terms = Charges<>, class Space, class Kernel,
+/// within `margin`. `others` are the sources' strengths beyond the first. `rows` has further segments of these tiles' rows, if there are any.
+template <class Out, class Precision, class Strengths = Charges<>, class Space, class Kernel,
           class Cells, class Bodies>
   requires(!IsChoice<Kernel>)
 void p2p(Space const& space, Kernel const& kernel_of_cube, Cells cells, Array<Tile, Space> tiles,
          Csr<Space> list, Bodies bodies, std::type_identity_t<Bodies> low,
          Array<Sums<sum_t<Precision>>, Space> sums, SplitRows<Space, sum_t<Precision>> rows = {},
-         double margin = largest_margin, Array<real_t<Precision>, Space> further = {}) {
+         double margin = largest_margin, Array<real_t<Precision>, Space> others = {}) {
   using Real = real_t<Precision>;
   using Shapes = Tuning<Space, Real>;
   const auto count = std::int64_t(tiles.extent(0));
@@ -63,28 +63,28 @@ void p2p(Space const& space, Kernel const& kernel_of_cube, Cells cells, Array<Ti
       Shapes::near_field_shape(count, space.concurrency()), [&](auto index) {
         constexpr P2PShape shape =
             near_field_shape<Precision>(Shapes::near_field[decltype(index)::value]);
-        launch_p2p(space, count + rows.count(),
-                   NearField<Space, Kernel, Precision, shape, Out, Terms, Cells, Bodies>{
-                       cells, tiles, list, bodies, low, sums, kernel_of_cube, rows, Real(margin),
-                       further});
+        launch_p2p(
+            space, count + rows.count(),
+            NearField<Space, Kernel, Precision, shape, Out, Strengths, Cells, Bodies>{
+                cells, tiles, list, bodies, low, sums, kernel_of_cube, rows, Real(margin), others});
       });
   add_segment_sums<Out::records>(space, rows, sums);
 }
 
 /// sums(i) of body i for all bodies, whose `tiles` are at most Tuning::all_pairs[shape].tile long; sums
 /// in the unit 1 / per_unit of length. Cost: N^2 pairs. Of two sets (cells/sets.hpp) tiles and sums are the targets'.
-template <class Out, class Precision, class Terms = Charges<>, class Space, class Kernel,
+template <class Out, class Precision, class Strengths = Charges<>, class Space, class Kernel,
           class Bodies>
   requires(!IsChoice<Kernel>)
 void p2p_all(Space const& space, Kernel const& kernel_of_unit, double per_unit,
              Bodies const& bodies, Array<Tile, Space> tiles, int shape,
-             Array<Sums<sum_t<Precision>>, Space> sums, Array<double, Space> further = {}) {
+             Array<Sums<sum_t<Precision>>, Space> sums, Array<double, Space> others = {}) {
   using Shapes = Tuning<Space, real_t<Precision>>;
   with_index<int(Shapes::all_pairs.size())>(shape, [&](auto index) {
     using Problem = AllSources<Space, Kernel, Precision, Shapes::all_pairs[decltype(index)::value],
-                               Out, true, Terms, Bodies>;
+                               Out, true, Strengths, Bodies>;
     launch_p2p(space, std::int64_t(tiles.extent(0)),
-               Problem{bodies, tiles, {}, sums, kernel_of_unit, per_unit, further});
+               Problem{bodies, tiles, {}, sums, kernel_of_unit, per_unit, others});
   });
 }
 

@@ -103,9 +103,9 @@ inline constexpr bool shares_q_over_r =
     !Kind.may_coincide && IsNewtonian<Kernel> && (lane_count_v<V> > 1);
 
 /// Adds W sources to a target. If this is among them it is lane `self`, which is left out.
-template <class Terms, class Out, Overlap Kind, class Kernel, class V, class Real, bool TwoPart>
+template <class Strengths, class Out, Overlap Kind, class Kernel, class V, class Real, bool TwoPart>
 KOKKOS_FORCEINLINE_FUNCTION void add_sources(
-    Kernel const& kernel, TwoPartSources<V, TwoPart, Terms::numbers> const& source, V start,
+    Kernel const& kernel, TwoPartSources<V, TwoPart, Strengths::numbers> const& source, V start,
     [[maybe_unused]] int self, Place<Real, TwoPart> const& at, TargetSums<V, Out::records>& sum) {
   V dx = V(at.x[0]) - source.high.x, dy = V(at.x[1]) - source.high.y,
     dz = V(at.x[2]) - source.high.z;
@@ -115,12 +115,12 @@ KOKKOS_FORCEINLINE_FUNCTION void add_sources(
     dz += V(at.low[2]) - source.low.z;
   }
   V r2 = dz * dz + (dy * dy + (dx * dx + start));
-  auto terms = source.high;
+  auto strengths = source.high;
   if constexpr (Kind.has_self) {
     const auto is_self = LaneTraits<V>::iota() == V(Real(self));
-    terms.q = select(is_self, V(Real(0)), terms.q);
-    if constexpr (Terms::numbers > 1) FMM_UNROLL
-    for (V& term : terms.further) term = select(is_self, V(Real(0)), term);
+    strengths.q = select(is_self, V(Real(0)), strengths.q);
+    if constexpr (Strengths::numbers > 1) FMM_UNROLL
+    for (V& other : strengths.others) other = select(is_self, V(Real(0)), other);
     r2 = select(is_self, V(Real(1)) + start, r2);
   }
   if constexpr (shares_q_over_r<Kind, Kernel, V>) {
@@ -129,8 +129,8 @@ KOKKOS_FORCEINLINE_FUNCTION void add_sources(
       u = twice_rsqrt(r2);
     else
       u = rsqrt(r2);
-    if constexpr (std::is_same_v<Terms, Charges<>>) {
-      const V potential = terms.q * u;
+    if constexpr (std::is_same_v<Strengths, Charges<>>) {
+      const V potential = strengths.q * u;
       if constexpr (Out::potential) sum.potential += potential;
       if constexpr (Out::field) {
         const V w = potential * (u * u);
@@ -139,19 +139,20 @@ KOKKOS_FORCEINLINE_FUNCTION void add_sources(
         sum.z += w * dz;
       }
     } else {
-      Terms::template add<Out>(PairTerm<V>{u, u * (u * u)}, dx, dy, dz, terms, sum);
+      Strengths::template add<Out>(PairTerm<V>{u, u * (u * u)}, dx, dy, dz, strengths, sum);
     }
   } else {
-    Terms::template add<Out>(pair_term<!Kind.may_coincide>(kernel, r2), dx, dy, dz, terms, sum);
+    Strengths::template add<Out>(pair_term<!Kind.may_coincide>(kernel, r2), dx, dy, dz, strengths,
+                                 sum);
   }
 }
 
 /// Adds blocks begin, begin + step, .. of `count` staged sources to `Targets` targets. If these are among
 /// them, target t is number self[t] of the chunk. The loop is unrolled to `Pairs` pairs or more.
-template <class Terms, class Out, Overlap Kind, int Targets, int Pairs, class Kernel, class V,
+template <class Strengths, class Out, Overlap Kind, int Targets, int Pairs, class Kernel, class V,
           class Real, bool TwoPart, int Capacity, int Most>
 KOKKOS_FORCEINLINE_FUNCTION void accumulate(Kernel const& kernel,
-                                            Chunk<V, Capacity, TwoPart, Terms::numbers> chunk,
+                                            Chunk<V, Capacity, TwoPart, Strengths::numbers> chunk,
                                             int begin, int count, int step, int const (&self)[Most],
                                             Place<Real, TwoPart> const (&at)[Most],
                                             TargetSums<V, Out::records> (&sum)[Most]) {
@@ -160,20 +161,20 @@ KOKKOS_FORCEINLINE_FUNCTION void accumulate(Kernel const& kernel,
   const V start(Kind.may_coincide ? Real(0) : softening2<Real>(kernel));
   FMM_UNROLL_BY(Kind.has_self ? 1 : (Pairs + Targets - 1) / Targets)
   for (int block = begin; block < blocks; block += step) {
-    const TwoPartSources<V, TwoPart, Terms::numbers> source(chunk, block);
+    const TwoPartSources<V, TwoPart, Strengths::numbers> source(chunk, block);
     FMM_UNROLL
     for (int t = 0; t < Targets; ++t)
-      add_sources<Terms, Out, Kind>(kernel, source, start, self[t] - block * W, at[t], sum[t]);
+      add_sources<Strengths, Out, Kind>(kernel, source, start, self[t] - block * W, at[t], sum[t]);
   }
 }
 
 /// The same for an even number of such blocks of sources that have nothing in common with the targets, where the last
 /// target takes every second block: the first of two, or the other one (`odd`).
-template <class Terms, class Out, int Targets, int Pairs, class Kernel, class V, class Real,
+template <class Strengths, class Out, int Targets, int Pairs, class Kernel, class V, class Real,
           bool TwoPart, int Capacity, int Most>
 KOKKOS_FORCEINLINE_FUNCTION void accumulate_halved(
-    Kernel const& kernel, Chunk<V, Capacity, TwoPart, Terms::numbers> chunk, int begin, int count,
-    int step, bool odd, Place<Real, TwoPart> const (&at)[Most],
+    Kernel const& kernel, Chunk<V, Capacity, TwoPart, Strengths::numbers> chunk, int begin,
+    int count, int step, bool odd, Place<Real, TwoPart> const (&at)[Most],
     TargetSums<V, Out::records> (&sum)[Most]) {
   constexpr int W = lane_count_v<V>, pairs = 2 * Targets - 1, last = Targets - 1;
   const int blocks = (count + W - 1) / W, mine = odd ? step : 0;
@@ -182,13 +183,13 @@ KOKKOS_FORCEINLINE_FUNCTION void accumulate_halved(
   for (int block = begin; block < blocks; block += 2 * step) {
     FMM_UNROLL
     for (int k = 0; k < (last > 0 ? 2 : 0); ++k) {
-      const TwoPartSources<V, TwoPart, Terms::numbers> source(chunk, block + k * step);
+      const TwoPartSources<V, TwoPart, Strengths::numbers> source(chunk, block + k * step);
       FMM_UNROLL
       for (int t = 0; t < last; ++t)
-        add_sources<Terms, Out, no_overlap>(kernel, source, start, 0, at[t], sum[t]);
+        add_sources<Strengths, Out, no_overlap>(kernel, source, start, 0, at[t], sum[t]);
     }
-    const TwoPartSources<V, TwoPart, Terms::numbers> of_last(chunk, block + mine);
-    add_sources<Terms, Out, no_overlap>(kernel, of_last, start, 0, at[last], sum[last]);
+    const TwoPartSources<V, TwoPart, Strengths::numbers> of_last(chunk, block + mine);
+    add_sources<Strengths, Out, no_overlap>(kernel, of_last, start, 0, at[last], sum[last]);
   }
 }
 

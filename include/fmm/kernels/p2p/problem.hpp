@@ -45,10 +45,10 @@ struct WalkMemory {
 template <class Space, class Problem>
 struct ProblemTypes {
   using Precision = typename Problem::precision;
-  using Terms = typename Problem::terms;
+  using Strengths = typename Problem::strengths;
   using Out = typename Problem::outputs;
-  static_assert(Terms::densities == Out::densities,
-                "fmm: sources' terms and targets' outputs are of as many densities");
+  static_assert(Strengths::densities == Out::densities,
+                "fmm: sources' strengths and targets' outputs are of as many densities");
   using Real = real_t<Precision>;
   using Sum = sum_t<Precision>;
   using V = Lanes<Space, Real>;
@@ -56,8 +56,9 @@ struct ProblemTypes {
   /// Whether close sources are noted, and added with the own ones; others are in one part then.
   static constexpr bool notes_close = Problem::close_room > 0;
   static constexpr bool main_two_part = two_part && !notes_close;
-  using MainChunk = Chunk<V, Problem::shape.chunk, main_two_part, Terms::numbers>;
-  using OwnChunk = Chunk<V, Problem::shape.chunk / (notes_close ? 2 : 1), two_part, Terms::numbers>;
+  using MainChunk = Chunk<V, Problem::shape.chunk, main_two_part, Strengths::numbers>;
+  using OwnChunk =
+      Chunk<V, Problem::shape.chunk / (notes_close ? 2 : 1), two_part, Strengths::numbers>;
   using MainPlace = Place<Real, main_two_part>;
   using OwnPlace = Place<Real, two_part>;
   using Memory = WalkMemory<Real>;
@@ -68,7 +69,7 @@ template <class Problem>
 concept DescribesProblem = std::copy_constructible<Problem> && requires {
   typename Problem::precision;
   typename Problem::kernel;
-  typename Problem::terms;
+  typename Problem::strengths;
   typename Problem::outputs;
   typename Problem::Frame;
   typename Problem::Cursor;
@@ -98,7 +99,7 @@ concept TileFrame = std::is_trivially_copyable_v<Frame> && requires(Frame const 
 ///
 ///   precision            float, double, Mixed or MixedInOnePart
 ///   kernel               type of the pair kernel
-///   terms, outputs       what a source carries and a target receives (kernels/terms.hpp)
+///   strengths, outputs       what a source carries and a target receives (kernels/strengths.hpp)
 ///   shape                P2PShape: the team, and what it has at a time
 ///   long_sums            whether targets have so many sources that totals are of Sum, and a chunk's sums are added to
 ///                        them at a time; else totals are of Real

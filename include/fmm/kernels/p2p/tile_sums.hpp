@@ -30,7 +30,7 @@ struct P2P {
   using Memory = typename Types::Memory;
   using Frame = typename Problem::Frame;
   using Total = typename Layout::Total;
-  using Terms = typename Types::Terms;
+  using Strengths = typename Types::Strengths;
   using Out = typename Types::Out;
   static constexpr int records = Out::records;
   using TotalSums = TargetSums<Total, records>;
@@ -188,7 +188,7 @@ struct P2P {
     const int padded = (count + Layout::row - 1) / Layout::row * Layout::row;
     for (int j = count + team.team_rank(); j < padded; j += team.team_size()) {
       chunk.high.store(j, far_away<Real>, far_away<Real>, far_away<Real>, Real(0));
-      for (int k = 1; k < SomeChunk::terms; ++k) chunk.high.store_term(j, k, Real(0));
+      for (int k = 1; k < SomeChunk::strengths; ++k) chunk.high.store_strength(j, k, Real(0));
       if constexpr (SomeChunk::two_part) chunk.low.store(j, Real(0), Real(0), Real(0), Real(0));
     }
     team.team_barrier();
@@ -248,11 +248,11 @@ struct P2P {
     const int first = split == 1 ? 0 : team.team_rank() / columns;
     if constexpr (source_by_source) {
       if (halves && Kind.none() && Layout::ends_halved(frame))
-        accumulate_halved<Terms, Out, Targets, Layout::unrolled>(
+        accumulate_halved<Strengths, Out, Targets, Layout::unrolled>(
             frame.pair, chunk, first, count, split, Layout::is_odd(team), at, total);
       else
-        accumulate<Terms, Out, Kind, Targets, Layout::unrolled>(frame.pair, chunk, first, count,
-                                                                split, self, at, total);
+        accumulate<Strengths, Out, Kind, Targets, Layout::unrolled>(frame.pair, chunk, first, count,
+                                                                    split, self, at, total);
       // one of two threads is enough here, where no others were added before
       if constexpr (!Kind.none()) {
         FMM_UNROLL
@@ -261,8 +261,8 @@ struct P2P {
       }
     } else {
       TargetSums<V, records> of_lanes[targets];
-      accumulate<Terms, Out, Kind, Targets, Layout::unrolled>(frame.pair, chunk, first, count,
-                                                              split, self, at, of_lanes);
+      accumulate<Strengths, Out, Kind, Targets, Layout::unrolled>(frame.pair, chunk, first, count,
+                                                                  split, self, at, of_lanes);
       TargetSums<Real, records> sum[Targets];
       bool finite = true;
       FMM_UNROLL

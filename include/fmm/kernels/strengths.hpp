@@ -1,23 +1,23 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// What a source carries beside its place, its terms, and what a target receives, its outputs: types that
+// What a source carries beside its place, its strengths, and what a target receives, its outputs: types that
 // own how a number is loaded, added and stored. Operators at bodies (P2M, P2L, P2P, M2P, L2P) and the first and the
 // last stage of an evaluation take them as parameters. Trees, lists, M2M, M2L and L2L know nothing of them.
 //
-//     in tree order   of a source: Body::q is the first number of its terms, a row of SourceTerms::further has the
+//     in tree order   of a source: Body::q is the first number of its strengths, a row of SourceStrengths::others has the
 //                     others. Of a target: so many Sums, one after the other
 //     cells           an expansion for each density; those of one density lie together
 //
-// A type of terms provides
+// A type of strengths provides
 //
 //   numbers                     of a source, 1 or more
 //   densities                   sets of sources that share their places, and whose sums are wanted each
 //   given(charges, i, k)        number k of the caller's source i
-//   multipole_charge(number, d) the charge of density d, of number(k), as P2M and P2L take it; not asked for of terms of
+//   multipole_charge(number, d) the charge of density d, of number(k), as P2M and P2L take it; not asked for of strengths of
 //                               one number, which is the charge
 //   add<Outputs>(pair, x, y, z, source, sum)   adds to the sums of a target what W sources, one a lane, exert on it: the
 //                               kernel's PairTerm of a unit charge (on a CPU perhaps twice its potential and eight
 //                               times its weight: sums of both are scaled at the end), the target's place from the source's, the sources'
-//                               terms (Sources::term(k)), and the target's sums (TargetSums)
+//                               strengths (Sources::strength(k)), and the target's sums (TargetSums)
 //
 // and a type of outputs
 //
@@ -84,7 +84,7 @@ struct Charges {
     FMM_UNROLL
     for (int k = 0; k < K; ++k) {
       auto& of_density = sum.record(k);
-      const V q = source.term(k);
+      const V q = source.strength(k);
       if constexpr (Out::potential) of_density.potential += q * pair.potential;
       if constexpr (Out::field) {
         const V w = q * pair.weight;
@@ -103,13 +103,13 @@ Array<Real, Space> plane(Array<Real, Space> const& all, int which, int count) {
   return subarray(all, which * size, size);
 }
 
-/// Bodies in tree order with all their terms: the first number of body i is bodies(i).q, the others are in its row of
-/// `further`, which is empty where there are no others.
-template <class Space, class Real, class Terms = Charges<>>
-struct SourceTerms {
-  static constexpr int row = Terms::numbers - 1;
+/// Bodies in tree order with all their strengths: the first number of body i is bodies(i).q, the others are in its row of
+/// `others`, which is empty where there are no others.
+template <class Space, class Real, class Strengths = Charges<>>
+struct SourceStrengths {
+  static constexpr int row = Strengths::numbers - 1;
   Array<Body<Real>, Space> bodies;
-  Array<Real, Space> further;
+  Array<Real, Space> others;
 
   /// Of density d, as P2M and P2L take it; `body` is body i.
   KOKKOS_FORCEINLINE_FUNCTION Real charge([[maybe_unused]] std::int64_t i, Body<Real> const& body,
@@ -117,19 +117,19 @@ struct SourceTerms {
     if constexpr (row == 0)
       return body.q;
     else
-      return Terms::multipole_charge([&](int k) { return number(i, k); }, d);
+      return Strengths::multipole_charge([&](int k) { return number(i, k); }, d);
   }
   /// Number k of body i.
   KOKKOS_FORCEINLINE_FUNCTION Real number(std::int64_t i, [[maybe_unused]] int k) const {
     if constexpr (row > 0)
-      if (k > 0) return further(i * row + k - 1);
+      if (k > 0) return others(i * row + k - 1);
     return bodies(i).q;
   }
 };
 
 /// Bodies with a charge each.
 template <class Space, class Real>
-SourceTerms<Space, Real> charges_of(Array<Body<Real>, Space> bodies) {
+SourceStrengths<Space, Real> charges_of(Array<Body<Real>, Space> bodies) {
   return {bodies, {}};
 }
 
