@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // What benchmarks and the laboratory's solvers of every order share (builds, the way of charges and results, matrix
-// products) is compiled once, in shared_instances.cpp, and not again in each order's translation unit. What fmm::runtime
-// has compiled (operators, the near field, lists) is not compiled again either.
+// products) is compiled once, in shared_instances.cpp, and not again in each order's translation unit. What
+// fmm::runtime has compiled (operators, the near field, lists) is not compiled again either.
 #pragma once
 
 #ifdef FMM_HAS_INSTANCES

@@ -23,8 +23,9 @@ inline constexpr double default_softening_error = 5e-4;
 /// An aggregate for designated initialisers: `Options{.theta = 0.5, .leaf_capacity = 64}`.
 struct Options {
   /// Relative L2 error of the field at most, 1e-2 to 3e-6 in mixed precision, to 1e-12 in double; for ToleranceSolver,
-  /// which finds order and criterion itself, and CalibratedSolver, of one order, which finds pair_error, or a theta to go
-  /// by radii, of 20,000 bodies or more at a sample of them: in the first evaluation and now and then (docs/math.md).
+  /// which finds order and criterion itself, and CalibratedSolver, of one order, which finds pair_error, or a theta to
+  /// go by radii, of 20,000 bodies or more at a sample of them: in the first evaluation and now and then
+  /// (docs/math.md).
   std::optional<double> tolerance = {};
 
   /// Opening parameter of the traversal, dimensionless; 0 < theta <= 1 for BarnesHut, 0 < theta < 1

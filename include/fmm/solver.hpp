@@ -129,8 +129,8 @@ class Solver {
                      report);
   }
 
-  /// The same of a plan of two sets: potential (M) and field (M,3) of the targets from (N) `charges` of the sources, each
-  /// in its order. Without sources all are 0.
+  /// The same of a plan of two sets: potential (M) and field (M,3) of the targets from (N) `charges` of the sources,
+  /// each in its order. Without sources all are 0.
   template <class Charges, class Potential, class Field>
   void evaluate(ExecutionSpace const& space, TwoSetPlan<ExecutionSpace, Precision>& plan,
                 Charges const& charges, Potential const& potential, Field const& field,
@@ -158,8 +158,8 @@ class Solver {
 
   // ---- for callers that compose an evaluation's steps themselves
 
-  /// The far field's operators in trees over that cube, for outputs and strengths of kernels/strengths.hpp, of sources at a
-  /// shift (cells/sets.hpp).
+  /// The far field's operators in trees over that cube, for outputs and strengths of kernels/strengths.hpp, of sources
+  /// at a shift (cells/sets.hpp).
   template <class Out, class Shift = OneSet, class Strengths = kernels::Charges<>>
   std::unique_ptr<engine::FarField<Site, Precision, Out, Shift, Strengths> const> operators(
       tree::Cube const& cube) const {

@@ -2,8 +2,8 @@
 // What the benchmarks share: the points that they run at, bodies and plans there, manual time between
 // fences, and the counters.
 //
-// Everything runs in Kokkos's default execution space, or in BENCH_SPACE. Bodies are gravity's, of the program's models, handed
-// over in double on a CPU and in the precision of the sums on a GPU.
+// Everything runs in Kokkos's default execution space, or in BENCH_SPACE. Bodies are gravity's, of the program's
+// models, handed over in double on a CPU and in the precision of the sums on a GPU.
 //
 // Counters of one run: <items>_per_second; flops_per_second, as the chapter counts (chapter_flops.hpp);
 // issued_flops_per_second, counted by running the library's own code (detail/flops.hpp); bytes_per_second,

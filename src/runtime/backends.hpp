@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// The execution spaces that Kokkos has, and what is compiled for them. FMM_FOR_EACH_SITE(macro) is macro(Host) and, with
-// CUDA, macro(Kokkos::Cuda).
+// The execution spaces that Kokkos has, and what is compiled for them. FMM_FOR_EACH_SITE(macro) is macro(Host) and,
+// with CUDA, macro(Kokkos::Cuda).
 #pragma once
 
 #include <Kokkos_Core.hpp>

@@ -163,8 +163,8 @@ TEST(Mixed, HasAMarginForATolerance) {
   }
 }
 
-/// Pairs of bodies, each across the face of two leaves, whose distance is just the margin; at the largest tolerance what one
-/// has of the other is nearly all of its field.
+/// Pairs of bodies, each across the face of two leaves, whose distance is just the margin; at the largest tolerance
+/// what one has of the other is nearly all of its field.
 TEST(Mixed, ErrsLittleAtTheMarginOfATolerance) {
   for (const double tolerance : {1e-2, 1e-3, 1e-4}) {
     const double edge = 0.5, distance = 1.001 * edge * fmm::kernels::margin_for(tolerance);

@@ -89,8 +89,8 @@ Points some_of(Bodies const& bodies, std::size_t step) {
   return points;
 }
 
-/// Sets of every kind: few and many, apart and in each other, at each other's points. Where all bodies of a cell are in its
-/// corner errors are nearer to their bound.
+/// Sets of every kind: few and many, apart and in each other, at each other's points. Where all bodies of a cell are
+/// in its corner errors are nearer to their bound.
 template <class Method, class Precision, class Real = double, class Space = DefaultSpace>
 void sets_of_all_kinds(double tolerance, fmm::Options const& options = {}) {
   const auto check = [&](Points const& targets, Bodies const& sources, char const* name,

@@ -18,8 +18,9 @@ void cut_highest_degree(Space const& space, fmm::Array<Real, Space> rows, int or
   Kokkos::deep_copy(there, here);
 }
 
-/// As `run`, without the terms of the highest degree. A multipole's lower degrees come from the children's lower degrees
-/// alone, and a local expansion's from all of them: multipoles are cut when all are there, local expansions before L2L.
+/// As `run`, without the terms of the highest degree. A multipole's lower degrees come from the children's lower
+/// degrees alone, and a local expansion's from all of them: multipoles are cut when all are there, local expansions
+/// before L2L.
 template <class Solver>
 Results run_truncated(Solver& solver, Bodies const& bodies) {
   using Space = typename Solver::execution_space;

@@ -220,8 +220,8 @@ void for_teams(char const* label, Policy const& policy, Functor const& functor) 
   }
 }
 
-/// A sum over the team's threads, for all of them. A thread alone has it, and takes no reducer of Kokkos's: each costs a
-/// program that uses the library compilation.
+/// A sum over the team's threads, for all of them. A thread alone has it, and takes no reducer of Kokkos's: each costs
+/// a program that uses the library compilation.
 template <class T, class Team>
 KOKKOS_FORCEINLINE_FUNCTION void sum_over_team([[maybe_unused]] Team const& team,
                                                [[maybe_unused]] T& value) {

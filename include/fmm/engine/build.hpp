@@ -44,8 +44,8 @@ void order_bodies(Space const& space, Workspace<Space, Precision>& memory,
   });
 }
 
-/// The plan of (N,3) `positions`, but for the lists of a criterion that uses charges; with the choices that are `given`,
-/// or its own.
+/// The plan of (N,3) `positions`, but for the lists of a criterion that uses charges; with the choices that are
+/// `given`, or its own.
 template <class Traversal, class Space, class Precision, class Positions>
 void build_plan(Space const& space, PlanData<Space, Precision>& plan, Positions const& positions,
                 Options const& options, FarFieldRule far, Report* report,

@@ -47,9 +47,9 @@ struct InspectCharges {
   }
 };
 
-/// What is to be known of the sources' strengths, (N) `charges` as a rule, before they are used. Throws InvalidArgument for a charge
-/// that is not finite or, with `positive`, below 0, and for charges that are all so small that
-/// double cannot divide by them.
+/// What is to be known of the sources' strengths, (N) `charges` as a rule, before they are used. Throws
+/// InvalidArgument for a charge that is not finite or, with `positive`, below 0, and for charges that are all so small
+/// that double cannot divide by them.
 template <class Strengths = kernels::Charges<>, class Space, class Charges>
 ChargeFacts inspect_charges(Space const& space, bool positive, Charges const& charges) {
   const auto count = std::int64_t(charges.extent(0));
@@ -163,8 +163,8 @@ struct TakeCharges {
   }
 };
 
-/// Charges, or more strengths, into tree order, divided by their `unit`; `sums`, which may be empty, so many records of each
-/// target, are set to zero.
+/// Charges, or more strengths, into tree order, divided by their `unit`; `sums`, which may be empty, so many records
+/// of each target, are set to zero.
 template <class Space, class Charges, class Real, class StoredReal, class Strengths>
 void take_charges(Space const& space, double unit, Charges const& charges,
                   Array<BodyIndex, Space> order,

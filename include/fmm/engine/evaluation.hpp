@@ -76,8 +76,8 @@ class Evaluation {
         length_(targets.tree.cube.edge),
         report_(report) {}
 
-  /// (N) charges of the sources, or all strengths of each, into tree order. Throws InvalidArgument for charges that are not allowed, and for
-  /// ranges that the results' types have no room for, before anything is written.
+  /// (N) charges of the sources, or all strengths of each, into tree order. Throws InvalidArgument for charges that
+  /// are not allowed, and for ranges that the results' types have no room for, before anything is written.
   template <class Potential, class Field, class Charges>
   void take_charges(Charges const& charges) {
     const bool clears = !traits().has_locals;  // else L2P sets the sums

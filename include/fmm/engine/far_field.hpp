@@ -26,9 +26,9 @@ struct FarFieldTraits {
 
 /// The operators of one expansion, and how M2L is done.
 ///
-/// Out     what targets receive, Strengths what sources carry (kernels/strengths.hpp). Those of density 0 are followed by those
-///         of density 1, and so on, in arrays of expansions
-/// Shift   of the sources from the targets (cells/sets.hpp)
+/// Out         what targets receive, Strengths what sources carry (kernels/strengths.hpp). Those of density 0 are
+///             followed by those of density 1, and so on, in arrays of expansions
+/// Shift       of the sources from the targets (cells/sets.hpp)
 template <class Space, class Precision, class Out, class Shift = OneSet,
           class Strengths = Charges<>>
 class FarField {

@@ -126,9 +126,9 @@ InteractionLists<Space> build_lists_by_radii(Space const& space,
                                    measure_for_lists<ByRadii>(space, memory, tree, far), wanted);
 }
 
-/// Interaction lists of two sets, whose trees are over one cube; both have radii if the criterion uses them. The lists are
-/// in the targets' `memory`, whose sums are lost. A criterion may know the geometry alone: how strong the field of another
-/// set is around a target is not known.
+/// Interaction lists of two sets, whose trees are over one cube; both have radii if the criterion uses them. The lists
+/// are in the targets' `memory`, whose sums are lost. A criterion may know the geometry alone: how strong the field of
+/// another set is around a target is not known.
 template <class Traversal, class Space, class Precision, class Shift>
 InteractionLists<Space> build_lists_of_two(Space const& space, Workspace<Space, Precision>& memory,
                                            Workspace<Space, Precision>& memory_of_sources,

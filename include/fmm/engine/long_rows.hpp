@@ -11,9 +11,9 @@
 
 namespace fmm::engine {
 
-/// Segments of the rows that the leaves of these tiles, all or some of the tree's, have in a list, if there is a very long
-/// one: more than `least` entries, and four times the mean. On a host rows stay whole. A target has so many records of
-/// sums.
+/// Segments of the rows that the leaves of these tiles, all or some of the tree's, have in a list, if there is a very
+/// long one: more than `least` entries, and four times the mean. On a host rows stay whole. A target has so many
+/// records of sums.
 template <class Space, class Precision>
 SplitRows<Space, sum_t<Precision>> split_long_rows(
     [[maybe_unused]] Space const& space, [[maybe_unused]] Workspace<Space, Precision>& memory,

@@ -8,8 +8,8 @@
 // cells.
 //
 // Coordinates are counted in edges of a cell from the cell's centre, and edges of cells in edges of the root. What an
-// edge of the root is, the object is told when it is made. Potentials are sums of q u(r) of the object's pair kernel, without its prefactor(); gradients
-// are per edge of the root, but for l2p.
+// edge of the root is, the object is told when it is made. Potentials are sums of q u(r) of the object's pair kernel,
+// without its prefactor(); gradients are per edge of the root, but for l2p.
 //
 //   Expansion(kernel, root_edge)   for an expansion with members: the pair kernel, and the edge of the root in the
 //                              unit of length that the kernel counts in. A kernel that has rescaled() counts in edges

@@ -81,8 +81,8 @@ std::int64_t count_flops(F const& f) {
   return CountingLane<Real>::count - before;
 }
 
-/// Operations of each operator of an expansion, per body, child or translation, whatever its object holds; 0 of those that
-/// it lacks.
+/// Operations of each operator of an expansion, per body, child or translation, whatever its object holds; 0 of those
+/// that it lacks.
 struct OperatorFlops {
   std::int64_t p2m = 0, m2m = 0, m2l = 0, l2l = 0, p2l = 0, m2p = 0, l2p = 0;
 };

@@ -73,8 +73,8 @@ StagedMultipoles<Space, Real> stage_multipoles(Space const& space, Array<Real, S
   }
 }
 
-/// Those that a list of leaves has, in `memory`, where `multipoles` are not to stay: of its entries or, if there are fewer,
-/// of all cells.
+/// Those that a list of leaves has, in `memory`, where `multipoles` are not to stay: of its entries or, if there are
+/// fewer, of all cells.
 template <class Expansion, class Space, class Real>
 StagedMultipoles<Space, Real> keep_multipoles(Space const& space, Csr<Space> list,
                                               Array<Real, Space> multipoles,

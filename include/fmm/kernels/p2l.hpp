@@ -91,8 +91,8 @@ struct P2L : WithExpansion<Expansion> {
   }
 };
 
-/// Adds to the locals of all targets' cells, of one of the densities, the sources' bodies of the leaves in their rows of `list`. `cells` of one
-/// set or of two (cells/sets.hpp).
+/// Adds to the locals of all targets' cells, of one of the densities, the sources' bodies of the leaves in their rows
+/// of `list`. `cells` of one set or of two (cells/sets.hpp).
 template <class Expansion, class Space, class Cells, class Real, class Strengths>
 void p2l(Space const& space, Cells const& cells, Csr<Space> list,
          SourceStrengths<Space, Real, Strengths> const& sources, Array<Real, Space> locals,

@@ -73,7 +73,8 @@ struct P2MTerms {
   }
 };
 
-/// Multipoles of `leaves`, of one of the densities; other rows of `multipoles` ((cells) x (row length)) are not touched.
+/// Multipoles of `leaves`, of one of the densities; other rows of `multipoles` ((cells) x (row length)) are not
+/// touched.
 template <class Expansion, class Space, class Real, class Strengths>
 void p2m(Space const& space, Array<Cell, Space> cells, Array<CellIndex, Space> leaves,
          SourceStrengths<Space, Real, Strengths> const& sources, Array<Real, Space> multipoles,

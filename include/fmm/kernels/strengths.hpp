@@ -3,8 +3,8 @@
 // own how a number is loaded, added and stored. Operators at bodies (P2M, P2L, P2P, M2P, L2P) and the first and the
 // last stage of an evaluation take them as parameters. Trees, lists, M2M, M2L and L2L know nothing of them.
 //
-//     in tree order   of a source: Body::q is the first number of its strengths, a row of SourceStrengths::others has the
-//                     others. Of a target: so many Sums, one after the other
+//     in tree order   of a source: Body::q is the first number of its strengths, a row of SourceStrengths::others has
+//                     the others. Of a target: so many Sums, one after the other
 //     cells           an expansion for each density; those of one density lie together
 //
 // A type of strengths provides
@@ -12,12 +12,13 @@
 //   numbers                     of a source, 1 or more
 //   densities                   sets of sources that share their places, and whose sums are wanted each
 //   given(charges, i, k)        number k of the caller's source i
-//   multipole_charge(number, d) the charge of density d, of number(k), as P2M and P2L take it; not asked for of strengths of
-//                               one number, which is the charge
-//   add<Outputs>(pair, x, y, z, source, sum)   adds to the sums of a target what W sources, one a lane, exert on it: the
-//                               kernel's PairTerm of a unit charge (on a CPU perhaps twice its potential and eight
-//                               times its weight: sums of both are scaled at the end), the target's place from the source's, the sources'
-//                               strengths (Sources::strength(k)), and the target's sums (TargetSums)
+//   multipole_charge(number, d) the charge of density d, of number(k), as P2M and P2L take it; not asked for of
+//                               strengths of one number, which is the charge
+//   add<Outputs>(pair, x, y, z, source, sum)   adds to the sums of a target what W sources, one a lane, exert on it:
+//                               the kernel's PairTerm of a unit charge (on a CPU perhaps twice its potential and eight
+//                               times its weight: sums of both are scaled at the end), the target's place from the
+//                               source's, the sources' strengths (Sources::strength(k)), and the target's sums
+//                               (TargetSums)
 //
 // and a type of outputs
 //
@@ -103,8 +104,8 @@ Array<Real, Space> plane(Array<Real, Space> const& all, int which, int count) {
   return subarray(all, which * size, size);
 }
 
-/// Bodies in tree order with all their strengths: the first number of body i is bodies(i).q, the others are in its row of
-/// `others`, which is empty where there are no others.
+/// Bodies in tree order with all their strengths: the first number of body i is bodies(i).q, the others are in its row
+/// of `others`, which is empty where there are no others.
 template <class Space, class Real, class Strengths = Charges<>>
 struct SourceStrengths {
   static constexpr int row = Strengths::numbers - 1;

@@ -92,8 +92,8 @@ class FMM_VISIBLE AnySolver {
                 runtime::MutableArray const& potential, runtime::MutableArray const& field,
                 Report* report = nullptr);
 
-  /// With Method::direct: the sums of about `samples` bodies, spread evenly over all, and 0 for all other bodies. Returns
-  /// the numbers of the sampled bodies. Throws and costs as Solver::evaluate_sample.
+  /// With Method::direct: the sums of about `samples` bodies, spread evenly over all, and 0 for all other bodies.
+  /// Returns the numbers of the sampled bodies. Throws and costs as Solver::evaluate_sample.
   std::vector<std::int32_t> evaluate_sample(AnyPlan& plan, runtime::ConstArray const& charges,
                                             runtime::MutableArray const& potential,
                                             runtime::MutableArray const& field,

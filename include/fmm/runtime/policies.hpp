@@ -16,8 +16,8 @@ enum class Kernel { laplace, softened_gravity, spline_gravity };
 /// fmm::DirectSum, fmm::Treecode, fmm::Fmm by Rotation.
 enum class Method { direct, treecode, fmm };
 
-/// Which cells' expansions act: with Method::fmm by fmm::RadiusCriterion, FieldCriterion or MultipolePowerCriterion, with
-/// Method::treecode by BarnesHut (radius) or SourceCriterion (field). With Options::tolerance it is found.
+/// Which cells' expansions act: with Method::fmm by fmm::RadiusCriterion, FieldCriterion or MultipolePowerCriterion,
+/// with Method::treecode by BarnesHut (radius) or SourceCriterion (field). With Options::tolerance it is found.
 enum class Criterion { radius, field, multipole_power };
 
 /// float, fmm::Mixed, double.
@@ -39,8 +39,8 @@ struct Policies {
   /// Not set: Criterion::radius, or found with Options::tolerance. Not to be set with that or with Method::direct.
   std::optional<Criterion> criterion = {};
 
-  /// Of the expansions, one of `orders()`. Not set: with Options::tolerance it is found. With Method::direct it is not to
-  /// be set; else it has to be.
+  /// Of the expansions, one of `orders()`. Not set: with Options::tolerance it is found. With Method::direct it is not
+  /// to be set; else it has to be.
   std::optional<int> order = {};
 
   /// With Options::tolerance and no order, those to choose from. None: fmm::ToleranceSolver's that are compiled in.

@@ -9,9 +9,9 @@ namespace fmm {
 
 /// Potential and field by FMM of order `Order` with a relative L2 error of the field of at most Options::tolerance.
 /// Before anything is known of the bodies, a pair_error of MultipolePowerCriterion is taken that is safe. The first
-/// evaluation of 20,000 bodies or more finds, at a sample of them, how large pair_error may be, or RadiusCriterion's theta
-/// where that costs less; evaluations of bodies like them keep what was found (docs/math.md). ToleranceSolver chooses the
-/// order, too.
+/// evaluation of 20,000 bodies or more finds, at a sample of them, how large pair_error may be, or RadiusCriterion's
+/// theta where that costs less; evaluations of bodies like them keep what was found (docs/math.md). ToleranceSolver
+/// chooses the order, too.
 ///
 /// Kernel, ExecutionSpace   as in Solver
 /// Precision                double or Mixed
@@ -34,9 +34,9 @@ class CalibratedSolver {
   static constexpr bool uses_charges = true;
   static constexpr bool uses_last_field = false;
 
-  /// With Options::tolerance, theta, pair_error and one_part must not be set. Without one, pair_error is taken as it is:
-  /// one that is known to hold a tolerance for such bodies. Throws InvalidArgument, for a tolerance that the precision
-  /// does not reach, too.
+  /// With Options::tolerance, theta, pair_error and one_part must not be set. Without one, pair_error is taken as it
+  /// is: one that is known to hold a tolerance for such bodies. Throws InvalidArgument, for a tolerance that the
+  /// precision does not reach, too.
   explicit CalibratedSolver(Options const& options, Kernel kernel = {})
       : core_(options, kernel, tolerance::order_of_many<OfOrder>()) {}
 

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// The pair_error of MultipolePowerCriterion that holds a tolerance for the bodies at hand, found from a sample of them, and the
-// theta of RadiusCriterion, which may cost less.
+// The pair_error of MultipolePowerCriterion that holds a tolerance for the bodies at hand, found from a sample of
+// them, and the theta of RadiusCriterion, which may cost less.
 //
 // A pair_error that is safe before anything is known of the bodies allows for bad ones: most err by
 // a seventh of the tolerance (docs/math.md). So the fields of a sample of tiles are summed with a
@@ -20,9 +20,9 @@ namespace fmm::tolerance {
 
 /// The largest pair_error at which the plan's bodies keep `tolerance`, at least `safe`; theta, if there is one at
 /// which RadiusCriterion keeps it at less cost; and the fields' scale. There are multipoles, and `measures` for the
-/// traversal, whose criterion is MultipolePowerCriterion; `options` are the solver's. Lists of the plan, and what SampledFields
-/// says, are lost. Cost: 2 to 14 evaluations for an eighth of the bodies, or 1024 tiles if these are fewer; none if
-/// softening may take the tolerance alone.
+/// traversal, whose criterion is MultipolePowerCriterion; `options` are the solver's. Lists of the plan, and what
+/// SampledFields says, are lost. Cost: 2 to 14 evaluations for an eighth of the bodies, or 1024 tiles if these are
+/// fewer; none if softening may take the tolerance alone.
 template <class Traversal, class Space, class Precision>
 FMM_NOINLINE Calibrated calibrate(Space const& space,
                                   FarField<Space, Precision, Outputs<true, true>> const& operators,

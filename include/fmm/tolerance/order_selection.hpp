@@ -48,8 +48,8 @@ inline double pair_error_for(double tolerance, int order) {
          (constants.error_of_pair_error + constants.and_over_order / std::max(order, 1));
 }
 
-/// The options of sums by MultipolePowerCriterion that are safe for a tolerance before anything is known of the bodies. Throws
-/// InvalidArgument for a tolerance that is not reached, and for options that it decides itself.
+/// The options of sums by MultipolePowerCriterion that are safe for a tolerance before anything is known of the
+/// bodies. Throws InvalidArgument for a tolerance that is not reached, and for options that it decides itself.
 inline Options safe_options(Options options, double tolerance, int order, bool single,
                             bool has_softening_error) {
   if (!is_reached(tolerance, single))

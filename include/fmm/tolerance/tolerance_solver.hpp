@@ -23,9 +23,9 @@ struct Orders {
 /// Potential and field by FMM with a relative L2 error of the field, sqrt(sum |a - a_exact|^2 / sum
 /// |a_exact|^2), of at most Options::tolerance. Chooses one of the `OrderList` for it, a higher one if the charges of
 /// the first build cancel, and, unless that is set, Options::softening_error. The first evaluation finds the
-/// MultipolePowerCriterion's pair_error for its bodies and charges, or the RadiusCriterion's theta where that costs less, and
-/// evaluations of others like them keep it (docs/math.md). The fewer orders there are, the more it costs, not the more
-/// it errs. `tune` finds by measurement what costs least for bodies like those at hand.
+/// MultipolePowerCriterion's pair_error for its bodies and charges, or the RadiusCriterion's theta where that costs
+/// less, and evaluations of others like them keep it (docs/math.md). The fewer orders there are, the more it costs,
+/// not the more it errs. `tune` finds by measurement what costs least for bodies like those at hand.
 ///
 /// Kernel, ExecutionSpace   as in Solver
 /// Precision                the same; float means Mixed, without which close pairs may err by more (but see tune)
@@ -57,8 +57,8 @@ class ToleranceSolver<Kernel, Orders<Order...>, Precision, ExecutionSpace> {
 
   /// The order that was chosen; before the first build the one for charges of one sign.
   int order() const { return core_.order(); }
-  /// As asked for, with the defaults of the order that was chosen; after `tune` with what that found. What an evaluation
-  /// goes by is in Report::found.
+  /// As asked for, with the defaults of the order that was chosen; after `tune` with what that found. What an
+  /// evaluation goes by is in Report::found.
   Options const& options() const { return core_.options(); }
   Kernel const& kernel() const { return core_.kernel(); }
 
@@ -74,8 +74,9 @@ class ToleranceSolver<Kernel, Orders<Order...>, Precision, ExecutionSpace> {
     return plan_type(core_.build(space, inputs, report));
   }
   /// Potential (N) and field (N,3) of all bodies from (N) `charges`, in the caller's order, as of Solver. Throws
-  /// InvalidArgument before any result is touched. Cost: O(N); of 20,000 bodies or more the first time, every 32nd time, and where bodies
-  /// are no longer like those before, also 2 to 14 evaluations for an eighth of them (1024 tiles if these are fewer).
+  /// InvalidArgument before any result is touched. Cost: O(N); of 20,000 bodies or more the first time, every 32nd
+  /// time, and where bodies are no longer like those before, also 2 to 14 evaluations for an eighth of them (1024
+  /// tiles if these are fewer).
   template <class Charges, class Potential, class Field>
   void evaluate(ExecutionSpace const& space, plan_type& plan, Charges const& charges,
                 Potential const& potential, Field const& field, Report* report = nullptr) {

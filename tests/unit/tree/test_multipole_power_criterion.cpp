@@ -187,7 +187,8 @@ Errors errors_at(Bodies const& bodies, Results const& reference, double pair_err
 
 class ModelsAndSigns : public testing::TestWithParam<std::tuple<Model, bool, std::size_t>> {};
 
-/// Not more than by what a tolerance has room for above, for every order; and not far below, where there are enough bodies.
+/// Not more than by what a tolerance has room for above, for every order; and not far below, where there are enough
+/// bodies.
 TEST_P(ModelsAndSigns, ErrIsNearPairError) {
   const Model model = std::get<0>(GetParam());  // clang 14 captures no structured bindings
   const bool mixed = std::get<1>(GetParam());

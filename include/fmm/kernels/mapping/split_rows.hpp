@@ -103,7 +103,8 @@ struct WriteSegments {
 };
 
 /// Segments of at most `longest` entries of the rows of the tiles' leaves, or none if no row is longer. A tile has at
-/// most `size` bodies, with so many records of sums each. Cost: O(1) a tile and a segment, and a wait for the number of these.
+/// most `size` bodies, with so many records of sums each. Cost: O(1) a tile and a segment, and a wait for the number
+/// of these.
 template <class Space, class Sum>
 SplitRows<Space, Sum> split_rows(Space const& space, Array<Tile, Space> tiles, Csr<Space> list,
                                  Offset longest, int size, SplitRowBuffers<Space, Sum>& buffers,

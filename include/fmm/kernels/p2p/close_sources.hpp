@@ -77,9 +77,9 @@ KOKKOS_FORCEINLINE_FUNCTION int place_among_close(CloseSource const* close, int 
   }
 }
 
-/// Stores a body, but for its other strengths, at place `to` of a chunk in two parts, with `low` its coordinates' low parts, on the way of `run` to
-/// the targets' leaf. What rounding leaves out of a coordinate's sum is found exactly (Dekker): its shift is larger,
-/// or a multiple of the other summand's last bit.
+/// Stores a body, but for its other strengths, at place `to` of a chunk in two parts, with `low` its coordinates' low
+/// parts, on the way of `run` to the targets' leaf. What rounding leaves out of a coordinate's sum is found exactly
+/// (Dekker): its shift is larger, or a multiple of the other summand's last bit.
 template <class Real, class OwnChunk>
 KOKKOS_FORCEINLINE_FUNCTION void store_in_two_parts(SourceRun<Real> const& run, Body<Real> b,
                                                     Body<Real> low, OwnChunk chunk, int to) {

@@ -99,13 +99,13 @@ concept TileFrame = std::is_trivially_copyable_v<Frame> && requires(Frame const 
 ///
 ///   precision            float, double, Mixed or MixedInOnePart
 ///   kernel               type of the pair kernel
-///   strengths, outputs       what a source carries and a target receives (kernels/strengths.hpp)
+///   strengths, outputs   what a source carries and a target receives (kernels/strengths.hpp)
 ///   shape                P2PShape: the team, and what it has at a time
 ///   long_sums            whether targets have so many sources that totals are of Sum, and a chunk's sums are added to
 ///                        them at a time; else totals are of Real
 ///   runs                 SourceRuns that the problem wants in memory.run; the kernel does not touch them
-///   close_room           0; or, of a problem with coordinates in two parts whose sources are staged in one: CloseSources
-///                        in memory.close, shape.chunk at least
+///   close_room           0; or, of a problem with coordinates in two parts whose sources are staged in one:
+///                        CloseSources in memory.close, shape.chunk at least
 ///
 ///   Frame                a tile, trivially copyable. All its coordinates are counted from one origin in one unit:
 ///     count              targets, 1 .. shape.tile
@@ -117,23 +117,24 @@ concept TileFrame = std::is_trivially_copyable_v<Frame> && requires(Frame const 
 ///
 ///   Cursor               a place in the walk through the tile's sources without the own ones (below)
 ///   begin(frame)         the first place
-///   stage(team, frame, cursor, memory, chunk)   fills the chunk with the next sources, from its first place on, moves the
-///                        cursor on, and returns how many places are filled; 0 once there are no more. Such a source may
-///                        be at a target's point, but is never the target itself. With close_room, sources that may be
-///                        at a target's point or want two parts are noted (memory.close, memory.close_count), shape.chunk
-///                        in a call at most, and leave a gap in the chunk
+///   stage(team, frame, cursor, memory, chunk)   fills the chunk with the next sources, from its first place on, moves
+///                        the cursor on, and returns how many places are filled; 0 once there are no more. Such a
+///                        source may be at a target's point, but is never the target itself. With close_room, sources
+///                        that may be at a target's point or want two parts are noted (memory.close,
+///                        memory.close_count), shape.chunk in a call at most, and leave a gap in the chunk
 ///
-///   own_count(frame)     the own sources: those among which the targets themselves may be. 0 if the targets are another
-///                        set of bodies than the sources, or if another tile has the pairs
-///   own_index(frame, i)  the number of target i among the own sources, 0 .. own_count - 1, which alone says what is left
-///                        out of its sum; -1 if it is not among them
+///   own_count(frame)     the own sources: those among which the targets themselves may be. 0 if the targets are
+///                        another set of bodies than the sources, or if another tile has the pairs
+///   own_index(frame, i)  the number of target i among the own sources, 0 .. own_count - 1, which alone says what is
+///                        left out of its sum; -1 if it is not among them
 ///   stage_own(team, frame, memory, noted, begin, chunk)   fills the chunk with own sources from number `begin` on and,
 ///                        after the last of them, the `noted` ones as numbers own_count .. own_count + noted - 1, in
 ///                        an order that does not depend on which thread noted which; returns how many these are. It is
 ///                        called where own_count + noted > begin only
 ///
-///   store(frame, i, k, sums)   takes what was summed for target i, record k: sets it, or adds it to what is there. With close_room
-///                        and threads that share targets it is called several times for a target and has to add
+///   store(frame, i, k, sums)   takes what was summed for target i, record k: sets it, or adds it to what is there.
+///                        With close_room and threads that share targets it is called several times for a target and
+///                        has to add
 ///
 /// The threads of a team call stage and stage_own together with the same arguments, and share the work; both return the
 /// same to all. The kernel has barriers before and after. All else is called by a thread alone, for the same i

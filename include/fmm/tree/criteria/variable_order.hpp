@@ -30,9 +30,9 @@ inline constexpr bool has_lower_orders_v = requires {
 ///     fmm::Solver<fmm::Laplace, Fmm<10, fmm::DualTree<fmm::VariableOrder<fmm::RadiusCriterion, 5, 7>>>>
 ///
 /// Translations by Rotation, of the library's spherical harmonics. Cost: a pass over the list of M2L for each of these
-/// orders, 8 bytes a cell and order, and one M2L kernel for each order, which adds to what is there. At the same setting
-/// the error is several times that of the criterion alone, mostly 6 to 40 times, since most pairs then err by as much as
-/// they may; at equal error it hardly ever pays (docs/accuracy.md).
+/// orders, 8 bytes a cell and order, and one M2L kernel for each order, which adds to what is there. At the same
+/// setting the error is several times that of the criterion alone, mostly 6 to 40 times, since most pairs then err by
+/// as much as they may; at equal error it hardly ever pays (docs/accuracy.md).
 template <class Criterion, int... Lower>
 struct VariableOrder : Criterion {
   using Criterion::Criterion;

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // Stable radix sort of keys and their indices on a CPU. Where an index has room in its key, all threads share out the
-// keys by their highest digit, and again those of a bucket that is large, and then each bucket is sorted in the cache of a
-// thread; else all threads sort by one digit after the other, from the lowest on.
+// keys by their highest digit, and again those of a bucket that is large, and then each bucket is sorted in the cache
+// of a thread; else all threads sort by one digit after the other, from the lowest on.
 #pragma once
 
 #include <algorithm>
@@ -21,13 +21,14 @@ struct KeyBucket {
   bool out;  ///< they are in keys_out
 };
 
-/// Some keys of a bucket, for one thread: those of a digit are counted in counts(first + blocks * digit), where `blocks`
-/// is how many its bucket has, and go `to` places behind what all counts before that one add up to.
+/// Some keys of a bucket, for one thread: those of a digit are counted in counts(first + blocks * digit), where
+/// `blocks` is how many its bucket has, and go `to` places behind what all counts before that one add up to.
 struct KeyBlock {
   Offset begin, end, first, blocks, to;
 };
 
-/// Blocks of buckets that are sorted by a digit each, enough to share the work and so few that their counts stay in cache.
+/// Blocks of buckets that are sorted by a digit each, enough to share the work and so few that their counts stay in
+/// cache.
 struct KeyBlocks {
   std::vector<KeyBlock> blocks;
   std::vector<Offset> firsts;  ///< of each bucket the first of its counts; and one more

@@ -219,8 +219,8 @@ struct Fit {
   bool open, entries;
 };
 
-/// Takes the lists' lengths, and their longest rows, after a GPU's passes of so many levels. Those are right if the open
-/// sources found room.
+/// Takes the lists' lengths, and their longest rows, after a GPU's passes of so many levels. Those are right if the
+/// open sources found room.
 template <class Space>
 Fit take_lengths(Space const& space, TraversalBuffers<Space>& buffers, int levels) {
   Offset read[max_tree_depth + 2][list_kinds];

@@ -8,9 +8,9 @@ namespace fmm::tree {
 
 /// Both passes over the rows of `begin` + i. In the first the rows' lengths are counted, list by list; in the
 /// second offsets and entries are written. A team walks the sources of one target; those that wait are on a
-/// stack in scratch memory, from which it decides one a thread at a time. Where a level has few rows, a row has `shares`
-/// teams: all decide about the sources that the target starts with, and each takes every eighth of these and one
-/// child of those that are split.
+/// stack in scratch memory, from which it decides one a thread at a time. Where a level has few rows, a row has
+/// `shares` teams: all decide about the sources that the target starts with, and each takes every eighth of these and
+/// one child of those that are split.
 template <class Space, class Walk, bool Write>
 struct TraverseRows {
   static constexpr int stack_size = 1024;

@@ -39,8 +39,8 @@ inline constexpr int depth_first_stack = 7 * max_tree_depth + 8;
 
 /// What a CPU knows of siblings before it looks at the cells themselves: their balls, coordinate by coordinate,
 /// in edges of the root (for criteria that have candidates), and by parent which of the children are leaves (bit c:
-/// child c). For criteria that decide about siblings how many bodies they have, whether they are leaves (1 or 0), and the
-/// sizes of their multipoles' degrees, those of degree 0 first. Behind the last cell there are seven empty ones.
+/// child c). For criteria that decide about siblings how many bodies they have, whether they are leaves (1 or 0), and
+/// the sizes of their multipoles' degrees, those of degree 0 first. Behind the last cell there are seven empty ones.
 template <class Space>
 struct Families {
   Array<float, Space> x, y, z, radius;
