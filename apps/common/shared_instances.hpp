@@ -4,9 +4,7 @@
 // fmm::runtime has compiled (operators, the near field, lists) is not compiled again either.
 #pragma once
 
-#ifdef FMM_HAS_INSTANCES
 #include <compiled_instances.hpp>
-#endif
 
 #include "bodies_on.hpp"
 

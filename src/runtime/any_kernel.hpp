@@ -4,12 +4,9 @@
 // (pair_sums.cpp.in).
 #pragma once
 
-#include <fmm/fmm.hpp>
 #include <variant>
 
-#ifdef FMM_HAS_INSTANCES
 #include "compiled_instances.hpp"
-#endif
 
 namespace fmm::kernels {
 

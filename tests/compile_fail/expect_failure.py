@@ -16,7 +16,7 @@ if len(expected) != 1:
     sys.exit(f"{source} needs exactly one line that begins with `// expect: `")
 
 with open(os.path.join(build, "compile_commands.json"), encoding="utf-8") as file:
-    entries = [entry for entry in json.load(file) 
+    entries = [entry for entry in json.load(file)
                if os.path.normpath(entry["file"]) == os.path.normpath(source)]
 if len(entries) != 1:
     sys.exit(f"{source} has {len(entries)} commands in {build}/compile_commands.json")

@@ -12,7 +12,7 @@ void cut_highest_degree(Space const& space, fmm::Array<Real, Space> rows, int or
   space.fence();
   const auto there = rows.view();
   const auto here = Kokkos::create_mirror_view_and_copy(Kokkos::HostSpace(), there);
-  const int size = (order + 1) * (order + 1), row = (size + 3) / 4 * 4;
+  const int size = fmm::coefficient_count(order), row = fmm::kernels::row_length(size);
   for (std::size_t cell = 0; cell < here.extent(0); cell += row)
     for (int k = order * order; k < size; ++k) here(cell + k) = 0;
   Kokkos::deep_copy(there, here);

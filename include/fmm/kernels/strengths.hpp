@@ -32,6 +32,16 @@
 
 namespace fmm::kernels {
 
+/// Number i of density k, in (N) or, of several densities, (N,K).
+template <int Densities, class View>
+KOKKOS_FORCEINLINE_FUNCTION decltype(auto) at_density(View const& numbers, std::int64_t i,
+                                                      [[maybe_unused]] int k) {
+  if constexpr (Densities == 1)
+    return numbers(i);
+  else
+    return numbers(i, k);
+}
+
 /// Which results are wanted, of so many densities: a compile-time choice that saves the others' work. A target has
 /// the Sums of one density after the other's.
 template <bool Potential, bool Field, int Densities = 1>
@@ -39,15 +49,11 @@ struct Outputs {
   static constexpr bool potential = Potential, field = Field;
   static constexpr int densities = Densities, records = Densities;
 
-  /// The caller's result of target i and density k, in (N) or, of several densities, (N,K).
+  /// The caller's result of target i and density k, in (N) or (N,K).
   template <class View>
   KOKKOS_FORCEINLINE_FUNCTION static decltype(auto) potential_of(View const& results,
-                                                                 std::int64_t i,
-                                                                 [[maybe_unused]] int k) {
-    if constexpr (Densities == 1)
-      return results(i);
-    else
-      return results(i, k);
+                                                                 std::int64_t i, int k) {
+    return at_density<Densities>(results, i, k);
   }
   /// In (N,3) or (N,K,3).
   template <class View>
@@ -66,14 +72,11 @@ struct Charges {
   static_assert(K >= 1, "fmm: there is at least one density");
   static constexpr int numbers = K, densities = K;
 
-  /// Of (N) charges or, of K densities, (N,K).
+  /// Of (N) charges or (N,K).
   template <class View>
   KOKKOS_FORCEINLINE_FUNCTION static decltype(auto) given(View const& charges, std::int64_t i,
-                                                          [[maybe_unused]] int k) {
-    if constexpr (K == 1)
-      return charges(i);
-    else
-      return charges(i, k);
+                                                          int k) {
+    return at_density<K>(charges, i, k);
   }
   template <class Number>
   KOKKOS_FORCEINLINE_FUNCTION static auto multipole_charge(Number const& number, int density) {

@@ -37,8 +37,8 @@ double variance_of_sum(Numbers const& numbers, std::size_t begin, std::size_t en
 /// of a sample is a matter of luck, and an error that is measured at another sample may be ten times as large. So
 /// fields count three standard errors lower than the sample says, or as if all tiles were like the 95 % of them where
 /// these are weakest, whichever is more. Certain tiles have their share of the standard errors, as if others like them
-/// might have come instead: few of their bodies may have most of the error. Infinite if it is not a number. A
-/// template, so that only who holds a tolerance compiles it. Tiles   a vector of TileSquares
+/// might have come instead: few of their bodies may have most of the error. Infinite if it is not a number.
+/// `tiles` are a vector of TileSquares: a template, so that only who holds a tolerance compiles it.
 template <class Tiles>
 FMM_NOINLINE double likely_error_of_all(Tiles tiles, std::size_t certain = 0, double weight = 1) {
   double error = 0, field = 0, bodies = 0;

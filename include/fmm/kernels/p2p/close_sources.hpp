@@ -33,15 +33,15 @@ inline double margin_for(std::optional<double> tolerance) {
 
 /// Bit l for source l of those at `s`: whether all its coordinates are smaller than `reach`. A close source becomes a
 /// gap in `s`.
-template <class V, int Strengths>
+template <class V, int Numbers>
 KOKKOS_FORCEINLINE_FUNCTION std::uint32_t take_close(lane_scalar_t<V> reach,
-                                                     Sources<V, Strengths>& s) {
+                                                     Sources<V, Numbers>& s) {
   using Real = lane_scalar_t<V>;
   if constexpr (lane_count_v<V> == 1) {
     const bool close = std::fmax(std::fmax(std::fabs(s.x), std::fabs(s.y)), std::fabs(s.z)) < reach;
     if (close) s.x = far_away<Real>;
     if (close) s.q = 0;
-    if constexpr (Strengths > 1)
+    if constexpr (Numbers > 1)
       for (V& other : s.others)
         if (close) other = 0;
     return close;
@@ -50,7 +50,7 @@ KOKKOS_FORCEINLINE_FUNCTION std::uint32_t take_close(lane_scalar_t<V> reach,
     const auto close = select(xy2 > z2, xy2, z2) < V(reach * reach);
     s.x = select(close, V(far_away<Real>), s.x);
     s.q = select(close, V(Real(0)), s.q);
-    if constexpr (Strengths > 1)
+    if constexpr (Numbers > 1)
       for (V& other : s.others) other = select(close, V(Real(0)), other);
     return bits_of(close);
   }
