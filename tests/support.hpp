@@ -45,10 +45,31 @@ using Spaces = testing::Types<
 #endif
     Kokkos::Serial>;
 
-/// The default space and Serial, each in both precisions.
-using Cases =
+/// Of `scripts/test --quick`: double alone, and of several orders or models a part.
+#ifdef FMM_TEST_QUICK
+inline constexpr bool quick = true;
+#else
+inline constexpr bool quick = false;
+#endif
+
+/// The default space in both precisions, and Serial in double.
+using Cases = std::conditional_t<
+    quick,
+    testing::Types<Case<Kokkos::DefaultExecutionSpace, double>, Case<Kokkos::Serial, double>>,
     testing::Types<Case<Kokkos::DefaultExecutionSpace, float>,
-                   Case<Kokkos::DefaultExecutionSpace, double>, Case<Kokkos::Serial, double>>;
+                   Case<Kokkos::DefaultExecutionSpace, double>, Case<Kokkos::Serial, double>>>;
+
+/// check.operator()<Order>() for each order; quick for the first alone.
+template <int First, int... Others, class Check>
+void for_orders(Check const& check) {
+  check.template operator()<First>();
+  if constexpr (!quick) (check.template operator()<Others>(), ...);
+}
+/// check(0), a generic lambda, which quick is not compiled.
+template <class Check>
+void unless_quick(Check const& check) {
+  if constexpr (!quick) check(0);
+}
 
 /// Views of what the library is compiled for, so that the spaces of a host share what is compiled with the Views.
 template <class T, class Space>

@@ -700,7 +700,7 @@ class Report(Case):
         self.assertAlmostEqual(entry["theta"], 2 / 3)
 
     def test_one_part(self):
-        run = ("--model", "cube", "--n", 20000, "--check", 20000, "--method", "fmm", "--order", 10,
+        run = ("--model", "cube", "--n", 20000, "--check", 20000, "--method", "fmm", "--order", 8,
                "--theta", 0.5, "--precision", "mixed")
         two, = self.report(*run)
         one, = self.report(*run, "--one-part")

@@ -88,7 +88,8 @@ class SplitRowsOf : public testing::Test {
     }
   }
 };
-using Precisions = testing::Types<float, double, fmm::Mixed>;
+using Precisions =
+    std::conditional_t<quick, testing::Types<double>, testing::Types<float, double, fmm::Mixed>>;
 TYPED_TEST_SUITE(SplitRowsOf, Precisions);
 
 TYPED_TEST(SplitRowsOf, AreTheRows) {

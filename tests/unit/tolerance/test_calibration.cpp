@@ -10,6 +10,8 @@ namespace {
 using fmm::tolerance::HeldTolerance, fmm::tolerance::Likeness, fmm::tolerance::TileSquares;
 
 using Space = Kokkos::DefaultExecutionSpace;
+constexpr int low = quick ? 4 : 3, middle = quick ? 8 : 6, high = quick ? 8 : 10;
+constexpr double of_high = quick ? 1e-5 : 1e-7;
 template <class Kernel, int Order, class Precision>
 using Holding = fmm::CalibratedSolver<Kernel, Order, Precision>;
 
@@ -274,36 +276,36 @@ Limit holds(Model model, bool mixed, double tolerance, fmm::Options options = {}
 }
 
 TEST(Calibration, HoldsTheTolerance) {
-  holds<Laplace, 3, fmm::Mixed>(Model::cube, false, 1e-2);
-  holds<Laplace, 6, fmm::Mixed>(Model::cube, true, 1e-4);
-  holds<Laplace, 6, fmm::Mixed>(Model::plummer, false, 1e-4);
-  holds<Laplace, 6, fmm::Mixed>(Model::clusters, false, 1e-3);
-  holds<Laplace, 6, fmm::Mixed>(Model::disk, false, 1e-4);
+  holds<Laplace, low, fmm::Mixed>(Model::cube, false, 1e-2);
+  holds<Laplace, middle, fmm::Mixed>(Model::cube, true, 1e-4);
+  holds<Laplace, middle, fmm::Mixed>(Model::plummer, false, 1e-4);
+  holds<Laplace, middle, fmm::Mixed>(Model::clusters, false, 1e-3);
+  holds<Laplace, middle, fmm::Mixed>(Model::disk, false, 1e-4);
   holds<Laplace, 8, double>(Model::cube, false, 1e-6);
   holds<Laplace, 8, double>(Model::shell, false, 1e-5);
 }
 
 TEST(Calibration, HoldsTheToleranceWhereChargesCancel) {
-  holds<Laplace, 6, fmm::Mixed>(Model::plummer, true, 1e-4);
-  holds<Laplace, 6, fmm::Mixed>(Model::disk, true, 1e-3);
+  holds<Laplace, middle, fmm::Mixed>(Model::plummer, true, 1e-4);
+  holds<Laplace, middle, fmm::Mixed>(Model::disk, true, 1e-3);
   holds<Laplace, 8, double>(Model::shell, true, 1e-5);
 }
 
 TEST(Calibration, HoldsTheToleranceWithPlummerSoftening) {
-  holds<fmm::SoftenedGravity, 5, double>(Model::cube, false, 1e-4, {.softening = 1e-3});
+  holds<fmm::SoftenedGravity, quick ? 4 : 5, double>(Model::cube, false, 1e-4, {.softening = 1e-3});
 }
 
 /// In a cube radii are as good, and their lists take less time; at small errors in a Plummer sphere they are not.
 TEST(Calibration, GoesByRadiiWhereTheyCostLess) {
-  EXPECT_TRUE((holds<Laplace, 3, fmm::Mixed>(Model::cube, false, 1e-2).by_radii));
-  EXPECT_FALSE((holds<Laplace, 10, double>(Model::plummer, false, 1e-7).by_radii));
+  EXPECT_TRUE((holds<Laplace, low, fmm::Mixed>(Model::cube, false, 1e-2).by_radii));
+  EXPECT_FALSE((holds<Laplace, high, double>(Model::plummer, false, of_high).by_radii));
 }
 
 /// One solver for bodies of either kind, one after the other.
 TEST(Calibration, ChangesTheCriterionWithTheBodies) {
   const Bodies cube = make_bodies(Model::cube, 30000, false, 5),
                plummer = make_bodies(Model::plummer, 30000, false, 5);
-  Holding<Laplace, 10, double> solver({.tolerance = 1e-7}), other({.tolerance = 1e-7});
+  Holding<Laplace, high, double> solver({.tolerance = of_high}), other({.tolerance = of_high});
   const Evaluated of_cube = evaluated(solver, cube);
   EXPECT_TRUE(of_cube.limit.by_radii);
   const Evaluated of_plummer = evaluated(solver, plummer);
@@ -316,7 +318,7 @@ TEST(Calibration, ChangesTheCriterionWithTheBodies) {
 TEST(Calibration, HoldsForBodiesThatMove) {
   Bodies bodies = make_bodies(Model::plummer, 30000, false, 5);
   const Bodies velocities = make_bodies(Model::cube, 30000, false, 6);
-  Holding<Laplace, 6, fmm::Mixed> solver({.tolerance = 1e-4});
+  Holding<Laplace, middle, fmm::Mixed> solver({.tolerance = 1e-4});
   int kept = 0;
   Limit last{};  // none that is found
   for (int step = 0; step < 16; ++step) {
@@ -363,7 +365,7 @@ TEST(Calibration, IsOfTheChargesOfTheEvaluation) {
   const Bodies bodies = make_bodies(Model::cube, 30000, false, 5);
   Bodies mixed = bodies;
   for (std::size_t i = 0; i < mixed.size(); i += 2) mixed.q[i] *= -1;
-  Holding<Laplace, 6, double> solver({.tolerance = 1e-4});
+  Holding<Laplace, middle, double> solver({.tolerance = 1e-4});
   OnePlan one(solver, bodies);
   fmm::Report report;
   const auto first = one.field(bodies.q, report);
@@ -386,7 +388,7 @@ TEST(Calibration, IsFoundAnewForChargesOfFewBodies) {
   const Bodies bodies = make_bodies(Model::cube, 30000, false, 5);
   Bodies few = bodies;
   for (std::size_t i = 0; i < few.size(); ++i) few.q[i] *= i % 1000 == 0 ? 1000 : 0;
-  Holding<Laplace, 6, double> solver({.tolerance = 1e-4});
+  Holding<Laplace, middle, double> solver({.tolerance = 1e-4});
   OnePlan one(solver, bodies);
   fmm::Report report;
   one.field(bodies.q, report);

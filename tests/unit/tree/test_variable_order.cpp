@@ -22,7 +22,7 @@ class OrdersPerPair : public testing::Test {
   using Space = fmm::site_t<KokkosSpace>;
   using Real = typename T::Real;
   // on a GPU several threads translate at the higher two together
-  static constexpr int order = 12, lower[] = {6, 9};
+  static constexpr int order = quick ? 8 : 12, lower[] = {quick ? 4 : 6, quick ? 6 : 9};
   static constexpr double theta = 0.7;
   using Ordered = DualTree<VariableOrder<RadiusCriterion, lower[0], lower[1]>>;
 
