@@ -120,6 +120,23 @@ KOKKOS_INLINE_FUNCTION void turn_about_z(V* a, V c, V s) {
   }
 }
 
+enum class Axial { m2l, m2m, l2l };
+
+/// a <- swap(turn(swap(a))): the expansion seen after a turn of the axes about x.
+template <int Order, class V>
+KOKKOS_FORCEINLINE_FUNCTION void turn_about_x(V* a, V c, V s) {
+  swap_xz<Order>(a);
+  turn_about_z<Order>(a, c, s);
+  swap_xz<Order>(a);
+}
+
+/// The same in a function of its own, for several lanes: both rotations of M2M and L2L call it, which are few beside
+/// those of M2L, and it is compiled once. M2L would be a fifth slower with calls: they put its numbers into memory.
+template <int Order, class V>
+FMM_NOINLINE KOKKOS_INLINE_FUNCTION void turn_shift_about_x(V* a, V c, V s) {
+  turn_about_x<Order>(a, c, s);
+}
+
 /// A direction as the two turns that take it to the z axis, and the length that goes with it.
 template <class V>
 struct Rotator {
@@ -139,24 +156,28 @@ struct Rotator {
     sin_polar = select(off_axis, s2 * inverse_s * inverse_length, zero);
   }
 
-  /// Coefficients of the same expansion in axes whose z points along the direction.
-  template <int Order>
+  /// Coefficients of the same expansion in axes whose z points along the direction, for a translation of that kind.
+  template <int Order, Axial Kind = Axial::m2l>
   KOKKOS_INLINE_FUNCTION void to_z(V* a) const {
     turn_about_z<Order>(a, cos_azimuth, sin_azimuth);
-    swap_xz<Order>(a);
-    turn_about_z<Order>(a, cos_polar, -sin_polar);
-    swap_xz<Order>(a);
+    tilt<Order, Kind>(a, -sin_polar);
   }
 
-  template <int Order>
+  template <int Order, Axial Kind = Axial::m2l>
   KOKKOS_INLINE_FUNCTION void from_z(V* a) const {
-    swap_xz<Order>(a);
-    turn_about_z<Order>(a, cos_polar, sin_polar);
-    swap_xz<Order>(a);
+    tilt<Order, Kind>(a, sin_polar);
     turn_about_z<Order>(a, cos_azimuth, -sin_azimuth);
   }
 
  private:
+  template <int Order, Axial Kind>
+  KOKKOS_FORCEINLINE_FUNCTION void tilt(V* a, V sine) const {
+    if constexpr (Kind != Axial::m2l && lane_count_v < V >> 1)
+      turn_shift_about_x<Order>(a, cos_polar, sine);
+    else
+      turn_about_x<Order>(a, cos_polar, sine);
+  }
+
   // Directions between cell centres are either on the axis or far from it.
   template <class Real>
   static constexpr Real coincident_direction = sizeof(Real) == 4 ? Real(1e-13) : Real(1e-30);
@@ -189,8 +210,6 @@ struct AxialTable {
     return table;
   }
 };
-
-enum class Axial { m2l, m2m, l2l };
 
 /// The translation along +z, the length already scaled out of `a`. m2l: all n; m2m: n <= j; l2l: the
 /// transpose of m2m. Cost: about (2/3) Order^3 multiply-adds for m2l, half of it for the others.
@@ -244,9 +263,9 @@ template <int Order, Axial Kind, class V>
 KOKKOS_INLINE_FUNCTION void translate_by_rotation(Rotator<V> const& rotator, V in, V front, V out,
                                                   V* a) {
   scale_degrees<Order>(a, V(lane_scalar_t<V>(1)), in);
-  rotator.template to_z<Order>(a);
+  rotator.template to_z<Order, Kind>(a);
   translate_along_z<Order, Kind>(a);
-  rotator.template from_z<Order>(a);
+  rotator.template from_z<Order, Kind>(a);
   scale_degrees<Order>(a, front, out);
 }
 
