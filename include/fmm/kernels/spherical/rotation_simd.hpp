@@ -36,11 +36,38 @@ KOKKOS_FORCEINLINE_FUNCTION void for_each_number(int first, int end, int step, F
   }
 }
 
-/// One of each for all functions, which share its place in the first cache.
-template <int Order, class Real>
-inline constexpr auto swap_table = SwapTable<Order, Real>::make();
-template <int Order, class Real>
-inline constexpr auto axial_table = AxialTable<Order, Real>::make();
+/// That of degree n and below: functions of a degree are the same for all orders, which share them.
+template <int n, class Real>
+inline constexpr auto swap_table = SwapTable<n, Real>::make();
+
+/// The matrices of the translations along z of one kind, with rows for what comes out: one of each for all functions,
+/// which share its place in the first cache, and are the same for all kinds.
+template <int Order, Axial Kind, class Real>
+struct AxialMatrices {
+  using Table = AxialTable<Order, Real>;
+  Real at[Table::size];
+
+  KOKKOS_FUNCTION static constexpr AxialMatrices make() {
+    const Table table = Table::make();
+    AxialMatrices matrices{};
+    for (int m = 0; m <= Order; ++m)
+      for (int j = m; j <= Order; ++j)
+        for (int n = m; n <= Order; ++n)
+          matrices.at[Table::index(j, n, m)] = Kind == Axial::m2l ? table.m2l[Table::index(j, n, m)]
+                                               : Kind == Axial::m2m
+                                                   ? table.shift[Table::index(j, n, m)]
+                                                   : table.shift[Table::index(n, j, m)];
+    return matrices;
+  }
+};
+template <int Order, Axial Kind, class Real>
+inline constexpr auto axial_matrices = AxialMatrices<Order, Kind, Real>::make();
+
+/// Phases for functions that are the same for all orders.
+template <class V>
+struct FirstPhases {
+  V const *cos, *sin;
+};
 
 /// Elements of a phase (c + i s)^m, m = 0 .. Order.
 template <int Order, class V>
@@ -65,21 +92,21 @@ struct Phases {
 
 /// The numbers m = First, First + 2, .. (Rows of them) of swap(a), of degree n, to `out`; with Turn, turned
 /// by the phases.
-template <int Order, int n, int First, int Rows, bool Turn, class V>
-KOKKOS_FORCEINLINE_FUNCTION void swap_rows(V const* a, Phases<Order, V> const& phases, V* out) {
+template <bool UnrollAll, int n, int First, int Rows, bool Turn, class V>
+KOKKOS_FORCEINLINE_FUNCTION void swap_rows(V const* a, FirstPhases<V> phases, V* out) {
   using Real = lane_scalar_t<V>;
-  using Table = SwapTable<Order, Real>;
-  constexpr auto& table = swap_table<Order, Real>;  // symmetric
+  using Table = SwapTable<n, Real>;
+  constexpr auto& table = swap_table<n, Real>;  // symmetric
   V re[Rows], im[Rows];
   FMM_UNROLL_TOO
   for (int r = 0; r < Rows; ++r) re[r] = im[r] = V(Real(0));
   constexpr int first_cos = (n + First) % 2, first_sin = first_cos == 0 ? 1 : 2;
-  for_each_number<unrolls_all_v<Order>>(first_cos, n, 2, [&](int l) {
+  for_each_number<UnrollAll>(first_cos, n, 2, [&](int l) {
     const V x = a[l == 0 ? 0 : 2 * l - 1];
     FMM_UNROLL_TOO
     for (int r = 0; r < Rows; ++r) re[r] += V(table.cos[Table::index_cos(n, l, First + 2 * r)]) * x;
   });
-  for_each_number<unrolls_all_v<Order>>(first_sin, n, 2, [&](int l) {
+  for_each_number<UnrollAll>(first_sin, n, 2, [&](int l) {
     const V x = a[2 * l];
     FMM_UNROLL_TOO
     for (int r = First == 0 ? 1 : 0; r < Rows; ++r)
@@ -112,39 +139,37 @@ KOKKOS_FORCEINLINE_FUNCTION void for_pieces(F const& f) {
 }
 
 /// out <- swap(a), of degree n; with Turn, turned by the phases.
-template <int Order, int n, bool Turn, class V>
-KOKKOS_FORCEINLINE_FUNCTION void swap_degree_in_packs(V const* a, Phases<Order, V> const& phases,
-                                                      V* out) {
+template <bool UnrollAll, int n, bool Turn, class V>
+KOKKOS_FORCEINLINE_FUNCTION void swap_degree_in_packs(V const* a, FirstPhases<V> phases, V* out) {
   for_constants<2>([&](auto parity) {  // of m: sums over the same numbers
     constexpr int odd = decltype(parity)::value, total = odd ? (n + 1) / 2 : n / 2 + 1;
     for_pieces<total>([&](auto first, auto rows) {
-      swap_rows<Order, n, odd + 2 * decltype(first)::value, decltype(rows)::value, Turn>(a, phases,
-                                                                                         out);
+      swap_rows<UnrollAll, n, odd + 2 * decltype(first)::value, decltype(rows)::value, Turn>(
+          a, phases, out);
     });
   });
 }
 
 /// a <- swap(turn(swap(a))), of degree n: a turn about x.
-template <int Order, int n, class V>
-FMM_NOINLINE KOKKOS_INLINE_FUNCTION void tilt_degree(V* a, Phases<Order, V> const& phases) {
+template <bool UnrollAll, int n, class V>
+FMM_NOINLINE KOKKOS_INLINE_FUNCTION void tilt_degree(V* a, FirstPhases<V> phases) {
   V b[2 * n + 1];
-  swap_degree_in_packs<Order, n, true>(a, phases, b);
-  swap_degree_in_packs<Order, n, false>(b, phases, a);
+  swap_degree_in_packs<UnrollAll, n, true>(a, phases, b);
+  swap_degree_in_packs<UnrollAll, n, false>(b, phases, a);
 }
 template <int Order, class V>
 KOKKOS_FORCEINLINE_FUNCTION void tilt(V* a, Phases<Order, V> const& phases) {
   for_constants<Order>([&](auto below) {
     constexpr int n = decltype(below)::value + 1;
-    tilt_degree<Order, n>(a + n * n, phases);
+    tilt_degree<unrolls_all_v<Order>, n>(a + n * n, FirstPhases<V>{phases.cos, phases.sin});
   });
 }
 
-/// The translation along +z of the coefficients of order m (translate_along_z).
-template <int Order, Axial Kind, int m, class V>
-FMM_NOINLINE KOKKOS_INLINE_FUNCTION void translate_order(V* a) {
+/// The translation along +z of the coefficients of order m (translate_along_z) by AxialMatrices.
+template <int Order, int m, class V>
+FMM_NOINLINE KOKKOS_INLINE_FUNCTION void translate_order(lane_scalar_t<V> const* matrices, V* a) {
   using Real = lane_scalar_t<V>;
   using Table = AxialTable<Order, Real>;
-  constexpr auto& table = axial_table<Order, Real>;
   constexpr int count = Order + 1 - m;
   constexpr bool at_once =
       count <= rows_in_registers;  // else the first sums would be read by the next
@@ -159,9 +184,7 @@ FMM_NOINLINE KOKKOS_INLINE_FUNCTION void translate_order(V* a) {
       FMM_UNROLL_TOO
       for (int r = 0; r < rows; ++r) {
         const int j = first + r;
-        const V t(Kind == Axial::m2l   ? table.m2l[Table::index(j, n, m)]
-                  : Kind == Axial::m2m ? table.shift[Table::index(j, n, m)]
-                                       : table.shift[Table::index(n, j, m)]);
+        const V t(matrices[Table::index(j, n, m)]);
         re[r] += t * x;
         if (m > 0) im[r] += t * y;
       }
@@ -202,7 +225,9 @@ KOKKOS_INLINE_FUNCTION void translate_in_packs(Rotator<V> const& r, V in, V fron
   Phases<Order, V> azimuth(r.cos_azimuth, r.sin_azimuth), polar(r.cos_polar, -r.sin_polar);
   scale_and_turn<Order>(a, V(lane_scalar_t<V>(1)), in, azimuth);
   tilt<Order>(a, polar);
-  for_constants<Order + 1>([&](auto m) { translate_order<Order, Kind, decltype(m)::value>(a); });
+  for_constants<Order + 1>([&](auto m) {
+    translate_order<Order, decltype(m)::value>(axial_matrices<Order, Kind, lane_scalar_t<V>>.at, a);
+  });
   polar.turn_round();
   tilt<Order>(a, polar);
   azimuth.turn_round();
