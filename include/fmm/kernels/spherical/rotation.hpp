@@ -130,8 +130,8 @@ KOKKOS_FORCEINLINE_FUNCTION void turn_about_x(V* a, V c, V s) {
   swap_xz<Order>(a);
 }
 
-/// The same in a function of its own, for several lanes: both rotations of M2M and L2L call it, which are few beside
-/// those of M2L, and it is compiled once. M2L would be a fifth slower with calls: they put its numbers into memory.
+/// The same in a function of its own, for several lanes: both rotations of M2M and L2L call it, and it is compiled
+/// once. M2L, of which an evaluation has many more, would be up to a fifth slower: a call puts its numbers into memory.
 template <int Order, class V>
 FMM_NOINLINE KOKKOS_INLINE_FUNCTION void turn_shift_about_x(V* a, V c, V s) {
   turn_about_x<Order>(a, c, s);

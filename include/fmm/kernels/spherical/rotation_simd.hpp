@@ -4,8 +4,9 @@
 // An expansion in packs is far larger than the registers, and what takes the time is the way between these
 // and the first cache. So a matrix row's sums stay in registers while the numbers they are made of are read
 // once each; a rotation reads and writes each degree once for both its swaps; scaling goes with the turn next
-// to it. Degrees and orders have functions of their own, called for both rotations of a translation; of high
-// orders, whose code would not fit into the instruction caches all the same, only a row's sums are unrolled.
+// to it. Degrees and orders have functions of their own, called for both rotations of all translations: they stay in
+// the instruction caches, and are compiled once. Of high orders, whose code would not fit there all the same, only a
+// row's sums are unrolled.
 #pragma once
 
 #include "rotation.hpp"
