@@ -35,6 +35,9 @@ macro(fmm_declare_release package name sha256)
 endmacro()
 
 set(fmm_deps ${PROJECT_SOURCE_DIR}/.deps/${CMAKE_CXX_COMPILER_ID}-${CMAKE_CXX_COMPILER_VERSION})
+if(BUILD_SHARED_LIBS)
+  string(APPEND fmm_deps -shared)
+endif()
 if(FMM_FETCH_KOKKOS AND EXISTS ${fmm_deps}/complete)
   list(APPEND CMAKE_PREFIX_PATH ${fmm_deps})
 endif()
@@ -66,6 +69,7 @@ if(NOT Kokkos_FOUND AND FMM_FETCH_KOKKOS)
   if(NOT Kokkos_ENABLE_CUDA)
     execute_process(COMMAND ${PROJECT_SOURCE_DIR}/scripts/get-kokkos ${fmm_deps}
                             -G${CMAKE_GENERATOR} -DCMAKE_CXX_COMPILER=${CMAKE_CXX_COMPILER}
+                            -DBUILD_SHARED_LIBS=${BUILD_SHARED_LIBS}
                     RESULT_VARIABLE error)
     if(NOT error)
       list(APPEND CMAKE_PREFIX_PATH ${fmm_deps})
