@@ -4,10 +4,10 @@
 //     #include <fmm/batched_gemm.hpp>
 //     fmm::Solver<fmm::Laplace, Fmm<12, fmm::FmmList, fmm::BatchedGemm>, double> solver;
 //
-// Pairs of cells are sorted by the class of their offset (tree/offset_buckets.hpp). A slab at a time, the
+// Pairs of cells are sorted by the class of their offset (tree/lists/offset_buckets.hpp). A slab at a time, the
 // multipoles of the sources become the rows of a matrix, one product a bucket translates them, and the
-// rows of the products are added to the targets (kernels/dense_m2l.hpp), a target's by the thread that owns it, in the
-// order of the list. What has no bucket, `Rotation` translates first.
+// rows of the products are added to the targets (kernels/spherical/dense_m2l.hpp), a target's by the thread that owns
+// it, in the order of the list. What has no bucket, `Rotation` translates first.
 //
 // The product is KokkosBlas::gemm: cuBLAS, or a BLAS, where Kokkos Kernels was built with it. Results are
 // the same bits every time and, with Kokkos Kernels' own product, for any number of threads.
@@ -81,6 +81,8 @@ void make_matrices(Space const& space, DenseBuffers<Space, Real>& buffers,
   if (buffers.order == Order &&
       std::includes(made.begin(), made.end(), classes.begin(), classes.end()))
     return;
+  made.clear();  // none, if there is no memory
+  buffers.order = -1;
   const auto signs = buffers.signs.resize(8 * Functor::row);
   for_range("fmm::m2l::signs", space, 8 * Functor::row,
             MakeSigns<Space, Real>{Functor::row, signs});

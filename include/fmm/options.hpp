@@ -36,6 +36,8 @@ struct Options {
   /// DualTree criterion that uses it. Not set: the criterion's default.
   std::optional<double> pair_error = {};
 
+  // DirectSum, which has no tree, has no use for the next three.
+
   /// Bodies that a leaf of an adaptive tree may hold, >= 1 (two fifths of it on average, if they fill a
   /// cube evenly and `depth` allows it); of a uniform tree, the most that its depth gives on average. Not
   /// set: tuned for the execution space, precision and order.
@@ -72,6 +74,7 @@ inline void validate(Options const& options) {
     throw InvalidArgument("leaf_capacity", *options.leaf_capacity, "an integer >= 1");
   if (options.depth && (*options.depth < 0 || *options.depth > max_tree_depth))
     throw InvalidArgument("depth", *options.depth, "0 <= depth <= 21");
+  static_assert(max_tree_depth == 21);
   if (options.pair_error && !(*options.pair_error > 0 && std::isfinite(*options.pair_error)))
     throw InvalidArgument("pair_error", *options.pair_error, "finite and > 0");
   if (!(options.softening >= 0) || !std::isfinite(options.softening))

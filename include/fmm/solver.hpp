@@ -116,8 +116,10 @@ class Solver {
   }
 
   /// Potential (N) and field (N,3) of all bodies from (N) `charges`, in the caller's order; pass fmm::none
-  /// for a result that is not wanted. Asynchronous in `space` but for one reduction over the charges.
-  /// Throws InvalidArgument before any result is touched.
+  /// for a result that is not wanted. Asynchronous in `space` but for one reduction over the charges, for lists of a
+  /// criterion that uses charges, and for what docs/design.md names besides ("What waits for what"). Throws
+  /// InvalidArgument before any result is touched, and OutOfMemory. Cost: O(N) of an Fmm, O(N log N) of a Treecode, N^2
+  /// pairs of DirectSum; the memory stays with the plan.
   template <class Charges, class Potential, class Field>
   void evaluate(ExecutionSpace const& space, plan_type& plan, Charges const& charges,
                 Potential const& potential, Field const& field, Report* report = nullptr) {
@@ -146,7 +148,8 @@ class Solver {
   /// With DirectSum: the sums of about `samples` bodies over all others, to tell the time and the error of
   /// a sum that would take too long. The sample is made of whole tiles, evenly spread over the sorted
   /// bodies, so that a pair costs what it costs in the full sum. The results of all other bodies become
-  /// 0. Returns the numbers of the sampled bodies (M). Cost: M N pairs.
+  /// 0. Returns the numbers of the sampled bodies (M). Throws InvalidArgument, for samples below 1, too, before any
+  /// result is touched, and OutOfMemory. Cost: M N pairs.
   template <class Charges, class Potential, class Field>
     requires is_direct Kokkos::View<BodyIndex*, Device<ExecutionSpace>> evaluate_sample(
         ExecutionSpace const& space, plan_type& plan, Charges const& charges,

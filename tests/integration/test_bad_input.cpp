@@ -100,9 +100,15 @@ TEST(Options, OnePartIsOnlyForMixedOnATree) {
   expect_option_refused<MixedSum>({.one_part = true}, "one_part", "1", "mixed precision on a tree");
 }
 
+TEST(Options, TheLargestLeafHoldsAllBodies) {
+  const Bodies bodies = make_bodies(Model::cube, 300);
+  Dual solver({.leaf_capacity = std::numeric_limits<int>::max()});
+  EXPECT_LE(relative_l2(run(solver, bodies).field, direct_reference(bodies, false).field), 1e-13);
+}
+
 TEST(Options, DefaultsAreFilledIn) {
   const Dual dual;
-  EXPECT_EQ(*dual.options().theta, fmm::default_theta<DualTree<>>());
+  EXPECT_EQ(*dual.options().theta, DualTree<>::traits.theta.by_default);
   EXPECT_GE(*dual.options().leaf_capacity, 1);
   EXPECT_EQ(*dual.options().depth, 21);
   EXPECT_FALSE(Sum().options().theta);

@@ -130,7 +130,7 @@ template <class Targets>
 struct TakeTargets {
   Targets targets;
   Array<BodyIndex, Host> chosen;
-  void operator()(std::int64_t i) const { chosen(i) = BodyIndex(targets(i)); }
+  void operator()(std::int64_t i) const { chosen(i) = targets(i); }
 };
 
 }  // namespace accuracy
@@ -146,6 +146,8 @@ void direct_sum(ExecutionSpace const& space, Kernel const& kernel, Positions con
                 Charges const& charges, Targets const& targets, Potential const& potential,
                 Field const& field) {
   static_assert(PairKernel<Kernel>);
+  static_assert(std::is_same_v<typename Targets::non_const_value_type, BodyIndex>,
+                "fmm: targets are numbers of bodies of the type fmm::BodyIndex");
   using Site = site_t<ExecutionSpace>;
   Site const& site = space;
   const detail::HostThread<Site> thread(site);

@@ -37,7 +37,7 @@ struct BodyTree {
   Array<Body<Real>, Space> bodies;
   Array<Body<Real>, Space> low;  ///< low parts of the bodies' coordinates; Mixed only
   Array<Body<double>, Space>
-      positions;        ///< in place of `bodies`, from the root's corner; DirectSum only
+      positions;        ///< in place of `bodies`, as the caller has them; DirectSum only
   ChargeFacts charges;  ///< in whose unit the bodies' charges are
 };
 

@@ -66,7 +66,7 @@ void count_pairs(std::int64_t pairs, Report& report) {
   add_work(report, "p2p", pairs, Out::field ? (Out::potential ? 20 : 19) : 10);
 }
 
-/// Counts and flops of both.
+/// Counts and flops of the far field's operators and of P2P.
 template <class Space, class Precision, class Out, class Shift, class Strengths>
 void count_tree_work(Space const& space,
                      FarField<Space, Precision, Out, Shift, Strengths> const& far,

@@ -40,7 +40,8 @@ using OutputsOf = Outputs<!std::is_same_v<Potential, None>, !std::is_same_v<Fiel
 ///         same one at a shift (cells/sets.hpp)
 ///
 /// Everything but near_field is the same for all expansions and pair kernels, and compiled once for them. Work is
-/// asynchronous in `space` but for one reduction over the charges.
+/// asynchronous in `space` but for one reduction over the charges and, on a GPU, where rows of a list are so long that
+/// they are cut.
 template <class Space, class Precision, class Out, class Shift = OneSet,
           class Strengths = Charges<>>
 class Evaluation {

@@ -101,6 +101,7 @@ class SolverCore {
   /// Solver::choose.
   template <class Positions>
   BuildChoices choose(Space const& space, Positions const& positions) const {
+    const HostThread<Space> thread(space);
     const std::int64_t n = checked_size("positions", positions);
     if (n == 0) return {};
     const typename Positions::const_type constant = positions;
@@ -117,6 +118,7 @@ class SolverCore {
   }
   /// The lists of a criterion that uses charges, once the plan has these and, if it uses powers, `multipoles`.
   void list(Space const& space, Data& data, Array<Real, Space> multipoles, Report* report) {
+    const HostThread<Space> thread(space);
     if constexpr (uses_powers) {
       stage(space, report, "lists", [&] {
         const auto measures = measures_by_powers<Traversal>(

@@ -7,19 +7,24 @@
 //     ----------------------  -----------------  --------------------------  -------------------------------
 //     keys, sort              second indices,    keys, twice
 //                             on a CPU
-//     tree                    child ranges;      keys
+//     tree                    child ranges and   keys
+//                             tiles unsorted,
 //                             then the bodies
-//     lists, before charges   bodies             small arrays of the walk
+//     lists, before charges   bodies             small arrays of the walk, and the open sources of two
+//                                                levels
 //     charges                 bodies             sums, if they begin at zero
 //     p2m, m2m                bodies             multipoles, or sums (1)
 //     lists, by multipoles    bodies             multipoles, or early sums   early sums, if multipoles are in
 //                                                                            the sums' place
+//     calibration             bodies             fields of the sample        local expansions of trials, then
+//                                                                            multipoles as M2P wants them
 //     m2l, p2l, l2l           bodies             multipoles, or nothing      local expansions
 //     l2p                     bodies             sums                        local expansions
 //     m2p, p2p, results       bodies             sums                        multipoles as M2P wants them (2)
 //
 // (1) Multipoles lie in the place of the sums where these come after them, that is, where there are local
-//     expansions, of one set of bodies and one density; else in `multipoles`, a piece of their own.
+//     expansions, of one set of bodies and one density, and where lists have M2L alone, no M2P, or so few entries of
+//     it that what it needs finds room (2); else in `multipoles`, a piece of their own.
 // (2) Where multipoles lie in the place of the sums, those that M2P needs are kept in `multipoles` before
 //     L2P sets the sums.
 //

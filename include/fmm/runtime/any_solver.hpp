@@ -50,8 +50,8 @@ class FMM_VISIBLE AnyPlan {
 };
 
 /// Sums one of the library's pair kernels over all pairs of bodies: fmm::Solver or, with Options::tolerance,
-/// fmm::ToleranceSolver (of one order: fmm::CalibratedSolver), with the same results, bit for bit. It moves, and is not
-/// copied.
+/// fmm::ToleranceSolver (of one order: fmm::CalibratedSolver), with the same results: bit for bit, of a static library,
+/// and beside a shared one to rounding. It moves, and is not copied.
 ///
 /// Arrays are of float or double, (N) or (N,3) with any strides, in memory that the backend can access; nothing is
 /// copied or kept. Before any work, a call throws InvalidArgument for an array of the wrong shape, in the wrong

@@ -55,8 +55,8 @@ class CalibratedSolver {
 
   /// Potential (N) and field (N,3) of all bodies from (N) `charges`, as of Solver. Throws InvalidArgument, besides, for
   /// charges whose fields cancel so much that float does not reach the tolerance. Cost: O(N); of 20,000 bodies or more
-  /// the first time, every 32nd time, and where bodies are no longer like those before, also 2 to 14 evaluations for an
-  /// eighth of them (1024 tiles if these are fewer).
+  /// the first time, every 32nd time, and where bodies are no longer like those before, also 2 to 14 evaluations for a
+  /// sample of them (tolerance/sample.hpp).
   template <class Charges, class Potential, class Field>
   void evaluate(ExecutionSpace const& space, plan_type& plan, Charges const& charges,
                 Potential const& potential, Field const& field, Report* report = nullptr) {

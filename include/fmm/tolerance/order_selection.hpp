@@ -21,6 +21,8 @@ inline bool is_reached(double tolerance, bool single) {
 }
 /// In words, the tolerances for which they do.
 inline std::string reached_tolerances(bool single) {
+  static_assert(constants.least_in_float == 3e-6 && constants.least_in_double == 1e-12 &&
+                constants.largest == 1e-2);
   return single ? "3e-6 to 1e-2 in float" : "1e-12 to 1e-2 in double";
 }
 

@@ -72,7 +72,7 @@ struct SampleOfLeaves {
 };
 
 /// About a sixteenth of the tree's tiles, at least 128 and at most 512, of the largest leaves and about as many of the
-/// others, in `memory`; all tiles of a tree that has no more than 128.
+/// others, in `memory`; all tiles of a tree that has no more than 128. At most three sixteenths of the tiles, and 1536.
 template <class Space>
 SampleOfLeaves<Space> sample_of_leaves(Space const& space, Octree<Space> const& tree,
                                        Buffer<Tile, Space>& memory) {

@@ -50,7 +50,7 @@ class ToleranceSolver<Kernel, Orders<Order...>, Precision, ExecutionSpace> {
   static constexpr bool uses_charges = true;
   static constexpr bool uses_last_field = false;
 
-  /// Options::tolerance is required; theta and pair_error must not be set. Throws InvalidArgument, for a
+  /// Options::tolerance is required; theta, pair_error and one_part must not be set. Throws InvalidArgument, for a
   /// tolerance that the precision does not reach, too.
   explicit ToleranceSolver(Options const& options, Kernel kernel = {})
       : core_(options, kernel, {tolerance::order_of_many<OfOrder<Order>>()...}) {}
@@ -75,8 +75,8 @@ class ToleranceSolver<Kernel, Orders<Order...>, Precision, ExecutionSpace> {
   }
   /// Potential (N) and field (N,3) of all bodies from (N) `charges`, in the caller's order, as of Solver. Throws
   /// InvalidArgument before any result is touched. Cost: O(N); of 20,000 bodies or more the first time, every 32nd
-  /// time, and where bodies are no longer like those before, also 2 to 14 evaluations for an eighth of them (1024
-  /// tiles if these are fewer).
+  /// time, and where bodies are no longer like those before, also 2 to 14 evaluations for a sample of them
+  /// (tolerance/sample.hpp).
   template <class Charges, class Potential, class Field>
   void evaluate(ExecutionSpace const& space, plan_type& plan, Charges const& charges,
                 Potential const& potential, Field const& field, Report* report = nullptr) {

@@ -91,7 +91,7 @@ std::optional<Octree<Space>> build_octree(Space const& space, OctreeBuffers<Spac
   Octree<Space> tree;
   const BodyIndex n = BodyIndex(keys.extent(0));
   // So few cells on the level above the last of these hold more than a leaf on average: every level exists.
-  const std::int64_t widest = std::int64_t(8) * (n / (rule.leaf_capacity + 1));
+  const std::int64_t widest = 8 * (n / (std::int64_t(rule.leaf_capacity) + 1));
   int last = std::min({most_first_levels, rule.depth, sorted_levels});
   while (last > 0 && std::int64_t(1) << 3 * last > widest) --last;
   build_first_levels(space, buffers, tree, keys, rule, last);

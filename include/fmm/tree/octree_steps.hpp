@@ -25,7 +25,7 @@ struct SplitRule {
   }
   /// How many of `cells` cells of a level, of n bodies in all, are split at most.
   std::int64_t most_split(int level, std::int64_t cells, std::int64_t n) const {
-    return level < least_depth ? cells : std::min(cells, n / (leaf_capacity + 1));
+    return level < least_depth ? cells : std::min(cells, n / (std::int64_t(leaf_capacity) + 1));
   }
 };
 
@@ -195,10 +195,10 @@ struct WriteTiles {
 
   KOKKOS_FUNCTION void operator()(std::int64_t i, Offset& before, bool final) const {
     const Cell& cell = cells(leaves(i));
-    const int count = (cell.body_count + tile_size - 1) / tile_size;
+    const int count = int((std::int64_t(cell.body_count) + tile_size - 1) / tile_size);
     if (final)
       for (int t = 0; t < count; ++t) {
-        const std::int64_t steps = (cell.body_count + tile_step - 1) / tile_step;
+        const std::int64_t steps = (std::int64_t(cell.body_count) + tile_step - 1) / tile_step;
         const BodyIndex begin = BodyIndex(steps * t / count * tile_step);
         const BodyIndex rest = BodyIndex(steps * (t + 1) / count * tile_step);
         const BodyIndex end = rest < cell.body_count ? rest : cell.body_count;

@@ -54,10 +54,4 @@ template <class T>
 concept TraversalPolicy = std::same_as<T, BarnesHut> ||
     (requires { typename T::criterion; } && AcceptanceCriterion<typename T::criterion>);
 
-/// The opening parameter that a traversal takes where the options give none; 0 without any.
-template <TraversalPolicy Traversal>
-constexpr double default_theta() {
-  return Traversal::traits.theta.by_default;
-}
-
 }  // namespace fmm

@@ -11,6 +11,17 @@ namespace {
 using namespace fmm;
 using namespace fmm::engine;
 
+/// Every third bit: the inverse of spread_bits.
+std::uint32_t gather_bits(std::uint64_t x) {
+  x &= 0x1249249249249249ull;
+  x = (x | x >> 2) & 0x10c30c30c30c30c3ull;
+  x = (x | x >> 4) & 0x100f00f00f00f00full;
+  x = (x | x >> 8) & 0x1f0000ff0000ffull;
+  x = (x | x >> 16) & 0x1f00000000ffffull;
+  x = (x | x >> 32) & 0x1fffff;
+  return std::uint32_t(x);
+}
+
 template <class T>
 class TreeTest : public testing::Test {};
 TYPED_TEST_SUITE(TreeTest, Spaces);

@@ -48,7 +48,7 @@ struct CriterionTraits {
   /// CellView::field is known.
   bool uses_field = false;
 
-  /// CellView::field is the smallest of the last step among the cell's bodies: `build` takes that, after the charges.
+  /// CellView::field is the smallest of the last step among the cell's bodies: `build` takes that (Inputs::last_field).
   /// Besides uses_charges and uses_field.
   bool uses_last_field = false;
 

@@ -25,17 +25,6 @@ struct Cube {
   double exact_unit() const { return std::ldexp(1.0, std::ilogb(edge)); }
 };
 
-/// Inverse of spread_bits.
-KOKKOS_INLINE_FUNCTION std::uint32_t gather_bits(std::uint64_t x) {
-  x &= 0x1249249249249249ull;
-  x = (x | x >> 2) & 0x10c30c30c30c30c3ull;
-  x = (x | x >> 4) & 0x100f00f00f00f00full;
-  x = (x | x >> 8) & 0x1f0000ff0000ffull;
-  x = (x | x >> 16) & 0x1f00000000ffffull;
-  x = (x | x >> 32) & 0x1fffff;
-  return std::uint32_t(x);
-}
-
 KOKKOS_INLINE_FUNCTION std::uint64_t morton_key(std::uint32_t x, std::uint32_t y, std::uint32_t z) {
   return spread_bits(x) << 2 | spread_bits(y) << 1 | spread_bits(z);
 }

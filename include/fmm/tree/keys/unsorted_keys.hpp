@@ -5,10 +5,11 @@
 #include <bit>
 
 #include "../../detail/memory.hpp"
+#include "../../options.hpp"
 
 namespace fmm::tree {
 
-inline constexpr int key_bits = 63;
+inline constexpr int key_bits = 3 * max_tree_depth;
 
 /// Of a digit. On a CPU 1 << 9 blocks of memory are written to at the same time about as fast as fewer, and nine bits
 /// are three levels of a tree.

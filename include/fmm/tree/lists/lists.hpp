@@ -27,7 +27,7 @@ struct InteractionLists {
   Csr<Space> m2l;  ///< by cell
   Csr<Space> p2l;  ///< by cell; the sources are leaves
   Csr<Space> m2p;  ///< by cell; only leaves have entries
-  Csr<Space> p2p;  ///< by cell; only leaves have entries; a leaf is in its own row
+  Csr<Space> p2p;  ///< by cell; only leaves have entries; of one set a leaf is in its own row
 };
 
 /// A list under construction: offsets of all cells, and entries that are added level by level.

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // Pairs of a list in buckets, one for each way that two cells can lie to each other
-// (detail/offset_class.hpp): what one matrix translates.
+// (cells/offset_class.hpp): what one matrix translates.
 //
 // Classes with too few pairs to be worth a matrix, and pairs that are too far apart for a class, are left
 // to another scheme: `ListSplit::rest`, a list of its own. Every entry of the list is in exactly one of the
