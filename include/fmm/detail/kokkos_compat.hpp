@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// The one place that knows about Kokkos's versions (3.4 to 5.x), and the few aliases that spare the
-// other headers Kokkos's longer names.
+// What differs between Kokkos's versions (3.4 to 5.x), but for which host threads each takes (host_thread.hpp,
+// host_space.hpp), and the few aliases that spare the other headers Kokkos's longer names.
 #pragma once
 
 #include <Kokkos_Core.hpp>

@@ -11,6 +11,7 @@
 //     engine      memory, build and evaluation
 //     methods.hpp
 //     kernels     pair kernels, expansions, one operator a file    |    tree    keys, octree, criteria, lists
+//     tuning.hpp  shapes and costs for each space
 //     simd        packs of numbers
 //     detail      Kokkos by version, launches, memory
 #pragma once
