@@ -25,7 +25,7 @@ struct DirectSum {
 /// A treecode: the multipole of a cell acts on every body of a target that is far enough (M2P). There are no local
 /// expansions; multipoles move up the tree by Rotation.
 ///
-/// Order       highest degree of the multipoles, 0 or more
+/// Order       highest degree of the multipoles, 0 or more; at most 26 in float and Mixed
 /// Traversal   BarnesHut, or the lists of DualTree<criterion>, FmmList or FmmStencil, whose target cells then hand
 ///             the multipoles on to their bodies
 template <int Order, class Traversal = BarnesHut>
@@ -39,7 +39,7 @@ struct Treecode {
 /// A fast multipole method: multipoles act on local expansions (M2L), which move down the tree (L2L) to the bodies
 /// (L2P).
 ///
-/// Order         highest degree of the expansions, 0 or more
+/// Order         highest degree of the expansions, 0 or more; at most 26 in float and Mixed
 /// Traversal     DualTree<criterion>, FmmList or FmmStencil; with DualTree<VariableOrder<criterion, orders...>> M2L
 ///               has several orders
 /// Translation   Rotation (O(p^3)), NaiveTranslation (O(p^4)) or BatchedGemm (matrix products; batched_gemm.hpp)

@@ -9,7 +9,7 @@
 namespace fmm {
 
 /// Made by Solver::build, used by Solver::evaluate any number of times, one after the other. It moves, and is not
-/// copied.
+/// copied; of a plan that was moved from all throw InvalidArgument.
 template <class Space, class Precision>
 class Plan {
  public:
@@ -23,27 +23,32 @@ class Plan {
   Plan& operator=(Plan&&) = default;
 
   /// Number of bodies.
-  std::int64_t size() const { return data_->tree.size; }
+  std::int64_t size() const { return data().tree.size; }
   /// Cells of the octree; 0 with DirectSum.
-  std::int64_t cells() const { return std::int64_t(data_->tree.octree.cells.extent(0)); }
-  std::int64_t leaves() const { return std::int64_t(data_->tree.octree.leaves.extent(0)); }
+  std::int64_t cells() const { return std::int64_t(data().tree.octree.cells.extent(0)); }
+  std::int64_t leaves() const { return std::int64_t(data().tree.octree.leaves.extent(0)); }
   /// The deepest level that has cells.
-  int depth() const { return data_->tree.octree.depth; }
+  int depth() const { return data().tree.octree.depth; }
   /// Cell pairs in the lists of M2L, P2L, M2P and P2P.
-  std::int64_t m2l_entries() const { return entries(data_->lists.m2l); }
-  std::int64_t p2l_entries() const { return entries(data_->lists.p2l); }
-  std::int64_t m2p_entries() const { return entries(data_->lists.m2p); }
-  std::int64_t p2p_entries() const { return entries(data_->lists.p2p); }
+  std::int64_t m2l_entries() const { return entries(data().lists.m2l); }
+  std::int64_t p2l_entries() const { return entries(data().lists.p2l); }
+  std::int64_t m2p_entries() const { return entries(data().lists.m2p); }
+  std::int64_t p2p_entries() const { return entries(data().lists.p2p); }
   /// Bytes held in the execution space's memory.
-  std::size_t memory_bytes() const { return data_->memory.bytes(); }
+  std::size_t memory_bytes() const { return data().memory.bytes(); }
 
   /// What the plan consists of, for callers that compose an evaluation's steps.
-  Data& data() { return *data_; }
-  Data const& data() const { return *data_; }
+  Data& data() { return *checked(); }
+  Data const& data() const { return *checked(); }
 
  private:
   static std::int64_t entries(Csr<site_t<Space>> const& list) {
     return std::int64_t(list.entries.extent(0));
+  }
+
+  std::shared_ptr<Data> const& checked() const {
+    if (!data_) engine::refuse_moved_plan();
+    return data_;
   }
 
   std::shared_ptr<Data> data_;

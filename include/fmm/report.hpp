@@ -29,19 +29,21 @@ struct FoundLimit {
 };
 
 /// Hand one to `Solver::build` and `Solver::evaluate`: every stage is then fenced and timed, which
-/// costs some time itself, so totals are to be measured without a report.
+/// costs some time itself, so totals are to be measured without a report. Numbers add up over all calls with one
+/// report, but where they are said to be of the last one.
 struct Report {
   std::vector<StageReport> stages;  ///< in order of execution; a name that comes again is added to
-  double build_seconds = 0;
-  double evaluate_seconds = 0;
-  std::int64_t p2p_pairs = 0;  ///< body-body pairs, a body with itself not counted
-  std::int64_t m2l = 0;        ///< cell-cell translations
-  std::int64_t p2l = 0;        ///< bodies times cells whose local expansions they are added to
-  std::int64_t m2p = 0;        ///< body-cell evaluations
+  double build_seconds = 0;         ///< of all builds that had this report
+  double evaluate_seconds = 0;      ///< of all evaluations
+  std::int64_t p2p_pairs = 0;       ///< body-body pairs, a body with itself not counted
+  std::int64_t m2l = 0;             ///< cell-cell translations
+  std::int64_t p2l = 0;             ///< bodies times cells whose local expansions they are added to
+  std::int64_t m2p = 0;             ///< body-cell evaluations
   std::int64_t not_finite =
       0;  ///< bodies with a result that is infinite or not a number, of the last evaluation
   std::optional<FoundLimit> found = {};  ///< with a tolerance: what the last evaluation went by
-  std::size_t memory_bytes = 0;  ///< held in the execution space's memory by plan and solver
+  std::size_t memory_bytes =
+      0;  ///< held in the execution space's memory by plan and solver after the last call
 
   /// The stage of that name, or nullptr.
   StageReport const* find(std::string_view name) const {

@@ -65,7 +65,8 @@ class Solver {
   explicit Solver(Options const& options = {}, Kernel kernel = {})
       : core_(options, kernel, expansion_facts()) {}
 
-  /// The options in force; only a uniform tree's depth may still be open (see Plan::depth).
+  /// With defaults filled in; only a uniform tree's depth may still be open (see Plan::depth). Of a kernel that was
+  /// handed in with a softening or G of its own kernel() tells those in force.
   Options const& options() const { return core_.options(); }
   Kernel const& kernel() const { return core_.kernel(); }
 

@@ -9,7 +9,7 @@
 namespace fmm {
 
 /// Made by Solver::build where Inputs have targets, used by Solver::evaluate any number of times, one after the other.
-/// It moves, and is not copied.
+/// It moves, and is not copied; of a plan that was moved from all throw InvalidArgument.
 template <class Space, class Precision>
 class TwoSetPlan {
   using Set = engine::PlanData<site_t<Space>, Precision>;
@@ -24,24 +24,27 @@ class TwoSetPlan {
   TwoSetPlan& operator=(TwoSetPlan&&) = default;
 
   /// Numbers of targets, M, and of sources, N.
-  std::int64_t targets() const { return data_.targets->tree.size; }
-  std::int64_t sources() const { return data_.sources->tree.size; }
+  std::int64_t targets() const { return data().targets->tree.size; }
+  std::int64_t sources() const { return data().sources->tree.size; }
   /// Cells of either set's octree; 0 with DirectSum.
-  std::int64_t target_cells() const { return cells(*data_.targets); }
-  std::int64_t source_cells() const { return cells(*data_.sources); }
+  std::int64_t target_cells() const { return cells(*data().targets); }
+  std::int64_t source_cells() const { return cells(*data().sources); }
   /// Cell pairs in the lists of M2L, P2L, M2P and P2P.
-  std::int64_t m2l_entries() const { return entries(data_.targets->lists.m2l); }
-  std::int64_t p2l_entries() const { return entries(data_.targets->lists.p2l); }
-  std::int64_t m2p_entries() const { return entries(data_.targets->lists.m2p); }
-  std::int64_t p2p_entries() const { return entries(data_.targets->lists.p2p); }
+  std::int64_t m2l_entries() const { return entries(data().targets->lists.m2l); }
+  std::int64_t p2l_entries() const { return entries(data().targets->lists.p2l); }
+  std::int64_t m2p_entries() const { return entries(data().targets->lists.m2p); }
+  std::int64_t p2p_entries() const { return entries(data().targets->lists.p2p); }
   /// Bytes held in the execution space's memory.
   std::size_t memory_bytes() const {
-    return data_.targets->memory.bytes() + data_.sources->memory.bytes();
+    return data().targets->memory.bytes() + data().sources->memory.bytes();
   }
 
   /// What the plan consists of, for callers that compose an evaluation's steps.
-  Data& data() { return data_; }
-  Data const& data() const { return data_; }
+  Data& data() {
+    if (!data_.targets) engine::refuse_moved_plan();
+    return data_;
+  }
+  Data const& data() const { return const_cast<TwoSetPlan&>(*this).data(); }
 
  private:
   static std::int64_t cells(Set const& set) {

@@ -35,10 +35,22 @@ bool is_to_initialize() {
   return !is_initialized();
 }
 
+/// Throws InvalidArgument for a number that was cast to one of an enumeration's values 0 .. last, and is none of them.
+template <class Value>
+void check_value(char const* name, Value value, Value last) {
+  if (int(value) < 0 || int(value) > int(last))
+    throw InvalidArgument(name, int(value), "a value of its enumeration in fmm::runtime");
+}
+
 /// Throws InvalidArgument for what does not go together or is not compiled in.
 Policies completed(Policies policies, Options const& options) {
   if (!is_initialized())
     throw InvalidArgument("Kokkos", "not initialised", "initialised, as by runtime::KokkosSession");
+  check_value("kernel", policies.kernel, Kernel::spline_gravity);
+  check_value("method", policies.method, Method::fmm);
+  if (policies.criterion) check_value("criterion", *policies.criterion, Criterion::multipole_power);
+  check_value("precision", policies.precision, Precision::full);
+  if (policies.backend) check_value("backend", *policies.backend, Backend::cuda);
   if (!policies.backend) policies.backend = default_backend();
   const auto there = backends();
   if (std::find(there.begin(), there.end(), *policies.backend) == there.end())

@@ -221,6 +221,46 @@ TEST_F(Input, ExtentsMustMatch) {
                  "2147483647");
 }
 
+/// One would be written over the other. In one array they may stand side by side.
+TEST_F(Input, ResultsMustNotOverlap) {
+  const DeviceBodies<Space> device(bodies);
+  Dual solver;
+  auto plan = solver.build(space, device.x);
+  const ViewIn<double*, Space> memory("memory", 4 * n);
+  using Rows =
+      Kokkos::View<double* [3], Kokkos::LayoutRight, Kokkos::Device<Space, Space::memory_space>,
+                   Kokkos::MemoryTraits<Kokkos::Unmanaged>>;
+  const auto first = Kokkos::subview(memory, std::pair<int, int>(0, n));
+  expect_refused(
+      [&] { solver.evaluate(space, plan, device.q, first, Rows(memory.data() + n - 1, n)); },
+      "field", "in the potential's memory", "memory of its own");
+  EXPECT_NO_THROW(solver.evaluate(space, plan, device.q, first, Rows(memory.data() + n, n)));
+  const ViewIn<double**, Space> side_by_side("results", n, 4);
+  EXPECT_NO_THROW(
+      solver.evaluate(space, plan, device.q, Kokkos::subview(side_by_side, Kokkos::ALL, 0),
+                      Kokkos::subview(side_by_side, Kokkos::ALL, std::pair<int, int>(1, 4))));
+  // as for inputs, which are read before: the field over the positions
+  const auto fields = ViewIn<double* [3], Space>("fields", n);
+  solver.evaluate(space, plan, device.q, fmm::none, fields);
+  solver.evaluate(space, plan, device.q, fmm::none, device.x);
+  EXPECT_EQ(to_host(potential, fields).field, to_host(potential, device.x).field);
+}
+
+TEST_F(Input, APlanThatWasMovedFromIsRefused) {
+  const DeviceBodies<Space> device(bodies);
+  Dual solver;
+  auto plan = solver.build(space, device.x);
+  auto other = std::move(plan);
+  expect_refused([&] { plan.size(); }, "plan", "moved from", "not moved from");
+  expect_refused([&] { solver.evaluate(space, plan, device.q, potential, field); }, "plan",
+                 "moved from", "not moved from");
+  EXPECT_EQ(other.size(), std::int64_t(n));
+  auto two_sets = solver.build(space, fmm::Inputs{device.x, fmm::none, device.x});
+  auto moved = std::move(two_sets);
+  expect_refused([&] { two_sets.sources(); }, "plan", "moved from", "not moved from");
+  EXPECT_EQ(moved.targets(), std::int64_t(n));
+}
+
 TEST_F(Input, APlanOfAnotherTraversalIsRefused) {
   const DeviceBodies<Space> device(bodies);
   Dual dual;

@@ -232,7 +232,7 @@ class CommandLine(Case):
                      says=("--pair-error", "--criterion field"))
         self.run_bad(*model, "--method", "treecode", "--traversal", "dual", "--criterion", "power",
                      says=("--criterion = power", "radius, field or relative"))
-        self.run_bad(*model, "--tolerance", 1e-7, says=("--tolerance = ", "3e-6 to 1e-2 in float"))
+        self.run_bad(*model, "--tolerance", 1e-7, says=("--tolerance = ", "3e-6 to 1e-2 in float and mixed precision"))
         self.run_bad(*model, "--tolerance", 1e-13, "--precision", "double",
                      says=("--tolerance = ", "1e-12 to 1e-2 in double"))
         self.run_bad(*model, "--tolerance", 1e-4, "--method", "treecode", says=("--method fmm",))

@@ -353,6 +353,17 @@ TEST(AnySolver, RefusesShapesThatOverlapAndPoliciesThatClash) {
             }).find("potential and field"),
             std::string::npos);
 
+  std::vector<double> results(400);
+  const auto over_each_other = [&](std::int64_t field) {
+    solver.evaluate(plan, views.q, rt::MutableArray(results.data(), 100),
+                    rt::MutableArray::rows(results.data() + field, 100));
+  };
+  if (Kokkos::DefaultExecutionSpace::name() != std::string("Cuda")) {
+    EXPECT_NE(refusal([&] { over_each_other(99); }).find("in the potential's memory"),
+              std::string::npos);
+    EXPECT_NO_THROW(over_each_other(100));
+  }
+
   const auto refused = [](rt::Policies const& policies, fmm::Options const& options,
                           char const* argument) {
     EXPECT_EQ(refusal([&] { AnySolver(policies, options); }).rfind(argument, 0), 0u) << argument;
@@ -362,6 +373,12 @@ TEST(AnySolver, RefusesShapesThatOverlapAndPoliciesThatClash) {
   refused({.method = Method::direct, .order = order}, {}, "order = 4");
   refused({.order = order, .orders_to_choose_from = {order}}, {.tolerance = 1e-3},
           "orders_to_choose_from = set");
+  // numbers that are no value of their enumeration
+  refused({.kernel = rt::Kernel(3), .order = order}, {}, "kernel = 3");
+  refused({.method = Method(-1), .order = order}, {}, "method = -1");
+  refused({.criterion = Criterion(17), .order = order}, {}, "criterion = 17");
+  refused({.order = order, .precision = rt::Precision(17)}, {}, "precision = 17");
+  refused({.order = order, .backend = rt::Backend(17)}, {}, "backend = 17");
   refused({.orders_to_choose_from = {1000}}, {.tolerance = 1e-3}, "orders_to_choose_from = 1000");
 }
 

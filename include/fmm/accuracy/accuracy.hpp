@@ -279,8 +279,8 @@ ErrorMeasure compare_at(Space const& space, Kernel const& kernel, Positions cons
                         std::vector<BodyIndex> const& host_targets) {
   check_view<Space, Positions, 2>();
   check_view<Space, Charges, 1>();
-  check_result<Space, Potential, 1>();
-  check_result<Space, Field, 2>();
+  check_optional_view<Space, Potential, 1>();
+  check_optional_view<Space, Field, 2>();
   const HostThread<Space> thread(space);
   const std::int64_t n = checked_size("positions", positions);
   check_extents("potential", potential, n);

@@ -77,6 +77,12 @@ class ThreadsAtWork {
 };
 inline ThreadsAtWork threads_at_work;
 
+FMM_NOINLINE inline void check_initialised() {
+  if (!Kokkos::is_initialized())
+    throw InvalidArgument("Kokkos", is_kokkos_finalized() ? "finalised" : "not initialised",
+                          "initialised while anything is summed");
+}
+
 [[noreturn]] FMM_NOINLINE inline void refuse_thread(char const* space, char const* why,
                                                     char const* allowed) {
   throw InvalidArgument("space", std::string(space) + ", " + why, allowed);
@@ -88,6 +94,7 @@ template <class Space>
 class HostThread {
  public:
   explicit HostThread([[maybe_unused]] Space const& space) {
+    check_initialised();
     if constexpr (takes_one_thread_v<Space>)
       enter_host(space);
     else if constexpr (takes_one_thread_an_instance_v<Space>) {

@@ -125,8 +125,16 @@ constexpr bool check_view() {
   static_assert(int(View::rank) == Rank,
                 "fmm: positions and fields are Views of rank 2, (N, 3); charges and potentials of "
                 "rank 1, (N)");
-  static_assert(std::is_floating_point_v<typename View::non_const_value_type>,
+  using Number = typename View::non_const_value_type;
+  static_assert(std::is_same_v<Number, float> || std::is_same_v<Number, double>,
                 "fmm: positions, charges and results are Views of float or double");
+  return true;
+}
+
+/// The same, or none.
+template <class Space, class View, int Rank>
+constexpr bool check_optional_view() {
+  if constexpr (!std::is_same_v<View, None>) check_view<Space, View, Rank>();
   return true;
 }
 
@@ -169,6 +177,22 @@ void check_extents(char const* name, View const& view, std::int64_t n,
     if constexpr (View::rank == 2)
       if (view.extent(1) != 3) refuse_extent(name, 1, view.extent(1), "3");
   }
+}
+
+/// Throws if two results whose numbers lie one after the other, so many bytes each, share memory: neither would be right.
+FMM_NOINLINE inline void refuse_overlap(void const* potential, std::size_t bytes_of_potential,
+                                        void const* field, std::size_t bytes_of_field) {
+  const auto p = reinterpret_cast<std::uintptr_t>(potential),
+             f = reinterpret_cast<std::uintptr_t>(field);
+  if (p < f + bytes_of_field && f < p + bytes_of_potential)
+    throw InvalidArgument("field", "in the potential's memory", "in memory of its own");
+}
+template <class Potential, class Field>
+void check_no_overlap(Potential const& potential, Field const& field) {
+  if constexpr (!std::is_same_v<Potential, None> && !std::is_same_v<Field, None>)
+    if (potential.span_is_contiguous() && field.span_is_contiguous())
+      refuse_overlap(potential.data(), potential.span() * sizeof(*potential.data()), field.data(),
+                     field.span() * sizeof(*field.data()));
 }
 
 }  // namespace engine

@@ -71,6 +71,7 @@ struct EvaluationEnds {
     check_extents("charges", charges, sources, of_sources);
     check_extents("potential", potential, targets, of_targets);
     check_extents("field", field, targets, of_targets);
+    check_no_overlap(potential, field);
   }
 };
 template <class Charges, class Potential, class Field>

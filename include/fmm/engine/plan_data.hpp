@@ -40,6 +40,10 @@ struct TwoSetData {
   std::shared_ptr<PlanData<Space, Precision>> targets, sources;
 };
 
+[[noreturn]] FMM_NOINLINE inline void refuse_moved_plan() {
+  throw InvalidArgument("plan", "moved from", "one that was not moved from");
+}
+
 /// Throws unless the plan was made by a solver with that traversal.
 FMM_NOINLINE inline void check_traversal(void const* of_plan, void const* mark) {
   if (of_plan != mark)

@@ -59,6 +59,10 @@ namespace fmm {
 template <int Order, class Real>
 struct SphericalBasis {
   static_assert(Order >= 0, "the expansion order is the highest degree, 0 or more");
+  static_assert(
+      sizeof(Real) >= sizeof(double) || Order <= kernels::largest_order_in_float,
+      "fmm: expansions in float and Mixed are of order 26 at most: factorials of twice the "
+      "order, and harmonics of that degree, have to fit into float");
   static constexpr int order = Order;
   static constexpr int size = coefficient_count(Order);
 

@@ -3,12 +3,13 @@
 // What it does is compiled in the library fmm::runtime, and nothing of it in the program. Free of Kokkos.
 //
 //     fmm::AnySolver solver({.kernel = fmm::runtime::Kernel::softened_gravity}, {.tolerance = 1e-5});
-//     auto plan = solver.build(fmm::Inputs{positions, masses});     // (N,3), (N)
+//     auto plan = solver.build(positions, masses);                  // (N,3), (N)
 //     solver.evaluate(plan, masses, potential, acceleration);       // (N), (N), (N,3)
 #pragma once
 
 #include <cstdint>
 #include <memory>
+#include <type_traits>
 #include <vector>
 
 #include "../accuracy/error_measure.hpp"
@@ -54,7 +55,7 @@ class FMM_VISIBLE AnyPlan {
 /// and beside a shared one to rounding. It moves, and is not copied.
 ///
 /// Arrays are of float or double, (N) or (N,3) with any strides, in memory that the backend can access; nothing is
-/// copied or kept. Before any work, a call throws InvalidArgument for an array of the wrong shape, in the wrong
+/// copied or kept. Results may lie in the place of charges or positions, but not of each other. Before any work, a call throws InvalidArgument for an array of the wrong shape, in the wrong
 /// memory, or without memory. Every call returns when it has done its work; it runs in the backend's default instance.
 /// Not to be used from two threads at a time.
 class FMM_VISIBLE AnySolver {
@@ -70,7 +71,7 @@ class FMM_VISIBLE AnySolver {
 
   /// With defaults filled in; the order is the one in force.
   runtime::Policies policies() const;
-  /// The options in force; with a tolerance as of ToleranceSolver.
+  /// With defaults filled in; with a tolerance as of ToleranceSolver.
   Options options() const;
   /// Of the expansions; with a tolerance as of ToleranceSolver.
   int order() const;
@@ -81,8 +82,15 @@ class FMM_VISIBLE AnySolver {
   /// Solver::build.
   AnyPlan build(runtime::ConstArray const& positions, runtime::ConstArray const& charges = {},
                 Report* report = nullptr);
-  template <class Sources, class Charges>
-  AnyPlan build(Inputs<Sources, Charges> const& inputs, Report* report = nullptr) {
+  /// The same from Inputs, which hold what they are made of: a container is copied into them, a View or a std::span is
+  /// not.
+  template <class Sources, class Charges, class Targets, class LastField>
+  AnyPlan build(Inputs<Sources, Charges, Targets, LastField> const& inputs,
+                Report* report = nullptr) {
+    static_assert(
+        std::is_same_v<Targets, None> && std::is_same_v<LastField, None>,
+        "fmm: fmm::AnySolver takes positions and charges: for targets of their own, or the "
+        "last field, take fmm::Solver");
     return build(inputs.sources, inputs.charges, report);
   }
 
@@ -129,6 +137,7 @@ class FMM_VISIBLE AnySolver {
 namespace runtime {
 
 /// For programs without Kokkos: while there is one, Kokkos is initialised. Where it is already, this does nothing.
+/// Solvers and plans have to go before it: Kokkos ends a program that frees their memory later.
 class FMM_VISIBLE KokkosSession {
  public:
   KokkosSession();

@@ -5,13 +5,30 @@
 #include <algorithm>
 #include <memory>
 #include <optional>
+#include <utility>
 #include <vector>
 
 #include "../engine/solver_core.hpp"
 #include "calibration.hpp"
+#include "near_strength.hpp"
 #include "order_selection.hpp"
 
 namespace fmm::tolerance {
+
+/// What a build for a tolerance takes.
+template <class Space, class Sources, class Charges, class Targets = None, class LastField = None>
+constexpr bool check_inputs() {
+  static_assert(
+      !std::is_same_v<Charges, None>,
+      "fmm: a tolerance is held for charges: build(space, fmm::Inputs{positions, charges})");
+  static_assert(std::is_same_v<Targets, None>,
+                "fmm: a tolerance is held where the sources are the targets, too: for targets of "
+                "their own take fmm::Solver");
+  static_assert(std::is_same_v<LastField, None>, "fmm: a tolerance takes no last_field");
+  engine::check_view<Space, Sources, 2>();
+  if constexpr (!std::is_same_v<Charges, None>) engine::check_view<Space, Charges, 1>();
+  return true;
+}
 
 /// All that a solver for a tolerance knows of one order. What is compiled for an order is behind it.
 template <class Kernel, class Space, class Precision>
@@ -99,14 +116,22 @@ class CalibratedCore {
     const FarFieldRule far = solver_.far_field();
     const std::int64_t cells = tree.octree.cells.extent(0),
                        compared = std::min(cells, Likeness::most_cells);
-    Likeness bodies{tree.size, cells, std::vector<float>(compared * (order() + 1))};
+    Likeness bodies{tree.size, cells};
     CellMeasures<Space> measures;
     bool known = true;
     stage(space, report, "lists", [&] {
       if (HeldTolerance::are_enough(tree.size)) {
-        const auto powers = memory.traversal.powers.resize(cells * (order() + 1));
-        solver_.powers_of(tree.cube)(space, compared, multipoles, powers);
-        read_back(space, powers.data(), bodies.powers.data(), bodies.powers.size());
+        const std::int64_t powers = compared * (order() + 1),
+                           strengths = tiles_of_strength(tree.octree.tiles.extent(0));
+        const auto both = memory.traversal.powers.resize(powers + strengths);
+        solver_.powers_of(tree.cube)(space, compared, multipoles, both);
+        near_strengths(space, tree, softening_of(kernel()),
+                       Array<float, Space>(both.data() + powers, strengths));
+        std::vector<float> numbers(powers + strengths);
+        read_back(space, both.data(), numbers.data(), numbers.size());
+        bodies.near_strength = usual_strength({numbers.begin() + powers, numbers.end()});
+        numbers.resize(powers);
+        bodies.powers = std::move(numbers);
       }
       known = held_->knows(bodies);
       if (!known || held_->now().theta == 0)

@@ -31,6 +31,9 @@ struct Constants {
   int most_evaluations =
       32;  ///< so many evaluations later it is done anew, though bodies seem to be the same
   double likeness = 0.1;  ///< bodies that differ by more are others
+  /// Tiles at which near fields are compared: a sixteenth of all, within these bounds. Fewer differ from draw to draw by
+  /// more than the likeness, more cost time.
+  std::int64_t least_near_tiles = 64, most_near_tiles = 512, share_of_near_tiles = 16;
   /// Tiles of the sample: a sixteenth of all, within these bounds. Fewer miss rare large errors, more cost time.
   std::int64_t least_tiles = 128, most_tiles = 512, share_of_tiles = 16;
   double goal =

@@ -17,8 +17,10 @@ struct Likeness {
   static constexpr std::int64_t most_cells = 9;
   std::int64_t bodies = 0, cells = 0;
   std::vector<float> powers = {};  ///< of these cells' multipoles
+  double near_strength = 0;        ///< of the field that near bodies exert (near_strength.hpp)
 
-  /// Whether another one differs by less than the likeness.
+  /// Whether what was found for another one holds for this: they differ by less than the likeness, or this one's field
+  /// is stronger.
   bool resembles(Likeness const& other) const {
     const auto near = [](double a, double b) {
       return std::fabs(a - b) <= constants.likeness * std::fabs(b);
@@ -29,7 +31,8 @@ struct Likeness {
       difference += std::fabs(double(powers[n]) - double(other.powers[n]));
     }
     return powers.size() == other.powers.size() && near(double(bodies), double(other.bodies)) &&
-           near(double(cells), double(other.cells)) && difference <= constants.likeness * all;
+           near(double(cells), double(other.cells)) && difference <= constants.likeness * all &&
+           near_strength >= (1 - constants.likeness) * other.near_strength;
   }
 };
 

@@ -61,7 +61,7 @@ struct LargestComponent {
 
 /// The relative L2 error of `field` (N,3) against `known` (N,3), with the mean square of the differences three
 /// standard errors higher: what it is for other bodies of the same distribution. At high orders a single body may
-/// contribute most. Infinite if it is not a number.
+/// contribute most. Infinite if it is not a number, or all of `known` is 0.
 template <class Space, class Field, class Known>
 double likely_error(Space const& space, Field const& field, Known const& known) {
   const auto bodies = std::int64_t(known.extent(0));
@@ -73,6 +73,8 @@ double likely_error(Space const& space, Field const& field, Known const& known) 
   const auto [b, d, bb, bd, dd] = reduce<ComparedFields>(
       "fmm::compare_fields", space, bodies, CompareFields<Field, Known>{field, known, per_unit});
   space.fence();
+  if (!(b > 0))
+    return std::numeric_limits<double>::infinity();  // there is nothing to be relative to
   if (d == 0) return 0;
   const double ratio = d / b, variance = dd - 2 * ratio * bd + ratio * ratio * bb;
   const double error =

@@ -23,7 +23,7 @@ inline bool is_reached(double tolerance, bool single) {
 inline std::string reached_tolerances(bool single) {
   static_assert(constants.least_in_float == 3e-6 && constants.least_in_double == 1e-12 &&
                 constants.largest == 1e-2);
-  return single ? "3e-6 to 1e-2 in float" : "1e-12 to 1e-2 in double";
+  return single ? "3e-6 to 1e-2 in float and mixed precision" : "1e-12 to 1e-2 in double";
 }
 
 /// The options' tolerance. Throws InvalidArgument if there is none.

@@ -215,6 +215,17 @@ TEST(HeldTolerance, IsFoundAnewWhenBodiesOrChargesAreOthers) {
     EXPECT_TRUE(is_found(like));
     EXPECT_TRUE(is_found(bodies));
   }
+  // whose near fields are weaker; stronger ones leave errors as they are
+  Likeness strong = bodies, weaker = bodies;
+  strong.near_strength = 10;
+  weaker.near_strength = 8.9;
+  EXPECT_FALSE(is_found(strong));
+  EXPECT_TRUE(is_found({40000, 2000, {1, 0.1f, 0.3f}, 10}));
+  EXPECT_TRUE(is_found(strong));
+  EXPECT_TRUE(is_found(weaker));
+  EXPECT_FALSE(is_found(strong));
+  EXPECT_TRUE(is_found({40000, 2000, {1, 0.1f, 0.3f}}));
+  EXPECT_TRUE(is_found(bodies));
   int evaluations = 1;
   while (!is_found(bodies)) ++evaluations;
   EXPECT_EQ(evaluations, fmm::tolerance::constants.most_evaluations);
@@ -333,6 +344,46 @@ TEST(Calibration, HoldsForBodiesThatMove) {
       bodies.x[i] += 0.05 * (velocities.x[i] - 0.5) - 0.02 * bodies.x[i];
   }
   EXPECT_GT(kept, 8);
+}
+
+/// Every second body close to the one before it, a number of distances that is normally distributed; or on a sphere,
+/// anywhere or spread evenly.
+Bodies pairs(std::size_t n, double distance) {
+  std::mt19937_64 random(7);
+  std::normal_distribution<double> normal;
+  Bodies bodies = make_bodies(Model::cube, n);
+  for (std::size_t i = 1; i < n; i += 2)
+    for (std::size_t d = 0; d < 3; ++d)
+      bodies.x[3 * i + d] = bodies.x[3 * i + d - 3] + distance * normal(random);
+  return bodies;
+}
+Bodies on_sphere(std::size_t n, bool evenly) {
+  std::mt19937_64 random(8);
+  std::uniform_real_distribution<double> uniform(0, 1);
+  Bodies bodies = make_bodies(Model::cube, n);
+  for (std::size_t i = 0; i < n; ++i) {
+    const double z = 2 * (evenly ? (double(i) + 0.5) / double(n) : uniform(random)) - 1,
+                 turns = evenly ? 0.6180339887498949 * double(i) : uniform(random),
+                 r = std::sqrt(1 - z * z), angle = 6.283185307179586 * turns;
+    bodies.x[3 * i] = r * std::cos(angle);
+    bodies.x[3 * i + 1] = r * std::sin(angle);
+    bodies.x[3 * i + 2] = z;
+  }
+  return bodies;
+}
+
+/// As many bodies with the same multipoles, whose field was what close pairs exert and is so no more.
+TEST(Calibration, IsFoundAnewWhereNearFieldsAreWeaker) {
+  const std::size_t n = 24000;
+  const auto holds_one_after_the_other = [](Bodies const& first, Bodies const& second,
+                                            double tolerance) {
+    Holding<Laplace, 8, double> solver({.tolerance = tolerance});
+    evaluated(solver, first);
+    EXPECT_LT(relative_l2(evaluated(solver, second).field, direct_sum<Laplace>(second).field),
+              tolerance);
+  };
+  holds_one_after_the_other(pairs(n, 1e-5), pairs(n, 1e-2), 1e-5);
+  holds_one_after_the_other(on_sphere(n, false), on_sphere(n, true), 1e-4);
 }
 
 /// What evaluations of one plan give, one after the other.

@@ -274,7 +274,8 @@ TEST(Tolerance, ThatCannotBeReachedIsRefused) {
   using InFloat = fmm::ToleranceSolver<fmm::Laplace, FewOrders, float>;
   using InDouble = fmm::ToleranceSolver<fmm::Laplace, ManyDigits, double>;
   refuses<InFloat>({}, {"tolerance", "has to be set"});
-  refuses<InFloat>({.tolerance = 1e-6}, {"tolerance = 9.99", "3e-6 to 1e-2 in float"});
+  refuses<InFloat>({.tolerance = 1e-6},
+                   {"tolerance = 9.99", "3e-6 to 1e-2 in float and mixed precision"});
   refuses<InFloat>({.tolerance = 0.1}, {"tolerance = 0.1", "3e-6 to 1e-2"});
   refuses<InDouble>({.tolerance = 1e-13}, {"tolerance = 1e-13", "1e-12 to 1e-2 in double"});
   refuses<InDouble>({.tolerance = std::nan("")}, {"tolerance = nan"});
@@ -387,6 +388,21 @@ std::int64_t tunes(Model model, std::size_t n, bool mixed, double tolerance) {
   const ViewIn<double* [3], Space> field("field", n);
   solver.evaluate(Space(), plan, device.q, fmm::none, field);  // lists by powers wait for it
   return plan.m2l_entries();
+}
+
+/// There is no error to measure, and what is fastest for these holds no tolerance for others.
+TEST(Tune, LeavesASolverAsItIsWhereAllFieldsAreZero) {
+  using Solver = fmm::ToleranceSolver<fmm::Laplace, FewOrders, float>;
+  const Bodies bodies = make_bodies(Model::cube, 4000);
+  const auto expected = run(*std::make_unique<Solver>(fmm::Options{.tolerance = 1e-4}), bodies);
+  Bodies without_charges = bodies, one = make_bodies(Model::cube, 1);
+  std::fill(without_charges.q.begin(), without_charges.q.end(), 0.0);
+  for (Bodies const& nothing : {without_charges, one, make_bodies(Model::cube, 0)}) {
+    const DeviceBodies<Space> device(nothing);
+    Solver solver({.tolerance = 1e-4});
+    EXPECT_FALSE(solver.tune(Space(), fmm::Inputs{device.x, device.q}).held);
+    EXPECT_EQ(run(solver, bodies).field, expected.field) << nothing.size();
+  }
 }
 
 TEST(Tune, HoldsTheToleranceWithLessToSpare) {

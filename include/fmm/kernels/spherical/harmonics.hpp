@@ -69,6 +69,9 @@ struct Factorials {
   KOKKOS_FUNCTION constexpr double norm(int n, int m) const { return root[n - m] * root[n + m]; }
 };
 
+/// sqrt((2p)!) and the irregular harmonics of degree 2p are below float's largest number up to this p.
+inline constexpr int largest_order_in_float = 26;
+
 /// Constants of one order, indexed like the coefficients.
 template <int Order, class Real>
 struct NormTable {
