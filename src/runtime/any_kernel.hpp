@@ -61,12 +61,12 @@ template <class Out, class Precision, class Strengths = Charges<>, class Space>
 void p2p(Space const& space, AnyKernel const& any, Array<Cell, Space> cells,
          Array<Tile, Space> tiles, Csr<Space> list, Array<Body<real_t<Precision>>, Space> bodies,
          Array<Body<real_t<Precision>>, Space> low, Array<Sums<sum_t<Precision>>, Space> sums,
-         SplitRows<Space, sum_t<Precision>> rows = {}, double margin = largest_margin,
+         SplitRows<Space, sum_t<Precision>> rows = {}, MixedSums how = {},
          Array<real_t<Precision>, Space> = {}) {
   static_assert(Strengths::numbers == 1);
   std::visit(
       [&](auto const& kernel) {
-        p2p<Out, Precision>(space, kernel, cells, tiles, list, bodies, low, sums, rows, margin);
+        p2p<Out, Precision>(space, kernel, cells, tiles, list, bodies, low, sums, rows, how);
       },
       any.one);
 }

@@ -149,7 +149,8 @@ TEST(Mixed, HasAMarginForATolerance) {
       const auto sums = s.memory.sums.view(s.tree.size);
       Kokkos::deep_copy(space, sums.view(), Sums<sum_t<Mixed>>{});
       p2p<Outputs<true, true>, Mixed>(space, Laplace(), s.tree.octree.cells, s.tree.octree.tiles,
-                                      s.lists.p2p, s.tree.bodies, s.tree.low, sums, {}, margin);
+                                      s.lists.p2p, s.tree.bodies, s.tree.low, sums, {},
+                                      {.margin = margin});
       space.fence();
       return numbers_of(sums);
     };

@@ -20,6 +20,7 @@ struct ChargeFacts {
   double largest = 0;  ///< |q|
   double sum = 0;      ///< of |q|
   bool both_signs = false;
+  bool need_short_sums = false;  ///< kernels::MixedSums::short_sums; found with a tolerance
 };
 
 /// Bodies in tree order, and their octree. Charges are those of the last evaluation.

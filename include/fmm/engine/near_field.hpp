@@ -10,6 +10,11 @@
 
 namespace fmm::engine {
 
+/// How charges are summed in mixed precision.
+inline kernels::MixedSums mixed_sums(Options const& options, ChargeFacts const& charges) {
+  return {kernels::margin_for(options.tolerance), charges.need_short_sums};
+}
+
 /// The near field of the targets in `tiles`, added to `sums`; of one set, a leaf itself is implied in its row of
 /// `list`. The kernel is in units of the cube, if it can be. The options say how sources are taken in mixed precision.
 template <class Out, class Space, class Precision, class Shift, class Strengths, class Kernel>
@@ -24,11 +29,11 @@ void add_near_field(Space const& space, Workspace<Space, Precision>& memory,
   if constexpr (two_part_v<Precision>)
     if (options.one_part)
       return p2p<Out, MixedInOnePart, Strengths>(space, kernel, sets.cells(), tiles, list,
-                                                 sets.bodies(), {}, sums, segments, largest_margin,
+                                                 sets.bodies(), {}, sums, segments, {},
                                                  sources.others);
   p2p<Out, Precision, Strengths>(space, kernel, sets.cells(), tiles, list, sets.bodies(),
-                                 sets.low(), sums, segments, margin_for(options.tolerance),
-                                 sources.others);
+                                 sets.low(), sums, segments,
+                                 mixed_sums(options, sets.sources.charges), sources.others);
 }
 
 /// The same of one set with a charge each.

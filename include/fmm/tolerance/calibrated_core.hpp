@@ -153,6 +153,7 @@ class CalibratedCore {
                                                             near_field, held_->tolerance(), safe));
       });
     Calibrated const& found = held_->now();
+    tree.charges.need_short_sums |= found.short_sums;
     stage(space, report, "lists", [&] {
       if (found.theta > 0)
         data.lists = build_lists_by_radii(space, memory, tree, by_radii(found.theta), far);
@@ -167,15 +168,17 @@ class CalibratedCore {
         found.theta > 0 ? found.theta : found.pair_error;
   }
 
-  /// What the criterion may know of the cells. Throws InvalidArgument where float does not reach the tolerance.
+  /// What the criterion may know of the cells, and whether sums have to be short. Throws InvalidArgument where float does not reach the tolerance.
   CellMeasures<Space> measure(Space const& space, Data& data, Array<Real, Space> multipoles,
                               double known_scale) {
     const auto measures =
         measures_by_powers<Traversal>(space, solver_.powers_of(data.tree.cube), data, kernel(),
                                       options_, solver_.far_field(), multipoles, known_scale);
-    if (single && data.tree.charges.both_signs && known_scale == 0)
-      check_reached(held_->tolerance(),
-                    read_back(space, data.memory.traversal.scale.view(2).data() + 1));
+    if (single && data.tree.charges.both_signs && known_scale == 0) {
+      const double neighbour = read_back(space, data.memory.traversal.scale.view(2).data() + 1);
+      check_reached(held_->tolerance(), neighbour);
+      data.tree.charges.need_short_sums = rounding_counts(held_->tolerance(), neighbour);
+    }
     return measures;
   }
 

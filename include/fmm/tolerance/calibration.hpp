@@ -14,6 +14,7 @@
 
 #include "../engine/list_build.hpp"
 #include "held_tolerance.hpp"
+#include "order_selection.hpp"
 #include "sample.hpp"
 
 namespace fmm::tolerance {
@@ -32,13 +33,16 @@ FMM_NOINLINE Calibrated calibrate(Space const& space,
                                   double safe) {
   double scale[2];  // of the fields, and of rounding's part
   read_back(space, plan.memory.traversal.scale.view(2).data(), scale, 2);
-  Calibrated found{safe, scale[0]};
-  // softening adds the same to all these sums; where fields cancel errors of many
+  Calibrated found{
+      .pair_error = safe, .field_scale = scale[0], .short_sums = plan.tree.charges.need_short_sums};
+  // softening adds the same to all these sums, and rounding in float; where fields cancel errors of many
   // cells add up, and of float's rounding the more the more pairs are summed one by one
   const bool fields_cancel = plan.tree.charges.both_signs && scale[1] > constants.fields_cancel;
   const double softened = constants.error_of_softening * options.softening_error.value_or(0),
+               rounded =
+                   found.short_sums ? constants.usual_rounding * rounding_of_fields(scale[1]) : 0,
                share = constants.goal - (fields_cancel ? constants.less_where_fields_cancel : 0),
-               goal2 = std::pow(share * tolerance, 2) - softened * softened;
+               goal2 = std::pow(share * tolerance, 2) - softened * softened - rounded * rounded;
   if (!(goal2 > 0)) return found;
   const double goal = std::sqrt(goal2), of_truth = safe * constants.truth;
   SampledFields<Space, Precision> sample(space, operators, plan, near_field);

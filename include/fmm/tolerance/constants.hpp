@@ -14,7 +14,11 @@ struct Constants {
   double least_in_double = 1e-12;  ///< what the highest default order, 16, was tried with
   /// Rounding of a neighbour's field in float at most, as measured in lattices of ions on CPUs and an H200
   /// (docs/accuracy.md).
-  double rounding_in_float = 1.7e-6;
+  double rounding_in_float = 1.05e-6;
+  /// Below so many times that of a tolerance sums in float are short (kernels::MixedSums); else it is up to 1.7e-6, and
+  /// little beside the tolerance.
+  double rounding_counts = 4;
+  double usual_rounding = 0.6;  ///< of that, of sums that are short
 
   // ---- what is safe before anything is known of the bodies
 

@@ -26,6 +26,16 @@ namespace fmm::kernels {
 /// Edges of a leaf within which sources are close in mixed precision.
 inline constexpr double largest_margin = 1.0 / 16;
 
+/// How the near field is summed in mixed precision.
+struct MixedSums {
+  double margin = largest_margin;  ///< edges of a leaf within which sources are close
+  /// Whether a thread of a CPU adds its sums of sources in float to those in double after 64 sources and not after a
+  /// whole chunk. Where fields cancel, sums of many sources round by more than the field may err; it takes an eighth
+  /// more time. A GPU's threads share a chunk, and have no more sources each.
+  bool short_sums = false;
+};
+inline constexpr int sources_of_short_sums = 64;
+
 /// The margin for sums of a tolerance, if there is one.
 inline double margin_for(std::optional<double> tolerance) {
   return tolerance ? std::min(0x1p-18 / *tolerance, largest_margin) : largest_margin;

@@ -93,6 +93,7 @@ struct NearField {
   Kernel kernel_of_cube;
   SplitRows<Space, Sum> rows = {};
   Real margin = Real(largest_margin);
+  bool short_sums = false;         ///< MixedSums
   Array<Real, Space> others = {};  ///< SourceStrengths::others of the sources
   LeafUnits<Real> units = LeafUnits<Real>::make(kernel_of_cube);
 
@@ -129,7 +130,7 @@ struct NearField {
   KOKKOS_FUNCTION Cursor begin(Frame const&) const { return {0, 0, 0, 0}; }
   KOKKOS_FUNCTION int stage(TeamMember<Space> const& team, Frame const& f, Cursor& at,
                             Memory const& memory, MainChunk chunk) const {
-    constexpr int capacity = MainChunk::capacity;
+    const int capacity = at_once();
     SourceRun<Real>* const run = memory.run;
     int filled = 0;
     while (filled < capacity) {
@@ -239,6 +240,12 @@ struct NearField {
   }
 
  private:
+  /// Sources of a chunk at most: a constant but on a CPU.
+  KOKKOS_FORCEINLINE_FUNCTION int at_once() const {
+    if constexpr (two_part && is_host_space_v<Space>)
+      if (short_sums) return sources_of_short_sums;
+    return MainChunk::capacity;
+  }
   KOKKOS_FORCEINLINE_FUNCTION SourceStrengths<Space, Real, Strengths> source_strengths() const {
     return {sources_of(bodies), others};
   }

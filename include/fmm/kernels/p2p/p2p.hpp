@@ -48,7 +48,7 @@ constexpr P2PShape near_field_shape(P2PShape shape) {
 /// Adds to `sums` the pairs of every leaf with the cells of its row of `list`; its own cell is implied and
 /// skipped in the list. `cells`, `bodies` and `low` are of one set or of two (cells/sets.hpp): of two, no cell is
 /// implied, and no body is itself. `low` are the low parts of the bodies' coordinates, in mixed precision, which are
-/// used for sources within `margin`. `others` are the sources' strengths beyond the first. `rows` has further segments
+/// used for close sources; `how` says which. `others` are the sources' strengths beyond the first. `rows` has further segments
 /// of these tiles' rows, if there are any.
 template <class Out, class Precision, class Strengths = Charges<>, class Space, class Kernel,
           class Cells, class Bodies>
@@ -56,7 +56,7 @@ template <class Out, class Precision, class Strengths = Charges<>, class Space, 
 void p2p(Space const& space, Kernel const& kernel_of_cube, Cells cells, Array<Tile, Space> tiles,
          Csr<Space> list, Bodies bodies, std::type_identity_t<Bodies> low,
          Array<Sums<sum_t<Precision>>, Space> sums, SplitRows<Space, sum_t<Precision>> rows = {},
-         double margin = largest_margin, Array<real_t<Precision>, Space> others = {}) {
+         MixedSums how = {}, Array<real_t<Precision>, Space> others = {}) {
   using Real = real_t<Precision>;
   using Shapes = Tuning<Space, Real>;
   const auto count = std::int64_t(tiles.extent(0));
@@ -64,10 +64,10 @@ void p2p(Space const& space, Kernel const& kernel_of_cube, Cells cells, Array<Ti
       Shapes::near_field_shape(count, space.concurrency()), [&](auto index) {
         constexpr P2PShape shape =
             near_field_shape<Precision>(Shapes::near_field[decltype(index)::value]);
-        launch_p2p(
-            space, count + rows.count(),
-            NearField<Space, Kernel, Precision, shape, Out, Strengths, Cells, Bodies>{
-                cells, tiles, list, bodies, low, sums, kernel_of_cube, rows, Real(margin), others});
+        launch_p2p(space, count + rows.count(),
+                   NearField<Space, Kernel, Precision, shape, Out, Strengths, Cells, Bodies>{
+                       cells, tiles, list, bodies, low, sums, kernel_of_cube, rows,
+                       Real(how.margin), how.short_sums, others});
       });
   add_segment_sums<Out::records>(space, rows, sums);
 }
