@@ -18,7 +18,7 @@ import statistics
 from common.runs import Failed, Runs
 
 TOLERANCES = {"double": ["1e-2", "1e-3", "1e-4", "1e-5", "1e-6", "1e-8", "1e-10"],
-              "float": ["1e-2", "1e-3", "1e-4"]}
+              "float": ["1e-2", "1e-3", "1e-4", "1e-5"]}
 
 
 def write_salt(path, side, moved):

@@ -39,8 +39,9 @@ FMM_NOINLINE Calibrated calibrate(Space const& space,
   // cells add up, and of float's rounding the more the more pairs are summed one by one
   const bool fields_cancel = plan.tree.charges.both_signs && scale[1] > constants.fields_cancel;
   const double softened = constants.error_of_softening * options.softening_error.value_or(0),
-               rounded =
-                   found.short_sums ? constants.usual_rounding * rounding_of_fields(scale[1]) : 0,
+               rounded = found.short_sums ? constants.usual_rounding *
+                                                constants.rounding_of_short_sums * scale[1]
+                                          : 0,
                share = constants.goal - (fields_cancel ? constants.less_where_fields_cancel : 0),
                goal2 = std::pow(share * tolerance, 2) - softened * softened - rounded * rounded;
   if (!(goal2 > 0)) return found;

@@ -12,13 +12,12 @@ struct Constants {
   double largest = 1e-2;           ///< tolerances above it were never tried
   double least_in_float = 3e-6;    ///< rounding has a floor of 2e-7 to 1.3e-6 (docs/accuracy.md)
   double least_in_double = 1e-12;  ///< what the highest default order, 16, was tried with
-  /// Rounding of a neighbour's field in float at most, as measured in lattices of ions on CPUs and an H200
-  /// (docs/accuracy.md).
-  double rounding_in_float = 1.05e-6;
-  /// Below so many times that of a tolerance sums in float are short (kernels::MixedSums); else it is up to 1.7e-6, and
-  /// little beside the tolerance.
-  double rounding_counts = 4;
-  double usual_rounding = 0.6;  ///< of that, of sums that are short
+  /// Rounding in float at most, in fields of a neighbour, as measured in lattices of ions on an H200 and H100, and on
+  /// CPUs with and without short sums (kernels::MixedSums; docs/accuracy.md).
+  double rounding_in_float = 1.7e-6, rounding_of_short_sums = 1.05e-6;
+  /// On a CPU sums are short where rounding would be more than this share of a tolerance.
+  double share_of_rounding = 0.4;
+  double usual_rounding = 0.6;  ///< of short sums, in what it is at most
 
   // ---- what is safe before anything is known of the bodies
 

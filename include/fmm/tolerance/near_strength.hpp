@@ -103,9 +103,10 @@ void near_strengths(Space const& space, engine::BodyTree<Space, Precision> const
 
 /// The root mean square over the sample, but for the tiles where it is strongest: of these few draws differ by far.
 FMM_NOINLINE inline double usual_strength(std::vector<float> strengths) {
-  std::sort(strengths.begin(), strengths.end());
   const auto usual =
       std::max<std::size_t>(1, std::size_t(constants.usual_tiles * double(strengths.size())));
+  if (usual < strengths.size())
+    std::nth_element(strengths.begin(), strengths.begin() + std::ptrdiff_t(usual), strengths.end());
   double squares = 0;
   for (std::size_t i = 0; i < usual && i < strengths.size(); ++i)
     squares += double(strengths[i]) * double(strengths[i]);

@@ -33,20 +33,18 @@ inline double required(Options const& options, bool single) {
   return *options.tolerance;
 }
 
-/// What rounding in float adds to the error at most, as measured: relative to the fields of charges of both signs, of
-/// which a neighbour's is so many times the root mean square.
-inline double rounding_of_fields(double neighbour_over_field) {
-  return constants.rounding_in_float * neighbour_over_field;
-}
-/// Whether that counts beside a tolerance.
-inline bool rounding_counts(double tolerance, double neighbour_over_field) {
-  return tolerance < constants.rounding_counts * rounding_of_fields(neighbour_over_field);
+/// Whether sums in float are to be short for a tolerance of charges of both signs, whose fields cancel: a neighbour's
+/// field is so many times the root mean square field.
+inline bool needs_short_sums(double tolerance, double neighbour_over_field, bool host) {
+  return host && constants.rounding_in_float * neighbour_over_field >
+                     constants.share_of_rounding * tolerance;
 }
 
 /// Throws InvalidArgument if sums in float do not reach the tolerance for charges of both signs, whose
 /// fields cancel: a neighbour's field is so many times the root mean square field.
-FMM_NOINLINE inline void check_reached(double tolerance, double neighbour_over_field) {
-  const double reached = rounding_of_fields(neighbour_over_field);
+FMM_NOINLINE inline void check_reached(double tolerance, double neighbour_over_field, bool host) {
+  const double reached = (host ? constants.rounding_of_short_sums : constants.rounding_in_float) *
+                         neighbour_over_field;
   if (tolerance < reached)
     throw InvalidArgument("tolerance", tolerance,
                           "at least " + to_text(reached) +
