@@ -640,7 +640,7 @@ class Tolerances(Case):
     def test_lattices(self):
         data, text = self.measured_once("lattices.py", "--sides", "8", "--moved", "0", "0.3", "--folder",
                                         self.path("bodies"))
-        self.assertEqual((len(data["results"]), data["refused"]), (3 * (7 + 3), []))
+        self.assertEqual((len(data["results"]), data["refused"]), (3 * (7 + 4), []))
         self.assertEqual({row["moved"] for row in data["results"]}, {"random", 0, 0.3})
         for row in data["results"]:
             self.assertLess(row["error"], row["tolerance"])

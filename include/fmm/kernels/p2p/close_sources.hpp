@@ -31,7 +31,7 @@ struct MixedSums {
   double margin = largest_margin;  ///< edges of a leaf within which sources are close
   /// Whether a thread of a CPU adds its sums of sources in float to those in double after 64 sources and not after a
   /// whole chunk. Where fields cancel, sums of many sources round by more than the field may err; it takes an eighth
-  /// more time. A GPU's threads share a chunk, and have no more sources each.
+  /// more time. On a GPU, where four threads share up to 2000 sources, it changes nothing.
   bool short_sums = false;
 };
 inline constexpr int sources_of_short_sums = 64;
