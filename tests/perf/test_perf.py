@@ -645,7 +645,7 @@ class Tolerances(Case):
         for row in data["results"]:
             self.assertLess(row["error"], row["tolerance"])
             self.assertGreater(row["ms"], 0)
-        self.assertIn("20 cases, 0 over, 0 refused", text)
+        self.assertIn("22 cases, 0 over, 0 refused", text)
 
     def test_a_case_over_its_tolerance_is_told(self):
         program = self.path("program")
