@@ -176,9 +176,8 @@ class CalibratedCore {
                                       options_, solver_.far_field(), multipoles, known_scale);
     if (single && data.tree.charges.both_signs && known_scale == 0) {
       const double neighbour = read_back(space, data.memory.traversal.scale.view(2).data() + 1);
-      check_reached(held_->tolerance(), neighbour, is_host_space_v<Space>);
-      data.tree.charges.need_short_sums =
-          needs_short_sums(held_->tolerance(), neighbour, is_host_space_v<Space>);
+      check_reached(held_->tolerance(), neighbour);
+      data.tree.charges.need_short_sums = needs_short_sums(held_->tolerance(), neighbour);
     }
     return measures;
   }

@@ -12,10 +12,10 @@ struct Constants {
   double largest = 1e-2;           ///< tolerances above it were never tried
   double least_in_float = 3e-6;    ///< rounding has a floor of 2e-7 to 1.3e-6 (docs/accuracy.md)
   double least_in_double = 1e-12;  ///< what the highest default order, 16, was tried with
-  /// Rounding in float at most, in fields of a neighbour, as measured in lattices of ions on an H200 and H100, and on
-  /// CPUs with and without short sums (kernels::MixedSums; docs/accuracy.md).
+  /// Rounding in float at most, in fields of a neighbour, as measured in lattices of ions on CPUs and GPUs, and with short
+  /// sums (kernels::MixedSums; docs/accuracy.md).
   double rounding_in_float = 1.7e-6, rounding_of_short_sums = 1.05e-6;
-  /// On a CPU sums are short where rounding would be more than this share of a tolerance.
+  /// Sums are short where rounding would be more than this share of a tolerance.
   double share_of_rounding = 0.4;
   double usual_rounding = 0.6;  ///< of short sums, in what it is at most
 

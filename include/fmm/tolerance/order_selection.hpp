@@ -35,16 +35,15 @@ inline double required(Options const& options, bool single) {
 
 /// Whether sums in float are to be short for a tolerance of charges of both signs, whose fields cancel: a neighbour's
 /// field is so many times the root mean square field.
-inline bool needs_short_sums(double tolerance, double neighbour_over_field, bool host) {
-  return host && constants.rounding_in_float * neighbour_over_field >
-                     constants.share_of_rounding * tolerance;
+inline bool needs_short_sums(double tolerance, double neighbour_over_field) {
+  return constants.rounding_in_float * neighbour_over_field >
+         constants.share_of_rounding * tolerance;
 }
 
 /// Throws InvalidArgument if sums in float do not reach the tolerance for charges of both signs, whose
 /// fields cancel: a neighbour's field is so many times the root mean square field.
-FMM_NOINLINE inline void check_reached(double tolerance, double neighbour_over_field, bool host) {
-  const double reached = (host ? constants.rounding_of_short_sums : constants.rounding_in_float) *
-                         neighbour_over_field;
+FMM_NOINLINE inline void check_reached(double tolerance, double neighbour_over_field) {
+  const double reached = constants.rounding_of_short_sums * neighbour_over_field;
   if (tolerance < reached)
     throw InvalidArgument("tolerance", tolerance,
                           "at least " + to_text(reached) +

@@ -29,9 +29,9 @@ inline constexpr double largest_margin = 1.0 / 16;
 /// How the near field is summed in mixed precision.
 struct MixedSums {
   double margin = largest_margin;  ///< edges of a leaf within which sources are close
-  /// Whether a thread of a CPU adds its sums of sources in float to those in double after 64 sources and not after a
-  /// whole chunk. Where fields cancel, sums of many sources round by more than the field may err; it takes an eighth
-  /// more time. On a GPU, where four threads share up to 2000 sources, it changes nothing.
+  /// Whether a thread adds its sums in float to those in double after 64 sources: on a CPU, and not after a whole chunk;
+  /// on a GPU after each chunk, which four threads share, and not after 512 sources. Where fields cancel, sums of many
+  /// sources round by more than the field may err. It takes an eighth more time on a CPU.
   bool short_sums = false;
 };
 inline constexpr int sources_of_short_sums = 64;

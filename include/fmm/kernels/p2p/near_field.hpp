@@ -240,7 +240,7 @@ struct NearField {
   }
 
  private:
-  /// Sources of a chunk at most: a constant but on a CPU.
+  /// Sources of a chunk at most; on a GPU a constant.
   KOKKOS_FORCEINLINE_FUNCTION int at_once() const {
     if constexpr (two_part && is_host_space_v<Space>)
       if (short_sums) return sources_of_short_sums;

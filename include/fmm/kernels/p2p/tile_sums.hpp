@@ -146,7 +146,7 @@ struct P2P {
       if constexpr (notes_close) {
         const int noted = *memory.close_count;
         const bool now = count == 0 || noted > Problem::close_room - shape.chunk;
-        if (hands_on && added > 0 && (now || added >= Layout::handed_on_after)) {
+        if (hands_on && added > 0 && (now || added >= handed_on_after())) {
           store(team, frame, shared, held, ~0u >> 1);  // whatever they are: these meet no target
           clear(held);
           added = 0;
@@ -164,6 +164,13 @@ struct P2P {
       }
       if (count == 0) break;
     }
+  }
+
+  /// Sources after which totals are handed on.
+  KOKKOS_FORCEINLINE_FUNCTION int handed_on_after() const {
+    if constexpr (requires { problem.short_sums; })
+      if (problem.short_sums) return shape.chunk;
+    return Layout::handed_on_after;
   }
 
   /// Adds the own sources, from number `begin` on, and after them the noted ones.
