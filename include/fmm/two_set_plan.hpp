@@ -41,12 +41,18 @@ class TwoSetPlan {
 
   /// What the plan consists of, for callers that compose an evaluation's steps.
   Data& data() {
-    if (!data_.targets) engine::refuse_moved_plan();
+    check();
     return data_;
   }
-  Data const& data() const { return const_cast<TwoSetPlan&>(*this).data(); }
+  Data const& data() const {
+    check();
+    return data_;
+  }
 
  private:
+  void check() const {
+    if (!data_.targets) engine::refuse_moved_plan();
+  }
   static std::int64_t cells(Set const& set) {
     return std::int64_t(set.tree.octree.cells.extent(0));
   }

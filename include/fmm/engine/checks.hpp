@@ -140,11 +140,10 @@ constexpr bool check_optional_view() {
 
 template <class Space, class View, int Rank>
 constexpr bool check_result() {
-  if constexpr (!std::is_same_v<View, None>) {
-    check_view<Space, View, Rank>();
+  check_optional_view<Space, View, Rank>();
+  if constexpr (!std::is_same_v<View, None>)
     static_assert(!std::is_const_v<typename View::value_type>,
                   "fmm: results are written to Views of non-const value type, or fmm::none");
-  }
   return true;
 }
 
@@ -179,7 +178,8 @@ void check_extents(char const* name, View const& view, std::int64_t n,
   }
 }
 
-/// Throws if two results whose numbers lie one after the other, so many bytes each, share memory: neither would be right.
+/// Throws if two results whose numbers lie one after the other, so many bytes each, share memory: neither would be
+/// right.
 FMM_NOINLINE inline void refuse_overlap(void const* potential, std::size_t bytes_of_potential,
                                         void const* field, std::size_t bytes_of_field) {
   const auto p = reinterpret_cast<std::uintptr_t>(potential),

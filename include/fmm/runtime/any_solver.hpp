@@ -55,8 +55,9 @@ class FMM_VISIBLE AnyPlan {
 /// and beside a shared one to rounding. It moves, and is not copied.
 ///
 /// Arrays are of float or double, (N) or (N,3) with any strides, in memory that the backend can access; nothing is
-/// copied or kept. Results may lie in the place of charges or positions, but not of each other. Before any work, a call throws InvalidArgument for an array of the wrong shape, in the wrong
-/// memory, or without memory. Every call returns when it has done its work; it runs in the backend's default instance.
+/// copied or kept. Results may lie in the place of charges or positions, but not of each other. Before any work, a call
+/// throws InvalidArgument for an array of the wrong shape, in the wrong memory, or without memory. Every call returns
+/// when it has done its work; it runs in the backend's default instance.
 /// Not to be used from two threads at a time.
 class FMM_VISIBLE AnySolver {
  public:

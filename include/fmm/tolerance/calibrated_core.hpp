@@ -15,9 +15,11 @@
 
 namespace fmm::tolerance {
 
-/// What a build for a tolerance takes.
-template <class Space, class Sources, class Charges, class Targets = None, class LastField = None>
-constexpr bool check_inputs() {
+/// The positions and charges of a build for a tolerance. Inputs with targets or a last field do not compile, and say
+/// why.
+template <class Space, class Sources, class Charges, class Targets, class LastField>
+Inputs<Sources, Charges> checked_inputs(
+    Inputs<Sources, Charges, Targets, LastField> const& inputs) {
   static_assert(
       !std::is_same_v<Charges, None>,
       "fmm: a tolerance is held for charges: build(space, fmm::Inputs{positions, charges})");
@@ -26,8 +28,13 @@ constexpr bool check_inputs() {
                 "their own take fmm::Solver");
   static_assert(std::is_same_v<LastField, None>, "fmm: a tolerance takes no last_field");
   engine::check_view<Space, Sources, 2>();
-  if constexpr (!std::is_same_v<Charges, None>) engine::check_view<Space, Charges, 1>();
-  return true;
+  engine::check_optional_view<Space, Charges, 1>();
+  return {inputs.sources, inputs.charges};
+}
+/// Nor do positions alone.
+template <class Space, class Positions>
+Inputs<Positions> checked_inputs(Positions const& positions) {
+  return checked_inputs<Space>(Inputs<Positions>{positions});
 }
 
 /// All that a solver for a tolerance knows of one order. What is compiled for an order is behind it.
@@ -168,7 +175,8 @@ class CalibratedCore {
         found.theta > 0 ? found.theta : found.pair_error;
   }
 
-  /// What the criterion may know of the cells, and whether sums have to be short. Throws InvalidArgument where float does not reach the tolerance.
+  /// What the criterion may know of the cells, and whether sums have to be short. Throws InvalidArgument where float
+  /// does not reach the tolerance.
   CellMeasures<Space> measure(Space const& space, Data& data, Array<Real, Space> multipoles,
                               double known_scale) {
     const auto measures =

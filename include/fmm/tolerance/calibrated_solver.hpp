@@ -44,20 +44,10 @@ class CalibratedSolver {
   Options const& options() const { return core_.options(); }
   Kernel const& kernel() const { return core_.kernel(); }
 
-  /// A plan for positions with charges, as of Solver.
-  template <class Sources, class Charges, class Targets, class LastField>
-  plan_type build(ExecutionSpace const& space,
-                  Inputs<Sources, Charges, Targets, LastField> const& inputs,
-                  Report* report = nullptr) {
-    tolerance::check_inputs<ExecutionSpace, Sources, Charges, Targets, LastField>();
-    return plan_type(
-        core_.build(space, Inputs<Sources, Charges>{inputs.sources, inputs.charges}, report));
-  }
-  /// Does not compile, and says why: there are no charges.
-  template <class Positions>
-  plan_type build(ExecutionSpace const& space, Positions const& positions,
-                  Report* report = nullptr) {
-    return build(space, Inputs<Positions>{positions}, report);
+  /// A plan for Inputs of positions and charges, as of Solver.
+  template <class Given>
+  plan_type build(ExecutionSpace const& space, Given const& inputs, Report* report = nullptr) {
+    return plan_type(core_.build(space, tolerance::checked_inputs<ExecutionSpace>(inputs), report));
   }
 
   /// Potential (N) and field (N,3) of all bodies from (N) `charges`, as of Solver. Throws InvalidArgument, besides, for

@@ -12,8 +12,8 @@ struct Constants {
   double largest = 1e-2;           ///< tolerances above it were never tried
   double least_in_float = 3e-6;    ///< rounding has a floor of 2e-7 to 1.3e-6 (docs/accuracy.md)
   double least_in_double = 1e-12;  ///< what the highest default order, 16, was tried with
-  /// Rounding in float at most, in fields of a neighbour, as measured in lattices of ions on CPUs and GPUs, and with short
-  /// sums (kernels::MixedSums; docs/accuracy.md).
+  /// Rounding in float at most, in fields of a neighbour, as measured in lattices of ions on CPUs and GPUs, and with
+  /// short sums (kernels::MixedSums; docs/accuracy.md).
   double rounding_in_float = 1.7e-6, rounding_of_short_sums = 1.05e-6;
   /// Sums are short where rounding would be more than this share of a tolerance.
   double share_of_rounding = 0.4;
@@ -34,8 +34,8 @@ struct Constants {
   int most_evaluations =
       32;  ///< so many evaluations later it is done anew, though bodies seem to be the same
   double likeness = 0.1;  ///< bodies that differ by more are others
-  /// Tiles at which near fields are compared: a sixteenth of all, within these bounds. Fewer differ from draw to draw by
-  /// more than the likeness, more cost time.
+  /// Tiles at which near fields are compared: a sixteenth of all, within these bounds. Fewer differ from draw to draw
+  /// by more than the likeness, more cost time.
   std::int64_t least_near_tiles = 64, most_near_tiles = 512, share_of_near_tiles = 16;
   /// Tiles of the sample: a sixteenth of all, within these bounds. Fewer miss rare large errors, more cost time.
   std::int64_t least_tiles = 128, most_tiles = 512, share_of_tiles = 16;

@@ -62,23 +62,13 @@ class ToleranceSolver<Kernel, Orders<Order...>, Precision, ExecutionSpace> {
   Options const& options() const { return core_.options(); }
   Kernel const& kernel() const { return core_.kernel(); }
 
-  /// A plan for positions with charges. The first build chooses the order, for such charges, and
+  /// A plan for Inputs of positions and charges. The first build chooses the order, for such charges, and
   /// later ones keep it. Throws InvalidArgument for positions or charges that are not finite, and
   /// OutOfMemory. Cost: as of Solver; the first time two reductions over the charges more, and
   /// 256 N pairs if these have both signs.
-  template <class Sources, class Charges, class Targets, class LastField>
-  plan_type build(ExecutionSpace const& space,
-                  Inputs<Sources, Charges, Targets, LastField> const& inputs,
-                  Report* report = nullptr) {
-    tolerance::check_inputs<ExecutionSpace, Sources, Charges, Targets, LastField>();
-    return plan_type(
-        core_.build(space, Inputs<Sources, Charges>{inputs.sources, inputs.charges}, report));
-  }
-  /// Does not compile, and says why: there are no charges.
-  template <class Positions>
-  plan_type build(ExecutionSpace const& space, Positions const& positions,
-                  Report* report = nullptr) {
-    return build(space, Inputs<Positions>{positions}, report);
+  template <class Given>
+  plan_type build(ExecutionSpace const& space, Given const& inputs, Report* report = nullptr) {
+    return plan_type(core_.build(space, tolerance::checked_inputs<ExecutionSpace>(inputs), report));
   }
   /// Potential (N) and field (N,3) of all bodies from (N) `charges`, in the caller's order, as of Solver. Throws
   /// InvalidArgument before any result is touched. Cost: O(N); of 20,000 bodies or more the first time, every 32nd
@@ -95,8 +85,8 @@ class ToleranceSolver<Kernel, Orders<Order...>, Precision, ExecutionSpace> {
   /// pair_errors, RadiusCriterion and, in Mixed, coordinates in one part on these (N,3) positions
   /// and (N) charges, and takes the fastest setting whose error over all bodies, with room for what
   /// differs among bodies of one distribution, is at most 0.9 of the tolerance; where there is none,
-  /// as where all fields are 0, the solver stays as it is. It is for bodies that are distributed alike, in number, too, and in
-  /// float come no closer to each other: plans that were made before can no longer be evaluated.
+  /// as where all fields are 0, the solver stays as it is. It is for bodies that are distributed alike,
+  /// in number, too, and in float come no closer to each other: plans that were made before can no longer be evaluated.
   /// Results depend on the times that were measured, as far as the tolerance allows. Throws
   /// InvalidArgument for what `build` and `evaluate` would refuse. Cost: about a hundred builds and
   /// evaluations, and one in double within a twentieth of the tolerance, or a direct sum of few
@@ -104,9 +94,9 @@ class ToleranceSolver<Kernel, Orders<Order...>, Precision, ExecutionSpace> {
   /// takes.
   template <class Sources, class Charges>
   Tuned tune(ExecutionSpace const& space, Inputs<Sources, Charges> const& inputs) {
-    tolerance::check_inputs<ExecutionSpace, Sources, Charges>();
     constexpr int highest = std::max({Order...});
-    return core_.tune(space, inputs, tolerance::order_of_many<OfOrder<highest, double>>());
+    return core_.tune(space, tolerance::checked_inputs<ExecutionSpace>(inputs),
+                      tolerance::order_of_many<OfOrder<highest, double>>());
   }
 
  private:

@@ -29,8 +29,8 @@ inline constexpr double largest_margin = 1.0 / 16;
 /// How the near field is summed in mixed precision.
 struct MixedSums {
   double margin = largest_margin;  ///< edges of a leaf within which sources are close
-  /// Whether a thread adds its sums in float to those in double after 64 sources: on a CPU, and not after a whole chunk;
-  /// on a GPU after each chunk, which four threads share, and not after 512 sources. Where fields cancel, sums of many
+  /// Whether a thread adds its sums in float to those in double after 64 sources: on a CPU, not after a whole chunk; on
+  /// a GPU after each chunk, which four threads share, and not after 512 sources. Where fields cancel, sums of many
   /// sources round by more than the field may err. It takes an eighth more time on a CPU.
   bool short_sums = false;
 };

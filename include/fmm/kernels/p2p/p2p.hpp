@@ -48,8 +48,8 @@ constexpr P2PShape near_field_shape(P2PShape shape) {
 /// Adds to `sums` the pairs of every leaf with the cells of its row of `list`; its own cell is implied and
 /// skipped in the list. `cells`, `bodies` and `low` are of one set or of two (cells/sets.hpp): of two, no cell is
 /// implied, and no body is itself. `low` are the low parts of the bodies' coordinates, in mixed precision, which are
-/// used for close sources; `how` says which. `others` are the sources' strengths beyond the first. `rows` has further segments
-/// of these tiles' rows, if there are any.
+/// used for close sources; `how` says which. `others` are the sources' strengths beyond the first. `rows` has further
+/// segments of these tiles' rows, if there are any.
 template <class Out, class Precision, class Strengths = Charges<>, class Space, class Kernel,
           class Cells, class Bodies>
   requires(!IsChoice<Kernel>)

@@ -103,6 +103,7 @@ concept TileFrame = std::is_trivially_copyable_v<Frame> && requires(Frame const 
 ///   shape                P2PShape: the team, and what it has at a time
 ///   long_sums            whether targets have so many sources that totals are of Sum, and a chunk's sums are added to
 ///                        them at a time; else totals are of Real
+///   short_sums           optional, a member: whether totals that are handed on are so after each chunk (MixedSums)
 ///   runs                 SourceRuns that the problem wants in memory.run; the kernel does not touch them
 ///   close_room           0; or, of a problem with coordinates in two parts whose sources are staged in one:
 ///                        CloseSources in memory.close, shape.chunk at least
