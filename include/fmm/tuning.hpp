@@ -73,7 +73,7 @@ struct Tuning {
   /// Entries of a list's row that a team of P2P, or of M2P, takes at least before rows are split into segments, on a
   /// GPU: a host's few threads finish together anyway.
   static constexpr int p2p_segment = 128, m2p_segment = 16;
-  /// P2P between all bodies, by falling size of the tiles: a large tile stages a source less often, a
+  /// P2P between all bodies, by falling size of the tiles: a large tile loads a source less often, a
   /// small one gives more teams.
   static constexpr auto all_pairs = [] {
     if constexpr (host)

@@ -151,9 +151,9 @@ void bench_m2p(benchmark::State& state, Point const& point) {
   Expanded<Real, fmm::Rotation, TreecodeTraversal<Real>> x(point);
   using E = typename decltype(x)::E;
   time(state, x.space, [&] {
-    const auto staged = stage_multipoles<E>(x.space, x.multipoles, x.s.memory.locals);
+    const auto prepared = prepare_multipoles<E>(x.space, x.multipoles, x.s.memory.locals);
     m2p<E, Want>(x.space, x.s.tree.octree.cells, x.s.tree.octree.tiles, x.s.lists.m2p,
-                 x.s.lists.m2l, x.bodies, staged, x.sums);
+                 x.s.lists.m2l, x.bodies, prepared, x.sums);
   });
   const auto count = double(x.setup.count_pairs().m2p);
   const double entries = double(x.s.lists.m2l.entries.extent(0) + x.s.lists.m2p.entries.extent(0));

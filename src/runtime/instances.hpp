@@ -44,7 +44,7 @@
                                          fmm::kernels::Outputs<__VA_ARGS__>>(                    \
       Space const&, fmm::Array<fmm::Cell, Space> const&, fmm::Array<fmm::Tile, Space>,           \
       fmm::Csr<Space>, fmm::Csr<Space>, fmm::Array<fmm::Body<fmm::real_t<Precision>>, Space>,    \
-      fmm::kernels::StagedMultipoles<Space, fmm::real_t<Precision>>,                             \
+      fmm::kernels::PreparedMultipoles<Space, fmm::real_t<Precision>>,                           \
       fmm::Array<fmm::Sums<fmm::sum_t<Precision>>, Space>,                                       \
       fmm::kernels::SplitRows<Space, fmm::sum_t<Precision>>,                                     \
       fmm::SphericalBasis<order, fmm::real_t<Precision>> const&);                                \

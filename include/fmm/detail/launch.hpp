@@ -242,7 +242,7 @@ KOKKOS_FORCEINLINE_FUNCTION void reduce_in_team(Team const& team, int count, F c
 
 /// The next item, and again until there is none.
 template <class Functor>
-struct TakeInOrder {
+struct TakeInSequence {
   Functor const& functor;
   std::int64_t count;
   std::atomic<std::int64_t>& next;
@@ -255,16 +255,16 @@ struct TakeInOrder {
 /// functor(i) for i of 0 .. count - 1, of which each begins after those before it and may wait for what they do. For
 /// hosts; on return all is done.
 template <class Space, class Functor>
-void for_in_order(char const* label, Space const& space, std::int64_t count,
-                  Functor const& functor) {
+void for_in_sequence(char const* label, Space const& space, std::int64_t count,
+                     Functor const& functor) {
   static_assert(is_host_space_v<Space>);
   std::atomic<std::int64_t> next = 0;
   for_range(label, space, std::min<std::int64_t>(count, space.concurrency()),
-            TakeInOrder<Functor>{functor, count, next});
+            TakeInSequence<Functor>{functor, count, next});
   space.fence();
 }
 
-/// A value that the items of for_in_order hand on from one to the next.
+/// A value that the items of for_in_sequence hand on from one to the next.
 template <class Value>
 class HandedOn {
  public:
@@ -324,7 +324,7 @@ void scan(char const* label, Space const& space, std::int64_t count, Functor con
     const std::int64_t blocks =
         std::clamp<std::int64_t>(count / least, 1, blocks_per_thread * space.concurrency());
     HandedOn<Sum> sums(Sum{});
-    for_in_order(label, space, blocks, ScanBlocks<Sum, Functor>{functor, count, blocks, sums});
+    for_in_sequence(label, space, blocks, ScanBlocks<Sum, Functor>{functor, count, blocks, sums});
     if (total) *total = sums.last();
   } else if (total) {
     Kokkos::parallel_scan(label, range(space, count), functor, *total);

@@ -31,9 +31,9 @@ BuildChoices choose_build(Space const& space, Box const& box, std::int64_t n,
 /// Bodies of DirectSum: in the order of their keys, in tiles of at most that size, which are taken from the order
 /// itself, whatever the options say of a tree.
 template <class Space, class Precision, class Positions>
-void order_bodies(Space const& space, Workspace<Space, Precision>& memory,
-                  BodyTree<Space, Precision>& tree, Positions const& positions, int tile,
-                  Report* report) {
+void sort_into_tiles(Space const& space, Workspace<Space, Precision>& memory,
+                     BodyTree<Space, Precision>& tree, Positions const& positions, int tile,
+                     Report* report) {
   const auto sorted = sort_bodies(space, memory, tree, positions, max_tree_depth, report);
   stage(space, report, "tree", [&] {
     tree.positions = memory.positions.resize(tree.size);
@@ -71,8 +71,8 @@ void build_plan(Space const& space, PlanData<Space, Precision>& plan, Positions 
   if constexpr (std::is_same_v<Traversal, DirectSum>) {
     using Shapes = Tuning<Space, real_t<Precision>>;
     facts.all_pairs_shape = chosen.all_pairs_shape;
-    order_bodies(space, memory, tree, positions, Shapes::all_pairs[facts.all_pairs_shape].tile,
-                 report);
+    sort_into_tiles(space, memory, tree, positions, Shapes::all_pairs[facts.all_pairs_shape].tile,
+                    report);
   } else {
     build_tree<Traversal>(space, memory, tree, positions, chosen.split, report);
     if constexpr (!traits_v<Traversal>.uses_charges) {

@@ -142,18 +142,18 @@ template <class Space, class Charges, class Real, class StoredReal, class Streng
 struct TakeCharges {
   Charges charges;
   double per_unit;
-  Array<BodyIndex, Space> order;
+  Array<BodyIndex, Space> permutation;
   SourceStrengths<Space, StoredReal, Strengths> sources;
   Array<Sums<Real>, Space> sums;
   int records;
 
   KOKKOS_FUNCTION void operator()(std::int64_t i) const {
     const auto scaled = [&](int k) {
-      return StoredReal(double(Strengths::given(charges, order(i), k)) * per_unit);
+      return StoredReal(double(Strengths::given(charges, permutation(i), k)) * per_unit);
     };
     if constexpr (is_host_space_v<Space>)
-      if (i + bodies_ahead < std::int64_t(order.extent(0)))
-        prefetch(Strengths::given(charges, order(i + bodies_ahead), 0));
+      if (i + bodies_ahead < std::int64_t(permutation.extent(0)))
+        prefetch(Strengths::given(charges, permutation(i + bodies_ahead), 0));
     sources.bodies(i).q = scaled(0);
     for (int k = 1; k < Strengths::numbers; ++k)
       sources.others(i * sources.row + k - 1) = scaled(k);
@@ -167,11 +167,11 @@ struct TakeCharges {
 /// of each target, are set to zero.
 template <class Space, class Charges, class Real, class StoredReal, class Strengths>
 void take_charges(Space const& space, double unit, Charges const& charges,
-                  Array<BodyIndex, Space> order,
+                  Array<BodyIndex, Space> permutation,
                   SourceStrengths<Space, StoredReal, Strengths> const& sources,
                   Array<Sums<Real>, Space> sums, int records = 1) {
-  for_range("fmm::charges", space, order.extent(0),
-            TakeCharges<Space, Charges, Real, StoredReal, Strengths>{charges, 1 / unit, order,
+  for_range("fmm::charges", space, permutation.extent(0),
+            TakeCharges<Space, Charges, Real, StoredReal, Strengths>{charges, 1 / unit, permutation,
                                                                      sources, sums, records});
 }
 

@@ -120,12 +120,12 @@ class Evaluation {
     if (keeps_) {  // M2P comes after L2P, which sets the sums
       memory_.multipoles.lend({});
       stage(space_, report_, "m2p",
-            [&] { staged_ = far_->keep(space_, lists_.m2p, multipoles_, memory_.multipoles); });
+            [&] { prepared_ = far_->keep(space_, lists_.m2p, multipoles_, memory_.multipoles); });
     }
     const std::size_t numbers = far_->coefficients(targets_.octree);
-    if (has_m2p() && !keeps_)  // staged multipoles come into the same memory
+    if (has_m2p() && !keeps_)  // prepared multipoles come into the same memory
       memory_.locals.resize(std::max(
-          numbers, far_->staged_numbers(sources_.octree.cells.extent(0) * Strengths::densities)));
+          numbers, far_->prepared_numbers(sources_.octree.cells.extent(0) * Strengths::densities)));
     locals_ = memory_.locals.resize(numbers);
     set_locals(space_, *far_, memory_, sets(), sources(), lists_, multipoles_, locals_, report_);
   }
@@ -142,9 +142,9 @@ class Evaluation {
       if (!has_m2p()) return;
     }
     stage(space_, report_, "m2p", [&] {
-      if (!keeps_) staged_ = far_->stage(space_, multipoles_, memory_.locals);
+      if (!keeps_) prepared_ = far_->prepare(space_, multipoles_, memory_.locals);
       far_->m2p(space_, memory_, sets(), octree.tiles, lists_.m2p,
-                traits().has_locals ? Csr<Space>{} : lists_.m2l, staged_, sums());
+                traits().has_locals ? Csr<Space>{} : lists_.m2l, prepared_, sums());
     });
   }
   /// Of all targets in tree order, Out::records each; from downward on.
@@ -185,7 +185,7 @@ class Evaluation {
   Report* report_;
   Array<Real, Space> multipoles_, locals_;
   bool keeps_ = false;  ///< whether M2P's multipoles were kept before L2P
-  StagedMultipoles<Space, Real> staged_;
+  PreparedMultipoles<Space, Real> prepared_;
 };
 
 /// Potential and field from the sources' charges by all pairs; the sums of all targets, or of a sample. Both are one

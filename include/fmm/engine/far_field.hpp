@@ -38,7 +38,7 @@ class FarField {
   using Bodies = Array<Body<Real>, Space>;
   using Sources = SourceStrengths<Space, Real, Strengths>;
   using BodySums = Array<Sums<sum_t<Precision>>, Space>;
-  using Staged = StagedMultipoles<Space, Real>;
+  using Prepared = PreparedMultipoles<Space, Real>;
   using Tree = Octree<Space>;
   using Sets = BodySets<Space, Precision, Shift>;
   using Memory = Workspace<Space, Precision>;
@@ -78,17 +78,17 @@ class FarField {
 
   // ---- multipoles at bodies
 
-  /// Numbers of the staged multipoles of so many cells; 0 if multipoles are evaluated as they are.
-  virtual std::size_t staged_numbers(std::size_t cells) const = 0;
+  /// Numbers of the prepared multipoles of so many cells; 0 if multipoles are evaluated as they are.
+  virtual std::size_t prepared_numbers(std::size_t cells) const = 0;
   /// Multipoles as M2P wants them, in `memory` or as they are.
-  virtual Staged stage(Space const&, Numbers multipoles, Buffer<Real, Space>& memory) const = 0;
+  virtual Prepared prepare(Space const&, Numbers multipoles, Buffer<Real, Space>& memory) const = 0;
   /// Those of a list, in `memory`: `multipoles` are not to stay.
-  virtual Staged keep(Space const&, Csr<Space> list, Numbers multipoles,
-                      Buffer<Real, Space>& memory) const = 0;
+  virtual Prepared keep(Space const&, Csr<Space> list, Numbers multipoles,
+                        Buffer<Real, Space>& memory) const = 0;
   /// Adds to the sums of the bodies in these tiles the multipoles in the rows of their leaves, `near`, and of the
   /// leaves and all cells above them, `far`.
   virtual void m2p(Space const&, Memory&, Sets const&, Array<Tile, Space> tiles, Csr<Space> near,
-                   Csr<Space> far, Staged const&, BodySums) const = 0;
+                   Csr<Space> far, Prepared const&, BodySums) const = 0;
 
   // ---- what it costs
 
@@ -142,8 +142,8 @@ void set_far_field_of(Space const& space, FarField<Space, Precision, Out> const&
   pass_locals_down(space, far, octree, locals, nullptr);
   far.l2p(space, octree, tiles, tree.bodies, locals, sums);
   if (lists.m2p.entries.extent(0) > 0)
-    far.m2p(space, memory, sets, tiles, lists.m2p, {}, far.stage(space, multipoles, memory.locals),
-            sums);
+    far.m2p(space, memory, sets, tiles, lists.m2p, {},
+            far.prepare(space, multipoles, memory.locals), sums);
 }
 
 }  // namespace fmm::engine

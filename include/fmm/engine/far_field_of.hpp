@@ -26,10 +26,10 @@ class FarFieldOf final : public FarField<Space, Precision, Out, Shift, Strengths
   using typename Base::BodySums;
   using typename Base::Memory;
   using typename Base::Numbers;
+  using typename Base::Prepared;
   using typename Base::Real;
   using typename Base::Sets;
   using typename Base::Sources;
-  using typename Base::Staged;
   using typename Base::Tree;
   static constexpr bool has_locals = has_locals_v<M2LScheme>, only_m2l = has_only_m2l_v<M2LScheme>,
                         has_m2p = !has_locals || !only_m2l;
@@ -81,27 +81,29 @@ class FarFieldOf final : public FarField<Space, Precision, Out, Shift, Strengths
                                      expansion_);
   }
 
-  std::size_t staged_numbers(std::size_t cells) const override {
-    return kernels::staged_numbers<Expansion>(cells);
+  std::size_t prepared_numbers(std::size_t cells) const override {
+    return kernels::prepared_numbers<Expansion>(cells);
   }
-  Staged stage(Space const& space, Numbers multipoles, Buffer<Real, Space>& memory) const override {
+  Prepared prepare(Space const& space, Numbers multipoles,
+                   Buffer<Real, Space>& memory) const override {
     if constexpr (has_m2p)
-      return stage_multipoles<Expansion>(space, multipoles, memory, expansion_);
+      return prepare_multipoles<Expansion>(space, multipoles, memory, expansion_);
     else
       return {};
   }
-  Staged keep(Space const& space, Csr<Space> list, Numbers multipoles,
-              Buffer<Real, Space>& memory) const override {
+  Prepared keep(Space const& space, Csr<Space> list, Numbers multipoles,
+                Buffer<Real, Space>& memory) const override {
     if constexpr (has_m2p && has_locals)
       return keep_multipoles<Expansion>(space, list, multipoles, memory, expansion_);
     else
       return {};
   }
   void m2p(Space const& space, Memory& memory, Sets const& sets, Array<Tile, Space> tiles,
-           Csr<Space> near, Csr<Space> far, Staged const& staged, BodySums sums) const override {
+           Csr<Space> near, Csr<Space> far, Prepared const& prepared,
+           BodySums sums) const override {
     if constexpr (has_m2p)
       kernels::m2p<Expansion, Out>(space, sets.cells(), tiles, near, far, sets.targets.bodies,
-                                   staged, sums,
+                                   prepared, sums,
                                    split_long_rows(space, memory, sets.targets.octree, tiles, near,
                                                    Tuning<Space, Real>::m2p_segment, Out::records),
                                    expansion_);

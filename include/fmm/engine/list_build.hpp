@@ -8,7 +8,7 @@
 #include "../tree/cell_measures.hpp"
 #include "../tree/coarse_field.hpp"
 #include "../tree/lists/lists.hpp"
-#include "../tree/lists/order_rows.hpp"
+#include "../tree/lists/rows_by_order.hpp"
 #include "../tree/traversal.hpp"
 #include "../tuning.hpp"
 #include "body_tree.hpp"
@@ -108,7 +108,7 @@ InteractionLists<Space> build_dual_lists(Space const& space, Workspace<Space, Pr
       space, memory.traversal, octree, octree, make_criterion<Criterion>(known), measures,
       rounded_up(in_edges(far, tree.cube)), far.has_p2l, Shape::list_team, wanted);
   if constexpr (has_lower_orders_v<Criterion>)
-    order_rows<Criterion>(
+    rows_by_order<Criterion>(
         space, octree.cells, known, measures, lists.m2l,
         memory.traversal.order_ends.resize(octree.cells.extent(0) * Criterion::lower_count));
   return lists;

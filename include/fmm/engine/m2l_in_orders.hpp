@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// M2L at several orders: one kernel for each, of the pairs that it is enough for (tree/lists/order_rows.hpp).
+// M2L at several orders: one kernel for each, of the pairs that it is enough for (tree/lists/rows_by_order.hpp).
 #pragma once
 
 #include "../tree/traversal.hpp"

@@ -16,7 +16,7 @@
 namespace fmm::engine {
 
 /// Whether results are gathered by `place`, in the caller's order (a GPU writes whole lines then), or
-/// scattered by `order`.
+/// scattered by `permutation`.
 template <class Space>
 inline constexpr bool gathers_results_v = !is_host_space_v<Space>;
 
@@ -24,7 +24,7 @@ inline constexpr bool gathers_results_v = !is_host_space_v<Space>;
 template <class Out, class Space, class Real, class Potential, class Field>
 struct GiveResults {
   Array<Sums<Real>, Space> sums;
-  Array<BodyIndex, Space> way;  ///< place or order
+  Array<BodyIndex, Space> way;  ///< place or permutation
   double potential_unit, field_unit;
   Potential potential;
   Field field;

@@ -57,10 +57,11 @@ Sorted<Space> sort_bodies(Space const& space, Workspace<Space, Precision>& memor
   Sorted<Space> sorted;
   stage(space, report, "sort", [&] {
     sorted = sort_keys(space, memory.sort, keys, memory.keys(1, n), first_bit);
-    tree.permutation = sorted.order;
+    tree.permutation = sorted.permutation;
     if constexpr (gathers_results_v<Space>) {
       tree.place = sorted.spare;
-      for_range("fmm::sort::invert", space, n, InvertOrder<Space>{tree.permutation, tree.place});
+      for_range("fmm::sort::invert", space, n,
+                InvertPermutation<Space>{tree.permutation, tree.place});
     }
   });
   return sorted;
@@ -126,11 +127,11 @@ void build_tree(Space const& space, Workspace<Space, Precision>& memory,
 template <class Space, class Positions>
 struct CopyPositions {
   Positions positions;
-  Array<BodyIndex, Space> order;
+  Array<BodyIndex, Space> permutation;
   Array<Body<double>, Space> bodies;
 
   KOKKOS_FUNCTION void operator()(std::int64_t i) const {
-    const std::int64_t from = order(i);
+    const std::int64_t from = permutation(i);
     bodies(i).x = positions(from, 0);
     bodies(i).y = positions(from, 1);
     bodies(i).z = positions(from, 2);

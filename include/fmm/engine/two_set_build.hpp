@@ -117,8 +117,8 @@ TwoSetData<Space, Precision> make_two_set_plan(Space const& space, PlanPool<Spac
     if constexpr (is_direct) {
       to.facts.all_pairs_shape = chosen.all_pairs_shape;
       const int tile = Tuning<Space, Real>::all_pairs[chosen.all_pairs_shape].tile;
-      order_bodies(space, to.memory, to.tree, targets, tile, report);
-      order_bodies(space, from.memory, from.tree, sources, tile, report);
+      sort_into_tiles(space, to.memory, to.tree, targets, tile, report);
+      sort_into_tiles(space, from.memory, from.tree, sources, tile, report);
     } else {
       build_two_trees<Traversal>(space, plan, targets, sources, chosen.split, report);
       stage(space, report, "lists", [&] {

@@ -93,7 +93,7 @@ struct Workspace {
   void lend_place_of_bodies(std::int64_t n) {
     bodies.resize(n);
     Lender<Space> lender(bodies.view());
-    if constexpr (is_host_space_v<Space>) lender.lend(sort.order_out, n);
+    if constexpr (is_host_space_v<Space>) lender.lend(sort.permutation_out, n);
     lender.lend(octree.ranges, lender.share(1) / sizeof(ChildRange));
   }
 

@@ -31,16 +31,16 @@ concept EvaluatesLocals = requires(AtLevel const& expansion, Real x, Real* L, Re
   { expansion.template l2p<true, true>(x, x, x, S) } -> std::same_as<PotentialGradient<Real>>;
 };
 template <class Expansion, class Real>
-concept StagesMultipoles = requires(Expansion const& expansion, Real const* M) {
-  { expansion.stage_multipole(M, 0) } -> std::convertible_to<Real>;
+concept PreparesMultipoles = requires(Expansion const& expansion, Real const* M) {
+  { expansion.prepare_multipole(M, 0) } -> std::convertible_to<Real>;
 };
 template <class Expansion, class Real>
-concept StagesLocals = requires(Expansion const& expansion, Real const* L) {
-  { expansion.stage_local(L, 0) } -> std::convertible_to<Real>;
+concept PreparesLocals = requires(Expansion const& expansion, Real const* L) {
+  { expansion.prepare_local(L, 0) } -> std::convertible_to<Real>;
 };
 template <class Expansion>
-concept HasStagedSize = requires {
-  Expansion::staged_size;
+concept HasPreparedSize = requires {
+  Expansion::prepared_size;
 };
 
 /// Compiles for an expansion that a kernel can bring; for all others the compiler says what is missing.
@@ -65,11 +65,12 @@ constexpr bool check_expansion() {
   static_assert(EvaluatesMultipoles<Expansion, Real>,
                 "fmm: a kernel's own Expansion must have m2p<P, F>(x, y, z, f, S, sum), const or "
                 "static (kernels/expansion.hpp)");
-  static_assert(!HasStagedSize<Expansion> || StagesMultipoles<Expansion, Real>,
-                "fmm: a kernel's own Expansion with staged_size must have stage_multipole(M, k)");
+  static_assert(
+      !HasPreparedSize<Expansion> || PreparesMultipoles<Expansion, Real>,
+      "fmm: a kernel's own Expansion with prepared_size must have prepare_multipole(M, k)");
   if constexpr (HasLocals) {
-    static_assert(!HasStagedSize<Expansion> || StagesLocals<Expansion, Real>,
-                  "fmm: a kernel's own Expansion with staged_size must have stage_local(L, k), "
+    static_assert(!HasPreparedSize<Expansion> || PreparesLocals<Expansion, Real>,
+                  "fmm: a kernel's own Expansion with prepared_size must have prepare_local(L, k), "
                   "unless in a treecode");
     static_assert(TranslatesMultipoles<Expansion, Real>,
                   "fmm: a kernel's own Expansion must have m2l(x, y, z, s, t, M), const or static, "

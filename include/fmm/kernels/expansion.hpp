@@ -25,9 +25,9 @@
 //   m2l(x, y, z, s, t, M)      turns a multipole of a cell of edge s into a local expansion of a cell of
 //                              edge t whose centre lies (x, y, z) from the source's, in edges of the root
 //   l2l(x, y, z, L)            turns a parent's L into a child's; (x, y, z) and `edge` as in m2m
-//   m2p<P, F>(x, y, z, f, S, sum)   adds to `sum` the potential (if P) and the gradient (if F) of a staged
+//   m2p<P, F>(x, y, z, f, S, sum)   adds to `sum` the potential (if P) and the gradient (if F) of a prepared
 //                              multipole S of a cell of edge 1 / f at (x, y, z)
-//   l2p<P, F>(x, y, z, S)      potential (if P), and gradient (if F) per edge of the cell, of a staged local
+//   l2p<P, F>(x, y, z, S)      potential (if P), and gradient (if F) per edge of the cell, of a prepared local
 //                              expansion S
 //   p2l(x, y, z, q, f, L)      optional: adds a body at (x, y, z), which is farther from the centre than all bodies
 //                              of the cell, to local expansion L of a cell of edge 1 / f; without it such bodies
@@ -35,7 +35,7 @@
 //   only_adds                  optional: the class itself (so that one that derives from it has to say so again),
 //                              if p2m and p2l do no more with M and L than M[k] += .., for every k once and in
 //                              the same order whatever the body; M is then any class that allows it
-//   staged_size, stage_multipole(M, k), stage_local(L, k)   optional: how many numbers a staged expansion
+//   prepared_size, prepare_multipole(M, k), prepare_local(L, k)   optional: how many numbers a prepared expansion
 //                              is, and number k of them, computed once for each cell; without these S is
 //                              the expansion itself
 //   order, power(M, n)         optional, for criteria that use powers: the highest degree, and the size of a
@@ -97,9 +97,9 @@ struct SphericalBasis {
   }
 
   static constexpr bool polynomial = Order <= kernels::largest_polynomial_order;
-  static constexpr int staged_size = polynomial ? kernels::monomial_count(3, Order) : size;
+  static constexpr int prepared_size = polynomial ? kernels::monomial_count(3, Order) : size;
 
-  KOKKOS_INLINE_FUNCTION static Real stage_multipole(Real const* M, int k) {
+  KOKKOS_INLINE_FUNCTION static Real prepare_multipole(Real const* M, int k) {
     if constexpr (polynomial) {
       return kernels::polynomial_coefficient<Order>(M, k);
     } else {
@@ -108,7 +108,7 @@ struct SphericalBasis {
     }
   }
 
-  KOKKOS_INLINE_FUNCTION static Real stage_local(Real const* L, int k) {
+  KOKKOS_INLINE_FUNCTION static Real prepare_local(Real const* L, int k) {
     if constexpr (polynomial) {  // in the same basis
       return kernels::polynomial_coefficient<Order>(L, k);
     } else {
@@ -254,11 +254,11 @@ KOKKOS_FORCEINLINE_FUNCTION decltype(auto) at_level(Expansion const& expansion, 
     return (expansion);
 }
 
-/// Numbers of a staged multipole.
+/// Numbers of a prepared multipole.
 template <class Expansion>
-KOKKOS_INLINE_FUNCTION constexpr int staged_size() {
-  if constexpr (requires { Expansion::staged_size; })
-    return Expansion::staged_size;
+KOKKOS_INLINE_FUNCTION constexpr int prepared_size() {
+  if constexpr (requires { Expansion::prepared_size; })
+    return Expansion::prepared_size;
   else
     return Expansion::size;
 }

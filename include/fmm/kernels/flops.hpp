@@ -95,13 +95,13 @@ OperatorFlops counted_body_flops(Basis const& basis = {}) {
     const auto at_root = at_level<Real>(basis, 0);
     const V x(Real(0.3)), y(Real(-0.2)), z(Real(0.25)), one(Real(1)), far(Real(3));
     V a[Basis::size] = {};
-    constexpr int staged = [] {
-      if constexpr (requires { Basis::staged_size; })
-        return int(Basis::staged_size);
+    constexpr int prepared = [] {
+      if constexpr (requires { Basis::prepared_size; })
+        return int(Basis::prepared_size);
       else
         return int(Basis::size);
     }();
-    const Real zeros[staged] = {};
+    const Real zeros[prepared] = {};
     OperatorFlops n;
     n.p2m = count_flops<Real>([&] { at_root.p2m(x, y, z, one, a); });
     if constexpr (requires { basis.p2l(x, y, far, one, Real(1), a); })

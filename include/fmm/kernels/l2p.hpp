@@ -13,7 +13,7 @@ template <class Space, class Expansion, class Real, class Out, class Sum>
 struct L2P : WithExpansion<Expansion> {
   using V = Lanes<Space, Real>;
   static constexpr int W = lane_count_v<V>;
-  static constexpr int size = staged_size<Expansion>(), quads = row_length(size) / 4;
+  static constexpr int size = prepared_size<Expansion>(), quads = row_length(size) / 4;
   // of a TileAction
   static constexpr int team_size = Tuning<Space, Real>::tile_team, resident = 0, scratch_level = 0;
   static constexpr std::size_t scratch_bytes = quads * sizeof(Quad<Real>) + scratch_alignment;
@@ -28,13 +28,13 @@ struct L2P : WithExpansion<Expansion> {
     const Tile tile = tiles(team.league_rank());
     Quad<Real>* const rows =
         scratch_array<Quad<Real>>(team, scratch_level, quads);  // for wide loads
-    Real* const staged = rows->value;
+    Real* const prepared = rows->value;
     Real const* const L = locals.data() + std::int64_t(tile.cell) * row_length(Expansion::size);
     for (int k = team.team_rank(); k < size; k += team.team_size()) {
-      if constexpr (requires { Expansion::staged_size; })
-        staged[k] = this->expansion().stage_local(L, k);
+      if constexpr (requires { Expansion::prepared_size; })
+        prepared[k] = this->expansion().prepare_local(L, k);
       else
-        staged[k] = L[k];
+        prepared[k] = L[k];
     }
     team.team_barrier();
     const int level = cells(tile.cell).level;

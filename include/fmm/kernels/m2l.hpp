@@ -2,7 +2,7 @@
 // M2L: the local expansion of every cell from the multipoles of its list (Yokota & Barba 2011).
 //
 // Two forms. `M2L` translates one source a lane and sums over the team: for the O(p^3) rotations.
-// `M2LStaged` is the form of the chapter's listing for its O(p^4) sums: a team stages a chunk
+// `M2LByChunks` is the form of the chapter's listing for its O(p^4) sums: a team loads a chunk
 // of sources in scratch memory (multipoles and irregular harmonics, by the Legendre recurrence), then
 // every thread sums one target coefficient over the chunk.
 #pragma once
@@ -81,7 +81,7 @@ struct M2L : WithExpansion<Expansion> {
 };
 
 template <class Space, class Real, int Order, class Cells = Array<Cell, Space>>
-struct M2LStaged {
+struct M2LByChunks {
   using V = Lanes<Space, Real>;
   static constexpr int W = lane_count_v<V>;
   static constexpr int size = coefficient_count(Order), row = row_length(size);
@@ -89,7 +89,7 @@ struct M2LStaged {
   static constexpr int scratch_level = Tuning<Space, Real>::scratch_level;
   static constexpr int sums = (Order + 1) * (Order + 2) / 2;  ///< target coefficients, m >= 0
 
-  /// Groups of W sources that are staged at a time.
+  /// Groups of W sources that are loaded at a time.
   KOKKOS_FUNCTION static constexpr int chunk() {
     const int fit = Tuning<Space, Real>::m2l_scratch / int((size + harmonics) * sizeof(V));
     return fit < 1 ? 1 : fit > 32 ? 32 : fit;
@@ -115,7 +115,7 @@ struct M2LStaged {
       const int groups = int(left < chunk() * W ? (left + W - 1) / W : chunk());
       team.team_barrier();
       for (int g = rank; g < groups; g += threads)
-        ratio[g] = stage(owner, first + g * W, end, M + g * size, v + g * harmonics);
+        ratio[g] = load(owner, first + g * W, end, M + g * size, v + g * harmonics);
       team.team_barrier();
       for (int c = rank; c < sums; c += threads) {
         const auto [j, k] = degree_and_order(c);
@@ -123,7 +123,9 @@ struct M2LStaged {
         for (int g = 0; g < groups; ++g) {
           V power(Real(1));
           for (int i = 0; i < j; ++i) power *= ratio[g];
-          of_chunk += NaiveTranslation::m2l_coefficient<Order>(j, k, M + g * size, v + g * harmonics) * power;
+          of_chunk +=
+              NaiveTranslation::m2l_coefficient<Order>(j, k, M + g * size, v + g * harmonics) *
+              power;
         }
         sum[index_re(j, k)] += of_chunk.re;
         if (k > 0) sum[index_im(j, k)] += of_chunk.im;
@@ -153,7 +155,7 @@ struct M2LStaged {
 
   /// One group of sources: complex multipoles sum q U times (s / r)^n / r into M, and the irregular
   /// harmonics of the direction into v. Returns t / r, whose j-th power the sums of degree j lack.
-  KOKKOS_FUNCTION V stage(int owner, Offset first, Offset end, V* M, V* v) const {
+  KOKKOS_FUNCTION V load(int owner, Offset first, Offset end, V* M, V* v) const {
     static constexpr auto table = NormTable<Order, Real>::make();
     const Cell target = targets_of(cells)(owner);
     LaneRows<V> source;
@@ -166,7 +168,8 @@ struct M2LStaged {
     }
     source.template load<size>(count, M);
     for (int k = 0; k < size; ++k) M[k] *= V(table.inverse[k]);
-    const V inverse = NaiveTranslation::m2l_harmonics<Order>(pair.axis(0), pair.axis(1), pair.axis(2), v);
+    const V inverse =
+        NaiveTranslation::m2l_harmonics<Order>(pair.axis(0), pair.axis(1), pair.axis(2), v);
     const V scale(1 / NaiveTranslation::degree_scale<Real>);
     scale_degrees<Order>(M, inverse, pair.source_edge() * inverse * scale);
     return V(in_root_edges<Real>(target.edge())) * inverse * scale;
@@ -175,9 +178,9 @@ struct M2LStaged {
 
 /// Whether the translation scheme takes the listings' form.
 template <class Expansion>
-struct IsStaged : std::false_type {};
+struct IsPrepared : std::false_type {};
 template <int Order, class Real>
-struct IsStaged<SphericalExpansion<Order, Real, NaiveTranslation>> : std::true_type {};
+struct IsPrepared<SphericalExpansion<Order, Real, NaiveTranslation>> : std::true_type {};
 
 /// Local expansions of all targets' cells: locals(cell) = sum over the cell's list, 0 if that is empty.
 /// Cost: one translation a list entry, O(p^4) or O(p^3) by the scheme.
@@ -185,8 +188,8 @@ template <class Expansion, class Space, class Cells, class Real>
 void m2l(Space const& space, Cells const& cells, Csr<Space> list, Array<Real, Space> multipoles,
          Array<Real, Space> locals, Expansion const& expansion = {}) {
   const int owners = int(targets_of(cells).extent(0)), team_size = Tuning<Space, Real>::gather_team;
-  if constexpr (IsStaged<Expansion>::value) {
-    using Functor = M2LStaged<Space, Real, Expansion::order, Cells>;
+  if constexpr (IsPrepared<Expansion>::value) {
+    using Functor = M2LByChunks<Space, Real, Expansion::order, Cells>;
     TeamPolicy<Space> policy(space, owners, team_size);
     add_scratch(policy, Functor::scratch_level, Functor::scratch_bytes());
     for_teams("fmm::m2l", policy, Functor{cells, list, multipoles, locals});

@@ -20,54 +20,55 @@ namespace fmm::kernels {
 
 /// Multipoles as M2P wants them, in rows of whole quads.
 template <class Space, class Real>
-struct StagedMultipoles {
+struct PreparedMultipoles {
   Array<Real, Space> rows;
   bool of_entries = false;  ///< a row for each entry of the list of leaves, not for each cell
 };
 
-/// Number k of each cell's staged multipole, or of those of some cells.
+/// Number k of each cell's prepared multipole, or of those of some cells.
 template <class Space, class Expansion, class Real>
-struct StageMultipoles : WithExpansion<Expansion> {
-  static constexpr int size = staged_size<Expansion>(), row = row_length(size);
+struct PrepareMultipoles : WithExpansion<Expansion> {
+  static constexpr int size = prepared_size<Expansion>(), row = row_length(size);
   Array<CellIndex, Space> some;  ///< if it is not empty
-  Array<Real, Space> multipoles, staged;
+  Array<Real, Space> multipoles, prepared;
 
   KOKKOS_FUNCTION void operator()(std::int64_t i) const {
     const std::int64_t r = i / row, cell = some.extent(0) > 0 ? some(r) : r;
     const int k = int(i - r * row);
     Real const* const M = multipoles.data() + cell * row_length(Expansion::size);
     if (k >= size)
-      staged(i) = Real(0);
-    else if constexpr (requires { Expansion::staged_size; })
-      staged(i) = this->expansion().stage_multipole(M, k);
+      prepared(i) = Real(0);
+    else if constexpr (requires { Expansion::prepared_size; })
+      prepared(i) = this->expansion().prepare_multipole(M, k);
     else
-      staged(i) = M[k];
+      prepared(i) = M[k];
   }
 };
 
-/// How many numbers the staged multipoles of so many cells are; 0 if multipoles are evaluated as they are.
+/// How many numbers the prepared multipoles of so many cells are; 0 if multipoles are evaluated as they are.
 template <class Expansion>
-std::size_t staged_numbers(std::size_t cells) {
+std::size_t prepared_numbers(std::size_t cells) {
   using Basis = basis_t<Expansion>;
-  if constexpr (requires { Basis::staged_size; })
-    return cells * row_length(staged_size<Basis>());
+  if constexpr (requires { Basis::prepared_size; })
+    return cells * row_length(prepared_size<Basis>());
   else
     return 0;
 }
 
 /// Those of all cells: in `memory`, or as they are if that is the expansion's wish.
 template <class Expansion, class Space, class Real>
-StagedMultipoles<Space, Real> stage_multipoles(Space const& space, Array<Real, Space> multipoles,
-                                               Buffer<Real, Space>& memory,
-                                               Expansion const& expansion = {}) {
+PreparedMultipoles<Space, Real> prepare_multipoles(Space const& space,
+                                                   Array<Real, Space> multipoles,
+                                                   Buffer<Real, Space>& memory,
+                                                   Expansion const& expansion = {}) {
   using Basis = basis_t<Expansion>;
-  if constexpr (requires { Basis::staged_size; }) {
+  if constexpr (requires { Basis::prepared_size; }) {
     const std::size_t count =
-        staged_numbers<Expansion>(multipoles.extent(0) / row_length(Expansion::size));
-    const auto staged = memory.resize(count);
+        prepared_numbers<Expansion>(multipoles.extent(0) / row_length(Expansion::size));
+    const auto prepared = memory.resize(count);
     for_range("fmm::m2p::stage", space, count,
-              StageMultipoles<Space, Basis, Real>{expansion, {}, multipoles, staged});
-    return {staged};
+              PrepareMultipoles<Space, Basis, Real>{expansion, {}, multipoles, prepared});
+    return {prepared};
   } else {
     return {multipoles};
   }
@@ -76,20 +77,20 @@ StagedMultipoles<Space, Real> stage_multipoles(Space const& space, Array<Real, S
 /// Those that a list of leaves has, in `memory`, where `multipoles` are not to stay: of its entries or, if there are
 /// fewer, of all cells.
 template <class Expansion, class Space, class Real>
-StagedMultipoles<Space, Real> keep_multipoles(Space const& space, Csr<Space> list,
-                                              Array<Real, Space> multipoles,
-                                              Buffer<Real, Space>& memory,
-                                              Expansion const& expansion = {}) {
-  using Functor = StageMultipoles<Space, basis_t<Expansion>, Real>;
+PreparedMultipoles<Space, Real> keep_multipoles(Space const& space, Csr<Space> list,
+                                                Array<Real, Space> multipoles,
+                                                Buffer<Real, Space>& memory,
+                                                Expansion const& expansion = {}) {
+  using Functor = PrepareMultipoles<Space, basis_t<Expansion>, Real>;
   const std::size_t cells = multipoles.extent(0) / row_length(Expansion::size),
                     entries = list.entries.extent(0);
   const bool of_entries = entries < cells;
   const std::size_t count = (of_entries ? entries : cells) * Functor::row;
-  const auto staged = memory.resize(count);
+  const auto prepared = memory.resize(count);
   for_range("fmm::m2p::keep", space, count,
             Functor{expansion, of_entries ? list.entries : Array<CellIndex, Space>{}, multipoles,
-                    staged});
-  return {staged, of_entries};
+                    prepared});
+  return {prepared, of_entries};
 }
 
 /// Walks the multipoles that a leaf is to evaluate: its own row of `near`, then the rows of `far` of the
@@ -141,15 +142,15 @@ struct M2P : WithExpansion<Expansion> {
   static constexpr int W = lane_count_v<V>, split = shape.split;
   /// A multipole that does not fit into a thread's registers is read for every target anew.
   static constexpr bool held =
-      is_polynomial<Expansion>() && staged_size<Expansion>() * int(sizeof(Real)) <= shape.held;
+      is_polynomial<Expansion>() && prepared_size<Expansion>() * int(sizeof(Real)) <= shape.held;
   static constexpr int targets = held ? shape.targets : 1;
   static constexpr int columns = shape.team / split;  ///< threads with different targets
   static constexpr int packs = (Shape::tile + columns * W - 1) / (columns * W);  ///< of a thread
   static constexpr int blocks = (packs + targets - 1) / targets;
 
-  /// A row of scratch memory: where the source is, 1 / edge, and its staged multipole, in quads. Four
+  /// A row of scratch memory: where the source is, 1 / edge, and its prepared multipole, in quads. Four
   /// threads that share targets read four rows at a time, from different banks.
-  static constexpr int quads = row_length(staged_size<Expansion>()) / 4;
+  static constexpr int quads = row_length(prepared_size<Expansion>()) / 4;
   static constexpr int stride = (1 + quads) % 4 == 0 && split > 1 ? 2 + quads : 1 + quads;
   static constexpr int room = shape.scratch / (stride * int(sizeof(Quad<Real>))) / split * split;
   static constexpr int chunk = room < split ? split : room < shape.chunk ? room : shape.chunk;
@@ -166,7 +167,7 @@ struct M2P : WithExpansion<Expansion> {
   Array<Tile, Space> tiles;
   Csr<Space> near, far;
   Array<Body<Real>, Space> bodies;
-  StagedMultipoles<Space, Real> staged;
+  PreparedMultipoles<Space, Real> prepared;
   Array<Sums<Sum>, Space> sums;
   SplitRows<Space, Sum> split_rows = {};
   int density = 0;
@@ -235,13 +236,13 @@ struct M2P : WithExpansion<Expansion> {
         for (int d = 0; d < 3; ++d) place.value[d] = centre_in<Real>(source, leaf, d);
         place.value[3] = edges_of_level<Real>(source.level);
         rows[(count + i) * stride] = place;
-        sources[count + i] = staged.of_entries ? CellIndex(walk.entry + i) : index;
+        sources[count + i] = prepared.of_entries ? CellIndex(walk.entry + i) : index;
       }
       count += take;
       walk.entry += take;
     }
     team.team_barrier();
-    Quad<Real> const* const from = reinterpret_cast<Quad<Real> const*>(staged.rows.data());
+    Quad<Real> const* const from = reinterpret_cast<Quad<Real> const*>(prepared.rows.data());
     for (int i = rank; i < count * quads; i += threads) {
       const int s = i / quads, k = i - s * quads;
       rows[s * stride + 1 + k] = from[std::int64_t(sources[s]) * quads + k];
@@ -250,7 +251,7 @@ struct M2P : WithExpansion<Expansion> {
     return count;
   }
 
-  /// Adds the staged multipoles to `needed` packs, of which it takes `targets` at most.
+  /// Adds the prepared multipoles to `needed` packs, of which it takes `targets` at most.
   template <int Targets>
   KOKKOS_FORCEINLINE_FUNCTION void add(TeamMember<Space> const& team, Quad<Real> const* rows,
                                        int count, int needed, V const (*x)[3],
@@ -308,19 +309,19 @@ struct M2P : WithExpansion<Expansion> {
 /// targets, multipoles of the sources, those of one density after the other's.
 template <class Expansion, class Out, class Space, class Cells, class Real, class Sum>
 void m2p(Space const& space, Cells const& cells, Array<Tile, Space> tiles, Csr<Space> near,
-         Csr<Space> far, Array<Body<Real>, Space> bodies, StagedMultipoles<Space, Real> staged,
+         Csr<Space> far, Array<Body<Real>, Space> bodies, PreparedMultipoles<Space, Real> prepared,
          Array<Sums<Sum>, Space> sums, SplitRows<Space, Sum> rows = {},
          Expansion const& expansion = {}) {
   using Basis = basis_t<Expansion>;
   if constexpr (!std::is_same_v<Expansion, Basis>) {  // the same for all translations
-    m2p<Basis, Out>(space, cells, tiles, near, far, bodies, staged, sums, rows, expansion);
+    m2p<Basis, Out>(space, cells, tiles, near, far, bodies, prepared, sums, rows, expansion);
   } else {
     for (int density = 0; density < Out::densities; ++density)
       for_tiles("fmm::m2p", space, std::int64_t(tiles.extent(0)) + rows.count(),
                 M2P<Space, Basis, Real, Out, Sum, Cells>{
                     expansion, cells, tiles, near, far, bodies,
-                    StagedMultipoles<Space, Real>{plane(staged.rows, density, Out::densities),
-                                                  staged.of_entries},
+                    PreparedMultipoles<Space, Real>{plane(prepared.rows, density, Out::densities),
+                                                    prepared.of_entries},
                     sums, rows, density});
     add_segment_sums<Out::records>(space, rows, sums);
   }

@@ -17,7 +17,7 @@
 //   add<Outputs>(pair, x, y, z, source, sum)   adds to the sums of a target what W sources, one a lane, exert on it:
 //                               the kernel's PairTerm of a unit charge (on a CPU perhaps twice its potential and eight
 //                               times its weight: sums of both are scaled at the end), the target's place from the
-//                               source's, the sources' strengths (Sources::strength(k)), and the target's sums
+//                               source's, the sources' strengths (SourcePack::strength(k)), and the target's sums
 //                               (TargetSums)
 //
 // and a type of outputs

@@ -149,8 +149,8 @@ class CalibratedCore {
         // where charges have both signs their errors may add up to more: the sample is to tell
         const double safe =
             held_->safe() / (tree.charges.both_signs ? constants.less_for_both_signs : 1);
-        const NearField<Space, Precision> near_field = [&](auto const& tiles, auto const& list,
-                                                           auto const& sums) {
+        const AddNearField<Space, Precision> near_field = [&](auto const& tiles, auto const& list,
+                                                              auto const& sums) {
           add_near_field<Outputs<true, true>>(space, memory, tree,
                                               in_units_of(tree.cube.edge, kernel()), tiles, list,
                                               sums, options_);

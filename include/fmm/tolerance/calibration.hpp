@@ -29,8 +29,8 @@ FMM_NOINLINE Calibrated calibrate(Space const& space,
                                   FarField<Space, Precision, Outputs<true, true>> const& operators,
                                   PlanData<Space, Precision>& plan, Options options,
                                   FarFieldRule far, CellMeasures<Space> const& measures,
-                                  NearField<Space, Precision> const& near_field, double tolerance,
-                                  double safe) {
+                                  AddNearField<Space, Precision> const& near_field,
+                                  double tolerance, double safe) {
   double scale[2];  // of the fields, and of rounding's part
   read_back(space, plan.memory.traversal.scale.view(2).data(), scale, 2);
   Calibrated found{

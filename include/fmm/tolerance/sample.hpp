@@ -31,13 +31,13 @@ template <class Space>
 struct LargestLeavesFirst {
   Array<CellIndex, Space> leaves;  ///< level by level
   std::int64_t largest;
-  Array<Tile, Space> tiles, ordered;
+  Array<Tile, Space> tiles, sorted;
   Array<Offset, Space> count;  ///< of the largest leaves' tiles
 
   KOKKOS_FUNCTION void operator()(std::int64_t i, Offset& before, bool final) const {
     const bool is_large = largest > 0 && tiles(i).cell <= leaves(largest - 1);
     const auto all = std::int64_t(tiles.extent(0));
-    if (final) ordered(is_large ? before : all - 1 - (i - before)) = tiles(i);
+    if (final) sorted(is_large ? before : all - 1 - (i - before)) = tiles(i);
     before += is_large;
     if (final && i + 1 == all) count(0) = before;
   }
@@ -80,19 +80,19 @@ SampleOfLeaves<Space> sample_of_leaves(Space const& space, Octree<Space> const& 
                      count = std::clamp(tiles / constants.share_of_tiles, constants.least_tiles,
                                         constants.most_tiles);
   if (tiles <= count) return {tree.tiles, 0, 1};
-  Buffer<Tile, Space> ordered_buffer("calibration's tiles");
+  Buffer<Tile, Space> sorted_buffer("calibration's tiles");
   Buffer<Offset, Space> count_buffer("calibration's counts");
-  const auto ordered = ordered_buffer.resize(tiles);
+  const auto sorted = sorted_buffer.resize(tiles);
   const auto of_largest = count_buffer.resize(1);
   scan<Offset>("fmm::calibration::tiles", space, tiles,
-               LargestLeavesFirst<Space>{tree.leaves, count * leaves / tiles, tree.tiles, ordered,
+               LargestLeavesFirst<Space>{tree.leaves, count * leaves / tiles, tree.tiles, sorted,
                                          of_largest});
   std::int64_t certain = read_back(space, of_largest.data());
   if (certain > 2 * count) certain = 0;  // few large leaves have far more bodies than others
   const std::int64_t left = tiles - certain, taken = std::min(left, count);
   const auto sample = memory.resize(certain + taken);
   for_range("fmm::calibration::sample", space, certain + taken,
-            SpreadSample<Space>{certain, ordered, sample});
+            SpreadSample<Space>{certain, sorted, sample});
   space.fence();  // the buffers go now
   return {sample, certain, taken > 0 ? double(left) / double(taken) : 1};
 }
@@ -155,7 +155,7 @@ struct WorkOfSample {
 /// Adds to sums of the bodies in some tiles the pairs with the leaves of a list and with their own leaf, in units of
 /// the cube, as the solver's kernel has them.
 template <class Space, class Precision>
-using NearField =
+using AddNearField =
     std::function<void(Array<Tile, Space>, Csr<Space>, Array<Sums<sum_t<Precision>>, Space>)>;
 
 /// A sample of the plan's tiles, whose fields are summed from the plan's multipoles by the lists that it has. The
@@ -169,7 +169,7 @@ class SampledFields {
 
  public:
   SampledFields(Space const& space, Operators const& far, PlanData<Space, Precision>& plan,
-                NearField<Space, Precision> const& near_field)
+                AddNearField<Space, Precision> const& near_field)
       : space_(space),
         far_(far),
         plan_(plan),
@@ -223,7 +223,7 @@ class SampledFields {
   Space const& space_;
   Operators const& far_;
   PlanData<Space, Precision>& plan_;
-  NearField<Space, Precision> const& near_field_;
+  AddNearField<Space, Precision> const& near_field_;
   Buffer<Tile, Space> tiles_{"calibration's sample"};
   SampleOfLeaves<Space> sample_;  ///< in that memory or the tree's
   Buffer<int, Space> wanted_{"calibration's targets"};

@@ -132,13 +132,13 @@ struct SmallestField : CellMeasure<double> {
   template <class T>
   using Reducer = Kokkos::Min<T>;
   Field field;
-  Array<BodyIndex, Space> order;
+  Array<BodyIndex, Space> permutation;
   double unit;
 
   SmallestField(Field const& all, Array<BodyIndex, Space> indices, double one)
-      : field(all), order(indices), unit(one) {}
+      : field(all), permutation(indices), unit(one) {}
   KOKKOS_FUNCTION double of_body(BodyIndex i) const {
-    const BodyIndex from = order(i);
+    const BodyIndex from = permutation(i);
     const double x = field(from, 0), y = field(from, 1), z = field(from, 2);
     return unit > 0 ? std::hypot(std::hypot(x, y), z) / unit : 0;
   }

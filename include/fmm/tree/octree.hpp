@@ -18,7 +18,7 @@
 #include "../detail/memory.hpp"
 #include "keys/morton.hpp"
 #include "octree_steps.hpp"
-#include "tile_order.hpp"
+#include "sort_tiles.hpp"
 
 namespace fmm::tree {
 

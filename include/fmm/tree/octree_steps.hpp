@@ -7,7 +7,7 @@
 #include "../detail/launch.hpp"
 #include "../detail/search.hpp"
 #include "keys/morton.hpp"
-#include "tile_order.hpp"
+#include "sort_tiles.hpp"
 
 namespace fmm::tree {
 

@@ -17,7 +17,7 @@ struct PlaceBodies {
   Cube cube;
   Array<Cell, Space> cells;
   Array<Tile, Space> tiles;
-  Array<BodyIndex, Space> order;
+  Array<BodyIndex, Space> permutation;
   Array<Body<Real>, Space> bodies, low;
 
   KOKKOS_FUNCTION void operator()(TeamMember<Space> const& team) const {
@@ -42,7 +42,7 @@ struct PlaceBodies {
 
   /// Body `to` in tree order.
   KOKKOS_FORCEINLINE_FUNCTION void place(Frame const& frame, BodyIndex to) const {
-    const std::int64_t from = order(to);
+    const std::int64_t from = permutation(to);
     double x[3];
     for (int d = 0; d < 3; ++d)
       x[d] = (double(positions(from, d)) - frame.centre[d]) * frame.per_edge;
@@ -89,21 +89,22 @@ struct PlaceLeaves : PlaceBodies<Space, Positions, Precision> {
 
  private:
   KOKKOS_FORCEINLINE_FUNCTION void prefetch_position(std::int64_t i) const {
-    if (i < std::int64_t(this->order.extent(0))) prefetch_row(this->positions, this->order(i));
+    if (i < std::int64_t(this->permutation.extent(0)))
+      prefetch_row(this->positions, this->permutation(i));
   }
 };
 
 /// Bodies in tree order, and the radii of all cells if there is room for them (else `radii` is empty).
 template <class Precision, class Space, class Positions>
 void place_bodies(Space const& space, Octree<Space> const& tree, Cube const& cube,
-                  Positions const& positions, Array<BodyIndex, Space> order,
+                  Positions const& positions, Array<BodyIndex, Space> permutation,
                   Array<Body<real_t<Precision>>, Space> bodies,
                   Array<Body<real_t<Precision>>, Space> low, Array<float, Space> radii,
                   int tile_team, int gather_team) {
   using Real = real_t<Precision>;
   using Radius = TightRadius<Space, Real>;
-  const PlaceBodies<Space, Positions, Precision> place{positions, cube,   tree.cells, tree.tiles,
-                                                       order,     bodies, low};
+  const PlaceBodies<Space, Positions, Precision> place{positions,   cube,   tree.cells, tree.tiles,
+                                                       permutation, bodies, low};
   if constexpr (is_host_space_v<Space>) {
     for_uneven("fmm::bodies", space, std::int64_t(tree.leaves.extent(0)), 16,
                PlaceLeaves<Space, Positions, Precision>{place, tree.leaves, radii});

@@ -105,7 +105,7 @@ TYPED_TEST(Launch, InOrderItemsMayWaitForThoseBefore) {
     const Space space;
     for (const std::int64_t n : {0, 1, 2, 1000}) {
       std::atomic<std::int64_t> done = 0;
-      for_in_order("in order", space, n, [&](std::int64_t i) {
+      for_in_sequence("in order", space, n, [&](std::int64_t i) {
         while (done.load() != i) std::this_thread::yield();
         done.store(i + 1);
       });

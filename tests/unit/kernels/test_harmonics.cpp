@@ -210,7 +210,7 @@ void check_chain() {
   for (auto const& [x, y, z] : points) {
     const double r = std::sqrt(x * x + y * y + z * z), far = 2.2 / r,
                  d[3] = {x * far, y * far, z * far};
-    Coefficients M(Expansion::size, 0.0), staged(Expansion::staged_size);
+    Coefficients M(Expansion::size, 0.0), prepared(Expansion::prepared_size);
     Expansion::p2m(a[0], a[1], a[2], 1.0, M.data());
     double separation[3], r2 = 0;
     for (int c = 0; c < 3; ++c) r2 += std::pow(separation[c] = d[c] + b[c] - a[c], 2);
@@ -221,16 +221,16 @@ void check_chain() {
       for (int c = 0; c < 3; ++c)
         EXPECT_NEAR(gradient[c], -separation[c] * u * u * u, factor * bound * u * u) << P;
     };
-    for (int k = 0; k < Expansion::staged_size; ++k)
-      staged[k] = Expansion::stage_multipole(M.data(), k);
+    for (int k = 0; k < Expansion::prepared_size; ++k)
+      prepared[k] = Expansion::prepare_multipole(M.data(), k);
     fmm::kernels::PotentialGradient<double> sum{0, 0, 0, 0};
-    Expansion::template m2p<true, true>(d[0] + b[0], d[1] + b[1], d[2] + b[2], 1.0, staged.data(),
+    Expansion::template m2p<true, true>(d[0] + b[0], d[1] + b[1], d[2] + b[2], 1.0, prepared.data(),
                                         sum);
     compare(sum, 0.5);
     const auto compare_local = [&](Coefficients const& L, double factor) {
-      for (int k = 0; k < Expansion::staged_size; ++k)
-        staged[k] = Expansion::stage_local(L.data(), k);
-      compare(Expansion::template l2p<true, true>(b[0], b[1], b[2], staged.data()), factor);
+      for (int k = 0; k < Expansion::prepared_size; ++k)
+        prepared[k] = Expansion::prepare_local(L.data(), k);
+      compare(Expansion::template l2p<true, true>(b[0], b[1], b[2], prepared.data()), factor);
     };
     Coefficients L(Expansion::size, 0.0);
     Expansion::p2l(a[0] - d[0], a[1] - d[1], a[2] - d[2], 1.0, 1.0, L.data());
@@ -248,16 +248,16 @@ TEST(Translations, ChainsConvergeGeometrically) {
 template <int P, class Real>
 void check_polynomial(double tolerance) {
   using Basis = fmm::SphericalBasis<P, Real>;
-  static_assert(Basis::polynomial && Basis::staged_size == (P + 1) * (P + 2) * (P + 3) / 6);
+  static_assert(Basis::polynomial && Basis::prepared_size == (P + 1) * (P + 2) * (P + 3) / 6);
   static constexpr auto table = NormTable<P, double>::make();
   std::mt19937_64 random(P);
   const auto uniform = [&] { return double(random() >> 11) * 0x1p-52 - 1; };
   for (auto const& [px, py, pz] : points) {
-    Real M[Basis::size] = {}, S[Basis::staged_size];
+    Real M[Basis::size] = {}, S[Basis::prepared_size];
     for (int body = 0; body < 20; ++body)
       Basis::p2m(Real(0.5 * uniform()), Real(0.5 * uniform()), Real(0.5 * uniform()),
                  Real(uniform()), M);
-    for (int k = 0; k < Basis::staged_size; ++k) S[k] = Basis::stage_multipole(M, k);
+    for (int k = 0; k < Basis::prepared_size; ++k) S[k] = Basis::prepare_multipole(M, k);
     const double far = 1.5 / std::sqrt(px * px + py * py + pz * pz);
     const Real x = Real(px * far), y = Real(py * far), z = Real(pz * far);
     double v[fmm::coefficient_count(P + 1)], plain[Basis::size];

@@ -228,13 +228,13 @@ TYPED_TEST(Operators, LocalsOfChildrenGiveTheParentsPotential) {
   const auto sums = to_host(this->s.memory.sums.view(this->s.tree.size));
   using Reference = fmm::SphericalBasis<F::order, double>;
   const std::vector<double> root(L.begin(), L.begin() + F::size);
-  std::vector<double> staged(Reference::staged_size);
-  for (int k = 0; k < Reference::staged_size; ++k)
-    staged[k] = Reference::stage_local(root.data(), k);
+  std::vector<double> prepared(Reference::prepared_size);
+  for (int k = 0; k < Reference::prepared_size; ++k)
+    prepared[k] = Reference::prepare_local(root.data(), k);
   for (int i = 0; i < this->s.tree.size; i += 7) {
     double x[3];
     this->relative(this->leaf_of(i), this->placed[i], this->cells[0], x);
-    const auto value = Reference::template l2p<true, true>(x[0], x[1], x[2], staged.data());
+    const auto value = Reference::template l2p<true, true>(x[0], x[1], x[2], prepared.data());
     ASSERT_NEAR(sums[i].potential, value.potential, 100 * F::rounding);
     ASSERT_NEAR(sums[i].x, -value.x, 300 * F::rounding);
     ASSERT_NEAR(sums[i].y, -value.y, 300 * F::rounding);
@@ -250,7 +250,7 @@ TYPED_TEST(Operators, MultipolesAtBodiesAreTheirDefinition) {
   this->template build<fmm::FmmList>({.leaf_capacity = 40});
   this->template upward<Expansion>();
   const auto all_staged =
-      stage_multipoles<Expansion>(this->space, this->multipoles(), this->s.memory.locals);
+      prepare_multipoles<Expansion>(this->space, this->multipoles(), this->s.memory.locals);
   m2p<Expansion, Outputs<true, true>>(this->space, this->s.tree.octree.cells,
                                       this->s.tree.octree.tiles, this->s.lists.m2p,
                                       this->s.lists.m2l, this->s.tree.bodies, all_staged,
@@ -267,12 +267,12 @@ TYPED_TEST(Operators, MultipolesAtBodiesAreTheirDefinition) {
       if (i == 0) copy = {to_host(list.offsets), to_host(list.entries)};
       for (Offset e = copy.first[row]; e < copy.first[row + 1]; ++e) {
         const CellIndex source = copy.second[e];
-        double x[3], staged[F::size], v[fmm::coefficient_count(F::order + 1)];
+        double x[3], prepared[F::size], v[fmm::coefficient_count(F::order + 1)];
         this->relative(this->leaf_of(i), this->placed[i], this->cells[source], x);
         for (int k = 0; k < F::size; ++k)
-          staged[k] = double(M[source * F::row + k]) * table.inverse[k];
+          prepared[k] = double(M[source * F::row + k]) * table.inverse[k];
         irregular_harmonics<F::order + 1>(x[0], x[1], x[2], v);
-        const auto value = evaluate_multipole<F::order, true, true>(v, staged);
+        const auto value = evaluate_multipole<F::order, true, true>(v, prepared);
         const double unit = 1 << this->cells[source].level;
         potential += value.potential * unit;
         absolute += std::fabs(value.potential * unit);
@@ -305,15 +305,16 @@ TYPED_TEST(Operators, NearFieldAgreesInEveryShape) {
     const auto sums = this->s.memory.sums.view(this->s.tree.size);
     take_charges(this->space, inspect_charges(this->space, false, charges).unit, charges,
                  this->s.tree.permutation, charges_of(placed), sums);
-    launch_p2p(this->space, std::int64_t(this->s.tree.octree.tiles.extent(0)),
-               NearField<typename F::Space, Laplace, typename F::Real, shape, Outputs<true, true>>{
-                   this->s.tree.octree.cells,
-                   this->s.tree.octree.tiles,
-                   this->s.lists.p2p,
-                   placed,
-                   {},
-                   sums,
-                   Laplace()});
+    launch_p2p(
+        this->space, std::int64_t(this->s.tree.octree.tiles.extent(0)),
+        ListedSources<typename F::Space, Laplace, typename F::Real, shape, Outputs<true, true>>{
+            this->s.tree.octree.cells,
+            this->s.tree.octree.tiles,
+            this->s.lists.p2p,
+            placed,
+            {},
+            sums,
+            Laplace()});
     this->space.fence();
     const auto values = numbers_of(sums);
     if (expected.empty()) expected = values;
@@ -405,7 +406,7 @@ Results near_field_in_shape(Fixture& f) {
   take_charges(f.space, charge_unit, charges, f.s.tree.permutation, charges_of(placed), sums);
   launch_p2p(
       f.space, std::int64_t(f.s.tree.octree.tiles.extent(0)),
-      NearField<Space, Kernel, typename Fixture::Real, Shape, Want>{
+      ListedSources<Space, Kernel, typename Fixture::Real, Shape, Want>{
           f.s.tree.octree.cells, f.s.tree.octree.tiles, f.s.lists.p2p, placed, {}, sums, Kernel()});
   f.space.fence();
   const auto order = to_host(f.s.tree.permutation);

@@ -51,8 +51,8 @@ struct BodiesAtPoints {
     place = place_of(points(f.first + i));
   }
   KOKKOS_FUNCTION Cursor begin(Frame const&) const { return 0; }
-  KOKKOS_FUNCTION int stage(TeamMember<Space> const& team, Frame const&, Cursor& next,
-                            WalkMemory<Real> const&, AnyChunk chunk) const {
+  KOKKOS_FUNCTION int load(TeamMember<Space> const& team, Frame const&, Cursor& next,
+                           WalkMemory<Real> const&, AnyChunk chunk) const {
     const int left = int(bodies.extent(0)) - next,
               take = left < AnyChunk::capacity ? left : AnyChunk::capacity;
     for (int j = team.team_rank(); j < take; j += team.team_size()) {
@@ -67,8 +67,8 @@ struct BodiesAtPoints {
   }
   KOKKOS_FUNCTION int own_count(Frame const&) const { return 0; }
   KOKKOS_FUNCTION int own_index(Frame const&, int) const { return -1; }
-  KOKKOS_FUNCTION int stage_own(TeamMember<Space> const&, Frame const&, WalkMemory<Real> const&,
-                                int, int, AnyChunk) const {
+  KOKKOS_FUNCTION int load_own(TeamMember<Space> const&, Frame const&, WalkMemory<Real> const&, int,
+                               int, AnyChunk) const {
     return 0;
   }
   KOKKOS_FUNCTION void store(Frame const& f, int i, int, Sums<Sum> const& value) const {
@@ -193,9 +193,9 @@ using Out = Outputs<true, true>;
 using Good = BodiesAtPoints<Space, double, shape, false>;
 
 static_assert(P2PProblem<Good, Space>);
-static_assert(P2PProblem<NearField<Space, Laplace, double, shape, Out>, Space>);
+static_assert(P2PProblem<ListedSources<Space, Laplace, double, shape, Out>, Space>);
 constexpr P2PShape mixed_shape = near_field_shape<Mixed>(Tuning<Space, float>::near_field[0]);
-static_assert(P2PProblem<NearField<Space, Laplace, Mixed, mixed_shape, Out>, Space>);
+static_assert(P2PProblem<ListedSources<Space, Laplace, Mixed, mixed_shape, Out>, Space>);
 static_assert(P2PProblem<AllSources<Space, Laplace, Mixed, shape, Out>, Space>);
 static_assert(P2PProblem<AllSources<Space, SplineGravity, double, shape, Out, false>, Space>);
 
@@ -203,11 +203,11 @@ struct WithoutOwnIndex : Good {
   void own_index() const = delete;
 };
 struct WithoutStage : Good {
-  void stage() const = delete;
+  void load() const = delete;
 };
 struct WithStageThatReturnsNothing : Good {
   template <class... Any>
-  void stage(Any const&...) const {}
+  void load(Any const&...) const {}
 };
 struct WithAnotherKernel : Good {
   using kernel = SoftenedGravity;

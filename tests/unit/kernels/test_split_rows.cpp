@@ -67,11 +67,11 @@ class SplitRowsOf : public testing::Test {
   }
   /// Multipoles of M2L's list at the bodies: of the leaf's row, and of its own and its ancestors' once more.
   std::vector<double> multipoles(SplitRows<Space, Sum> const& rows) {
-    const auto staged =
-        stage_multipoles<Expansion>(space, s.memory.multipoles.view(), s.memory.locals);
+    const auto prepared =
+        prepare_multipoles<Expansion>(space, s.memory.multipoles.view(), s.memory.locals);
     return sums_of([&](auto sums) {
       m2p<Expansion, Want>(space, s.tree.octree.cells, s.tree.octree.tiles, s.lists.m2l,
-                           s.lists.m2l, s.tree.bodies, staged, sums, rows);
+                           s.lists.m2l, s.tree.bodies, prepared, sums, rows);
     });
   }
 

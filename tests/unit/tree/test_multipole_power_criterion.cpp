@@ -359,12 +359,12 @@ TEST(MultipolePowerCriterion, WhereMultipolesLieIsOfNoConsequence) {
     const Results first = planned.evaluate(bodies);
     set_allocate_data_callback(nullptr);
     auto const& plan = planned.plan;
-    const std::int64_t row = 28 * sizeof(double), staged = 36 * sizeof(double),
+    const std::int64_t row = 28 * sizeof(double), prepared = 36 * sizeof(double),
                        sums = 4 * sizeof(double), entries = plan.m2p_entries();
     EXPECT_EQ(plan.cells() * row < plan.size() * sums, small);
     EXPECT_EQ(entries > 0, m2p);
     EXPECT_EQ(multipole_bytes,
-              small ? plan.cells() * row : std::min(entries, plan.cells()) * staged);
+              small ? plan.cells() * row : std::min(entries, plan.cells()) * prepared);
     if (!small && m2p) ++(entries < plan.cells() ? few_sources : many_sources);
     EXPECT_LT(relative_l2(first.field, direct_sum<fmm::Laplace>(bodies).field), 10 * pair_error);
 

@@ -80,7 +80,7 @@ TYPED_TEST(TreeTest, SortIsStableAndComplete) {
         std::stable_sort(order.begin(), order.end(), [&](BodyIndex a, BodyIndex b) {
           return keys[a] >> first_bit < keys[b] >> first_bit;
         });
-        EXPECT_EQ(to_host(sorted.order), order) << n << " " << first_bit;
+        EXPECT_EQ(to_host(sorted.permutation), order) << n << " " << first_bit;
         std::vector<std::uint64_t> expected;
         for (const BodyIndex i : order) expected.push_back(keys[i] >> first_bit);
         auto in_order = to_host(sorted.keys);

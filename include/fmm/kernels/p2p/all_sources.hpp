@@ -83,8 +83,8 @@ struct AllSources {
   KOKKOS_FUNCTION Cursor begin(Frame const&) const {
     return {contiguous ? BodyIndex(0) : BodyIndex(sources_of(bodies).extent(0))};
   }
-  KOKKOS_FUNCTION int stage(TeamMember<Space> const& team, Frame const& f, Cursor& at,
-                            WalkMemory<Real> const&, AnyChunk chunk) const {
+  KOKKOS_FUNCTION int load(TeamMember<Space> const& team, Frame const& f, Cursor& at,
+                           WalkMemory<Real> const&, AnyChunk chunk) const {
     constexpr int capacity = AnyChunk::capacity;
     std::int64_t end = std::int64_t(sources_of(bodies).extent(0));
     if constexpr (one_set) {
@@ -105,8 +105,8 @@ struct AllSources {
     if constexpr (!one_set) return -1;
     return contiguous ? i : int(body_of(f, i));
   }
-  KOKKOS_FUNCTION int stage_own(TeamMember<Space> const& team, Frame const& f,
-                                WalkMemory<Real> const&, int, int begin, AnyChunk chunk) const {
+  KOKKOS_FUNCTION int load_own(TeamMember<Space> const& team, Frame const& f,
+                               WalkMemory<Real> const&, int, int begin, AnyChunk chunk) const {
     constexpr int capacity = AnyChunk::capacity;
     const int left = own_count(f) - begin, take = left < capacity ? left : capacity;
     copy(team, f, BodyIndex(contiguous ? f.tile_begin + begin : begin), take, chunk);

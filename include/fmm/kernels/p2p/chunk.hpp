@@ -20,14 +20,14 @@ inline constexpr Real far_away = Real(1e3);
 
 /// W sources of so many strengths, one a lane.
 template <class V, int Numbers = 1>
-struct Sources {
+struct SourcePack {
   V x, y, z, q;
   V others[Numbers - 1] = {};
 
   KOKKOS_FORCEINLINE_FUNCTION V strength(int k) const { return k == 0 ? q : others[k - 1]; }
 };
 template <class V>
-struct Sources<V, 1> {
+struct SourcePack<V, 1> {
   V x, y, z, q;
 
   KOKKOS_FORCEINLINE_FUNCTION V strength(int) const { return q; }
@@ -35,7 +35,7 @@ struct Sources<V, 1> {
 
 /// W bodies, or `count` of them if these are fewer, one a lane.
 template <class V, class Real>
-KOKKOS_FORCEINLINE_FUNCTION Sources<V> load_bodies(Body<Real> const* from, int count) {
+KOKKOS_FORCEINLINE_FUNCTION SourcePack<V> load_bodies(Body<Real> const* from, int count) {
   if constexpr (lane_count_v<V> == 1) {
     const Body<Real> b = *from;
     return {b.x, b.y, b.z, b.q};
@@ -60,7 +60,7 @@ template <class Arrays, class V, int Numbers>
 KOKKOS_FORCEINLINE_FUNCTION void load_others([[maybe_unused]] Arrays const& arrays,
                                              [[maybe_unused]] std::int64_t first,
                                              [[maybe_unused]] int count,
-                                             [[maybe_unused]] Sources<V, Numbers>& sources) {
+                                             [[maybe_unused]] SourcePack<V, Numbers>& sources) {
   constexpr int W = lane_count_v<V>;
   if constexpr (Numbers > 1) FMM_UNROLL
   for (int k = 1; k < Numbers; ++k) {
@@ -94,7 +94,7 @@ struct SourceChunk {
     data[(3 + k) * row + j] = value;
   }
   /// W sources, j and those that follow it.
-  KOKKOS_FORCEINLINE_FUNCTION void store(int j, Sources<V, Numbers> const& s) const {
+  KOKKOS_FORCEINLINE_FUNCTION void store(int j, SourcePack<V, Numbers> const& s) const {
     using T = LaneTraits<V>;
     if constexpr (W == 1) {
       store(j, s.x, s.y, s.z, s.q);
@@ -107,10 +107,10 @@ struct SourceChunk {
     FMM_UNROLL
     for (int k = 1; k < Numbers; ++k) T::store(s.strength(k), data + (3 + k) * row + j);
   }
-  KOKKOS_FORCEINLINE_FUNCTION Sources<V, Numbers> load(int block) const {
+  KOKKOS_FORCEINLINE_FUNCTION SourcePack<V, Numbers> load(int block) const {
     using T = LaneTraits<V>;
     Real const* const at = data + block * W;
-    Sources<V, Numbers> s;
+    SourcePack<V, Numbers> s;
     if constexpr (W == 1) {
       const Body<Real> b = reinterpret_cast<Body<Real> const*>(data)[block];
       s.x = b.x;
@@ -147,8 +147,8 @@ struct Chunk {
 /// Block number `block` of a chunk, W sources, and with two parts their low parts.
 template <class V, bool TwoPart, int Numbers = 1>
 struct TwoPartSources {
-  Sources<V, Numbers> high;
-  Sources<V> low;
+  SourcePack<V, Numbers> high;
+  SourcePack<V> low;
 
   template <int Capacity>
   KOKKOS_FORCEINLINE_FUNCTION TwoPartSources(Chunk<V, Capacity, TwoPart, Numbers> const& chunk,

@@ -9,7 +9,7 @@
 // parts are good to 2^-20 of themselves; sums of a tolerance t have a margin of 2^-18 / t at most, beyond
 // which they are good to t / 64.
 //
-// Whether a source is close is seen once, as it is staged: the main loop is float's, without the close
+// Whether a source is close is seen once, as it is loaded: the main loop is float's, without the close
 // ones. They are noted, and added at the end together with the targets' leaf, from two parts: a few
 // hundredths of all pairs.
 #pragma once
@@ -45,7 +45,7 @@ inline double margin_for(std::optional<double> tolerance) {
 /// gap in `s`.
 template <class V, int Numbers>
 KOKKOS_FORCEINLINE_FUNCTION std::uint32_t take_close(lane_scalar_t<V> reach,
-                                                     Sources<V, Numbers>& s) {
+                                                     SourcePack<V, Numbers>& s) {
   using Real = lane_scalar_t<V>;
   if constexpr (lane_count_v<V> == 1) {
     const bool close = std::fmax(std::fmax(std::fabs(s.x), std::fabs(s.y)), std::fabs(s.z)) < reach;

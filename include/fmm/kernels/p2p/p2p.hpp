@@ -8,7 +8,7 @@
 //     tile_layout.hpp    which thread sums what, and what a team has in scratch memory
 //     tile_sums.hpp      the tile kernel, and its launch
 //     close_sources.hpp  sources that mixed precision wants in two parts
-//     near_field.hpp     the problem of a tree
+//     listed_sources.hpp the problem of a tree: the leaves of a list
 //     all_sources.hpp    the problem of all pairs and of chosen targets
 //
 // Here the team's shape is chosen: shapes are template parameters, and Tuning says which one a number of
@@ -16,7 +16,7 @@
 #pragma once
 
 #include "all_sources.hpp"
-#include "near_field.hpp"
+#include "listed_sources.hpp"
 
 namespace fmm::kernels {
 
@@ -65,7 +65,7 @@ void p2p(Space const& space, Kernel const& kernel_of_cube, Cells cells, Array<Ti
         constexpr P2PShape shape =
             near_field_shape<Precision>(Shapes::near_field[decltype(index)::value]);
         launch_p2p(space, count + rows.count(),
-                   NearField<Space, Kernel, Precision, shape, Out, Strengths, Cells, Bodies>{
+                   ListedSources<Space, Kernel, Precision, shape, Out, Strengths, Cells, Bodies>{
                        cells, tiles, list, bodies, low, sums, kernel_of_cube, rows,
                        Real(how.margin), how.short_sums, others});
       });

@@ -147,7 +147,7 @@ KOKKOS_FORCEINLINE_FUNCTION void add_sources(
   }
 }
 
-/// Adds blocks begin, begin + step, .. of `count` staged sources to `Targets` targets. If these are among
+/// Adds blocks begin, begin + step, .. of `count` loaded sources to `Targets` targets. If these are among
 /// them, target t is number self[t] of the chunk. The loop is unrolled to `Pairs` pairs or more.
 template <class Strengths, class Out, Overlap Kind, int Targets, int Pairs, class Kernel, class V,
           class Real, bool TwoPart, int Capacity, int Most>

@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // The contract between the tile kernel of P2P (tile_sums.hpp) and a problem that it sums: which targets a
-// tile has, where the tile's sources are, and what becomes of the sums. Problems are NearField
-// (near_field.hpp), of a tree, and AllSources (all_sources.hpp), of bodies without one.
+// tile has, where the tile's sources are, and what becomes of the sums. Problems are ListedSources
+// (listed_sources.hpp), of a tree, and AllSources (all_sources.hpp), of bodies without one.
 //
 // The contract is the comment on the concept P2PProblem. Before it comes what kernel and problem hand to
-// each other: scratch memory for a walk through the sources, and the chunks that sources are staged in.
+// each other: scratch memory for a walk through the sources, and the chunks that sources are loaded in.
 #pragma once
 
 #include <concepts>
@@ -79,7 +79,7 @@ concept DescribesProblem = std::copy_constructible<Problem> && requires {
   { Problem::close_room } -> std::convertible_to<int>;
 };
 
-/// Whether all sources count as own ones, and none come from `stage`; if a problem says nothing, some do.
+/// Whether all sources count as own ones, and none come from `load`; if a problem says nothing, some do.
 template <class Problem>
 inline constexpr bool only_own_v = false;
 template <class Problem>
@@ -105,7 +105,7 @@ concept TileFrame = std::is_trivially_copyable_v<Frame> && requires(Frame const 
 ///                        them at a time; else totals are of Real
 ///   short_sums           optional, a member: whether totals that are handed on are so after each chunk (MixedSums)
 ///   runs                 SourceRuns that the problem wants in memory.run; the kernel does not touch them
-///   close_room           0; or, of a problem with coordinates in two parts whose sources are staged in one:
+///   close_room           0; or, of a problem with coordinates in two parts whose sources are loaded in one:
 ///                        CloseSources in memory.close, shape.chunk at least
 ///
 ///   Frame                a tile, trivially copyable. All its coordinates are counted from one origin in one unit:
@@ -113,12 +113,12 @@ concept TileFrame = std::is_trivially_copyable_v<Frame> && requires(Frame const 
 ///     pair               the pair kernel for lengths in that unit
 ///     potential_unit, field_unit   what totals are multiplied by before they are stored
 ///   frame(tile)          of tile number `tile` of the launch
-///   target(frame, i, place)   coordinates of target i < count. Sources that are staged in one part have targets in one
+///   target(frame, i, place)   coordinates of target i < count. Sources that are loaded in one part have targets in one
 ///                        part, Place<Real, false>, the high ones of Place<Real, true>
 ///
 ///   Cursor               a place in the walk through the tile's sources without the own ones (below)
 ///   begin(frame)         the first place
-///   stage(team, frame, cursor, memory, chunk)   fills the chunk with the next sources, from its first place on, moves
+///   load(team, frame, cursor, memory, chunk)   fills the chunk with the next sources, from its first place on, moves
 ///                        the cursor on, and returns how many places are filled; 0 once there are no more. Such a
 ///                        source may be at a target's point, but is never the target itself. With close_room, sources
 ///                        that may be at a target's point or want two parts are noted (memory.close,
@@ -128,7 +128,7 @@ concept TileFrame = std::is_trivially_copyable_v<Frame> && requires(Frame const 
 ///                        another set of bodies than the sources, or if another tile has the pairs
 ///   own_index(frame, i)  the number of target i among the own sources, 0 .. own_count - 1, which alone says what is
 ///                        left out of its sum; -1 if it is not among them
-///   stage_own(team, frame, memory, noted, begin, chunk)   fills the chunk with own sources from number `begin` on and,
+///   load_own(team, frame, memory, noted, begin, chunk)   fills the chunk with own sources from number `begin` on and,
 ///                        after the last of them, the `noted` ones as numbers own_count .. own_count + noted - 1, in
 ///                        an order that does not depend on which thread noted which; returns how many these are. It is
 ///                        called where own_count + noted > begin only
@@ -137,7 +137,7 @@ concept TileFrame = std::is_trivially_copyable_v<Frame> && requires(Frame const 
 ///                        With close_room and threads that share targets it is called several times for a target and
 ///                        has to add
 ///
-/// The threads of a team call stage and stage_own together with the same arguments, and share the work; both return the
+/// The threads of a team call load and load_own together with the same arguments, and share the work; both return the
 /// same to all. The kernel has barriers before and after. All else is called by a thread alone, for the same i
 /// again and by several threads; `store` only by the one thread that owns the target. All members are device code.
 template <class Problem, class Space, class Types = ProblemTypes<Space, Problem>>
@@ -152,10 +152,10 @@ concept P2PProblem = DescribesProblem<Problem> &&
   { problem.target(frame, number, place) } -> std::same_as<void>;
   { problem.target(frame, number, own_place) } -> std::same_as<void>;
   { problem.begin(frame) } -> std::same_as<typename Problem::Cursor>;
-  { problem.stage(team, frame, cursor, memory, chunk) } -> std::same_as<int>;
+  { problem.load(team, frame, cursor, memory, chunk) } -> std::same_as<int>;
   { problem.own_count(frame) } -> std::same_as<int>;
   { problem.own_index(frame, number) } -> std::same_as<int>;
-  { problem.stage_own(team, frame, memory, number, number, own_chunk) } -> std::same_as<int>;
+  { problem.load_own(team, frame, memory, number, number, own_chunk) } -> std::same_as<int>;
   { problem.store(frame, number, number, sums) } -> std::same_as<void>;
 };
 

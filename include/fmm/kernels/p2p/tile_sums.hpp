@@ -128,7 +128,7 @@ struct P2P {
     if constexpr (!only_own_v<Problem>) add_others<MayCoincide>(team, frame, shared, memory, held);
   }
 
-  /// Adds the sources of `stage`, and where close ones are noted the own and these.
+  /// Adds the sources of `load`, and where close ones are noted the own and these.
   template <bool MayCoincide>
   KOKKOS_FORCEINLINE_FUNCTION void add_others(TeamMember<Space> const& team, Frame const& frame,
                                               char* shared, Memory memory, Held& held) const {
@@ -138,7 +138,7 @@ struct P2P {
     [[maybe_unused]] int added = 0;  // sources that are not handed on yet
     while (true) {
       team.team_barrier();
-      const int count = problem.stage(team, frame, cursor, memory, chunk);
+      const int count = problem.load(team, frame, cursor, memory, chunk);
       if (count > 0)
         add<Overlap{.may_coincide = MayCoincide, .has_self = false}>(
             team, frame, chunk, pad(team, chunk, count), 0, held);
@@ -182,7 +182,7 @@ struct P2P {
     const std::int64_t end = problem.own_count(frame) + noted;
     for (; begin < end; begin += OwnChunk::capacity) {
       team.team_barrier();
-      const int count = problem.stage_own(team, frame, memory, noted, int(begin), chunk);
+      const int count = problem.load_own(team, frame, memory, noted, int(begin), chunk);
       add<Overlap{.may_coincide = MayCoincide, .has_self = true}>(
           team, frame, chunk, pad(team, chunk, count), int(begin), held);
     }
@@ -202,7 +202,7 @@ struct P2P {
     return padded;
   }
 
-  /// Adds the staged sources to all blocks of targets.
+  /// Adds the loaded sources to all blocks of targets.
   template <Overlap Kind, class SomeChunk>
   KOKKOS_FORCEINLINE_FUNCTION void add(TeamMember<Space> const& team, Frame const& frame,
                                        SomeChunk chunk, int count, int begin, Held& held) const {

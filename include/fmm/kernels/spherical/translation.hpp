@@ -50,7 +50,7 @@ struct Rotation {
 };
 
 /// O(p^4): the sums over all pairs of coefficients as Yokota & Barba print them. M2L has a kernel of its
-/// own form (kernels/m2l.hpp), which stages these functions' harmonics in scratch memory.
+/// own form (kernels/m2l.hpp), which loads these functions' harmonics in scratch memory.
 struct NaiveTranslation {
   /// M'_j^k = sum_(n<=j) sum_m U_n^m(d) M_(j-n)^(k-m), |k-m| <= j-n.
   template <int Order, class V>

@@ -77,8 +77,8 @@ struct CountDigits {
 /// Indices that move with their keys: beside them, or in them.
 template <class Space>
 struct IndicesBeside {
-  Array<BodyIndex, Space> order, order_out;
-  void move(Offset from, Offset to) const { order_out(to) = order(from); }
+  Array<BodyIndex, Space> permutation, permutation_out;
+  void move(Offset from, Offset to) const { permutation_out(to) = permutation(from); }
 };
 struct IndicesInKeys {
   static void move(Offset, Offset) {}
@@ -116,7 +116,7 @@ struct SortBuckets {
 
   std::vector<KeyBucket> const& buckets;
   Array<std::uint64_t, Space> keys, keys_out;
-  Array<BodyIndex, Space> order;
+  Array<BodyIndex, Space> permutation;
   int first_bit;
   std::uint64_t index_bits;
 
@@ -136,7 +136,7 @@ struct SortBuckets {
     }
     to = keys_out.data() + bucket.begin;
     if (from != to) std::copy(from, from + n, to);
-    for (Offset k = 0; k < n; ++k) order(bucket.begin + k) = BodyIndex(to[k] & index_bits);
+    for (Offset k = 0; k < n; ++k) permutation(bucket.begin + k) = BodyIndex(to[k] & index_bits);
   }
 
  private:
@@ -208,24 +208,25 @@ Sorted<Space> radix_sort(Space const& space, SortBuffers<Space>& buffers,
                          UnsortedKeys<Space> const& unsorted, Array<std::uint64_t, Space> keys_out,
                          int first_bit) {
   static_assert(is_host_space_v<Space>, "fmm: for devices other than CUDA's there is no sort yet");
-  auto [keys, order, index_bits] = unsorted;
+  auto [keys, permutation, index_bits] = unsorted;
   const std::int64_t n = keys.extent(0);
   if (index_bits != 0) {
     const auto buckets = cut_into_buckets(space, buffers, keys, keys_out, first_bit);
-    order = buffers.order.view(n);
+    permutation = buffers.permutation.view(n);
     for_uneven("fmm::sort::buckets", space, buckets.size(), 1,
-               SortBuckets<Space>{buckets, keys, keys_out, order, first_bit, index_bits});
-    return {keys_out, order, {}};
+               SortBuckets<Space>{buckets, keys, keys_out, permutation, first_bit, index_bits});
+    return {keys_out, permutation, {}};
   }
-  auto order_out = order.data() == buffers.order.view(n).data() ? buffers.order_out.view(n)
-                                                                : buffers.order.view(n);
+  auto permutation_out = permutation.data() == buffers.permutation.view(n).data()
+                             ? buffers.permutation_out.view(n)
+                             : buffers.permutation.view(n);
   for (int shift = first_bit; shift < key_bits; shift += radix_bits_v<Space>) {
     sort_by_digit(space, buffers, {{0, n, shift, false}}, shift, keys, keys_out,
-                  IndicesBeside<Space>{order, order_out});
+                  IndicesBeside<Space>{permutation, permutation_out});
     std::swap(keys, keys_out);
-    std::swap(order, order_out);
+    std::swap(permutation, permutation_out);
   }
-  return {keys, order, order_out};
+  return {keys, permutation, permutation_out};
 }
 
 }  // namespace fmm::tree

@@ -17,12 +17,12 @@
 
 namespace fmm::tree {
 
-/// place(order(i)) = i.
+/// place(permutation(i)) = i.
 template <class Space>
-struct InvertOrder {
-  Array<BodyIndex, Space> order, place;
+struct InvertPermutation {
+  Array<BodyIndex, Space> permutation, place;
 
-  KOKKOS_FUNCTION void operator()(std::int64_t i) const { place(order(i)) = BodyIndex(i); }
+  KOKKOS_FUNCTION void operator()(std::int64_t i) const { place(permutation(i)) = BodyIndex(i); }
 };
 
 /// By all bits from first_bit on.
@@ -37,7 +37,7 @@ struct LessFrom {
 inline constexpr std::int64_t merge_sort_most = 1 << 16;
 
 /// Sorts what was set in unsorted_keys(.., first_bit). The sorted keys are where the unsorted were or in `keys_out`;
-/// what they hold below first_bit is unspecified. On a CPU the sorted indices are in the buffers' `order`. Cost:
+/// what they hold below first_bit is unspecified. On a CPU the sorted indices are in the buffers' `permutation`. Cost:
 /// radix_passes(first_bit) passes over the data, or log N of a merge sort. Asynchronous.
 template <class Space>
 Sorted<Space> sort_keys(Space const& space, SortBuffers<Space>& buffers,
@@ -45,20 +45,21 @@ Sorted<Space> sort_keys(Space const& space, SortBuffers<Space>& buffers,
                         int first_bit) {
 #if FMM_HAS_CUB
   if constexpr (std::is_same_v<Space, Kokkos::Cuda>) {
-    const auto [keys, order, index_bits] = unsorted;
+    const auto [keys, permutation, index_bits] = unsorted;
     const std::int64_t n = keys.extent(0);
-    const auto order_out = buffers.order_out.view(n);
+    const auto permutation_out = buffers.permutation_out.view(n);
     if (n <= merge_sort_most) {
       std::size_t bytes = 0;
-      cub::DeviceMergeSort::StableSortPairs(nullptr, bytes, keys.data(), order.data(), BodyIndex(n),
-                                            LessFrom{first_bit}, space.cuda_stream());
-      auto temporary = buffers.temporary.resize(bytes);
-      cub::DeviceMergeSort::StableSortPairs(temporary.data(), bytes, keys.data(), order.data(),
+      cub::DeviceMergeSort::StableSortPairs(nullptr, bytes, keys.data(), permutation.data(),
                                             BodyIndex(n), LessFrom{first_bit}, space.cuda_stream());
-      return {keys, order, order_out};
+      auto temporary = buffers.temporary.resize(bytes);
+      cub::DeviceMergeSort::StableSortPairs(temporary.data(), bytes, keys.data(),
+                                            permutation.data(), BodyIndex(n), LessFrom{first_bit},
+                                            space.cuda_stream());
+      return {keys, permutation, permutation_out};
     }
     cub::DoubleBuffer<std::uint64_t> k(keys.data(), keys_out.data());
-    cub::DoubleBuffer<BodyIndex> v(order.data(), order_out.data());
+    cub::DoubleBuffer<BodyIndex> v(permutation.data(), permutation_out.data());
     std::size_t bytes = 0;
     cub::DeviceRadixSort::SortPairs(nullptr, bytes, k, v, n, first_bit, key_bits,
                                     space.cuda_stream());

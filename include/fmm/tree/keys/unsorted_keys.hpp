@@ -19,19 +19,20 @@ inline constexpr int radix_bits_v = is_host_space_v<Space> ? 9 : 8;
 /// Indices, with the second buffer that a radix sort needs, and what it counts; kept from build to build.
 template <class Space>
 struct SortBuffers {
-  Buffer<BodyIndex, Space> order{"indices"}, order_out{"sorted indices"};
+  Buffer<BodyIndex, Space> permutation{"indices"}, permutation_out{"sorted indices"};
   Buffer<Offset, Space> counts{"digit counts"}, offsets{"digit offsets"};
   Buffer<unsigned char, Space> temporary{"sort"};
 
   std::size_t bytes() const {
-    return order.bytes() + order_out.bytes() + counts.bytes() + offsets.bytes() + temporary.bytes();
+    return permutation.bytes() + permutation_out.bytes() + counts.bytes() + offsets.bytes() +
+           temporary.bytes();
   }
 };
 
 template <class Space>
 struct Sorted {
   Array<std::uint64_t, Space> keys;
-  Array<BodyIndex, Space> order;
+  Array<BodyIndex, Space> permutation;
   Array<BodyIndex, Space> spare;  ///< the other buffer of indices, free for any use
 };
 
@@ -54,15 +55,15 @@ int first_bit_of(std::int64_t count) {
 template <class Space>
 struct UnsortedKeys {
   Array<std::uint64_t, Space> keys;
-  Array<BodyIndex, Space> order;  ///< of indices beside the keys
-  std::uint64_t index_bits = 0;   ///< of a key; none if indices are beside the keys
+  Array<BodyIndex, Space> permutation;  ///< of indices beside the keys
+  std::uint64_t index_bits = 0;         ///< of a key; none if indices are beside the keys
 
   KOKKOS_FORCEINLINE_FUNCTION void set(std::int64_t i, std::uint64_t key) const {
     if (index_bits != 0) {
       keys(i) = (key & ~index_bits) | std::uint64_t(i);
     } else {
       keys(i) = key;
-      order(i) = BodyIndex(i);
+      permutation(i) = BodyIndex(i);
     }
   }
 };
@@ -72,12 +73,14 @@ template <class Space>
 UnsortedKeys<Space> unsorted_keys(SortBuffers<Space>& buffers, Array<std::uint64_t, Space> keys,
                                   int first_bit) {
   const std::int64_t n = keys.extent(0);
-  const auto order = buffers.order.resize(n);
+  const auto permutation = buffers.permutation.resize(n);
   if (is_host_space_v<Space> && int(std::bit_width(std::uint64_t(n))) <= first_bit)
     return {keys, {}, (std::uint64_t(1) << first_bit) - 1};
-  const auto order_out = buffers.order_out.resize(n);
+  const auto permutation_out = buffers.permutation_out.resize(n);
   return {keys,
-          is_host_space_v<Space> && radix_passes<Space>(first_bit) % 2 == 1 ? order_out : order, 0};
+          is_host_space_v<Space> && radix_passes<Space>(first_bit) % 2 == 1 ? permutation_out
+                                                                            : permutation,
+          0};
 }
 
 }  // namespace fmm::tree

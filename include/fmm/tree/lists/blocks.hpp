@@ -118,11 +118,11 @@ template <class Space>
 struct NumberSample {
   Array<Tile, Space> sample;
   Array<Offset, Space> offsets;
-  Array<BodyIndex, Space> order, numbers;
+  Array<BodyIndex, Space> permutation, numbers;
 
   KOKKOS_FUNCTION void operator()(std::int64_t i) const {
     const Tile tile = sample(i);
-    for (int k = 0; k < tile.count; ++k) numbers(offsets(i) + k) = order(tile.first + k);
+    for (int k = 0; k < tile.count; ++k) numbers(offsets(i) + k) = permutation(tile.first + k);
   }
 };
 
@@ -133,10 +133,10 @@ struct TileSample {
   Array<Tile, Space> tiles;
   Kokkos::View<BodyIndex*, Device<Space>> bodies;  ///< the caller's numbers
 
-  /// Tiles that hold about `wanted` of the bodies in `order`, one at least.
-  TileSample(Space const& space, Array<Tile, Space> all, Array<BodyIndex, Space> order,
+  /// Tiles that hold about `wanted` of the bodies in `permutation`, one at least.
+  TileSample(Space const& space, Array<Tile, Space> all, Array<BodyIndex, Space> permutation,
              std::int64_t wanted) {
-    const auto n = double(order.extent(0)), count = double(all.extent(0));
+    const auto n = double(permutation.extent(0)), count = double(all.extent(0));
     const auto some = std::int64_t(std::ceil(double(wanted) * count / n));
     tiles = tile_buffer.resize(std::clamp<std::int64_t>(some, 1, all.extent(0)));
     Buffer<int, Space> count_buffer("sampled tiles' counts");
@@ -148,7 +148,7 @@ struct TileSample {
     bodies = Kokkos::View<BodyIndex*, Device<Space>>(
         "fmm::sample", std::size_t(read_back(space, offsets.data() + tiles.extent(0))));
     for_range("fmm::sample::bodies", space, tiles.extent(0),
-              NumberSample<Space>{tiles, offsets, order,
+              NumberSample<Space>{tiles, offsets, permutation,
                                   Array<BodyIndex, Space>(bodies.data(), bodies.size())});
     space.fence();  // the offsets go now
   }

@@ -160,7 +160,7 @@ void walk_level(Space const& space, TraversalBuffers<Space>& buffers, Walk const
     WalkBlocks<Space, Walk> blocks{walk, begin, rows, rows_per_block, {}, ends, out_of_memory};
     for (int k = 0; k < list_kinds; ++k)
       if (Walk::fills(k)) blocks.lists[k] = level_rows(*list[k], k, begin, rows);
-    for_in_order("fmm::lists", space, (rows + rows_per_block - 1) / rows_per_block, blocks);
+    for_in_sequence("fmm::lists", space, (rows + rows_per_block - 1) / rows_per_block, blocks);
     if (out_of_memory)
       throw OutOfMemory("fmm::lists of a thread", sizeof(CellIndex) * rows_per_block);
     for (int k = 0; k < list_kinds; ++k) list[k]->total = ends.last()[k];

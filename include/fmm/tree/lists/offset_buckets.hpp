@@ -169,11 +169,11 @@ struct WritePairs {
 };
 
 template <class Space>
-struct OrderPairs {
+struct PermutePairs {
   Array<CellPair, Space> pairs, sorted;
-  Array<BodyIndex, Space> order;
+  Array<BodyIndex, Space> permutation;
 
-  KOKKOS_FUNCTION void operator()(std::int64_t i) const { sorted(i) = pairs(order(i)); }
+  KOKKOS_FUNCTION void operator()(std::int64_t i) const { sorted(i) = pairs(permutation(i)); }
 };
 
 /// begins(b): the first of the sorted keys that is of bucket b or a later one.
@@ -216,12 +216,12 @@ BucketedPairs<Space> bucket_pairs(Space const& space, OffsetBucketBuffers<Space>
       sort_keys(space, buffers.sort, keys, buffers.sorted_keys.resize(count), first_bit);
   BucketedPairs<Space> result{buffers.sorted_pairs.resize(count), {}, {}};
   for_range("fmm::buckets::order", space, count,
-            OrderPairs<Space>{pairs, result.pairs, sorted.order});
+            PermutePairs<Space>{pairs, result.pairs, sorted.permutation});
   // where buckets begin, and behind it where the sums of slabs do
   const auto begins = buffers.begins.resize(buckets + 1 + slabs + 1);
   for_range("fmm::buckets::begins", space, buckets + 1,
             FindBegins<Space>{sorted.keys, first_bit, begins});
-  result.sums = sum_by_target(space, buffers.sums, buffers.sort, pairs, sorted.order, slab,
+  result.sums = sum_by_target(space, buffers.sums, buffers.sort, pairs, sorted.permutation, slab,
                               buffers.keys.view(count), buffers.sorted_keys.view(count),
                               subarray<Offset, Space>(begins, buckets + 1, slabs + 1));
   std::vector<Offset> read(begins.extent(0));

@@ -42,14 +42,14 @@ struct SlabKeys {
 };
 
 template <class Space>
-struct OrderAddends {
+struct PermuteAddends {
   Array<CellPair, Space> pairs;
-  Array<BodyIndex, Space> order, places;
+  Array<BodyIndex, Space> permutation, places;
   std::int64_t slab;
   Array<Addend, Space> addends;
 
   KOKKOS_FUNCTION void operator()(std::int64_t i) const {
-    const BodyIndex pair = order(i);
+    const BodyIndex pair = permutation(i);
     addends(i) = Addend(pairs(pair), std::uint32_t(places(pair) % slab));
   }
 };
@@ -77,19 +77,19 @@ struct FindFirsts {
   }
 };
 
-/// Puts `pairs`, which are in the order of the list and of which `order` is the order by bucket, in slabs of so many
-/// and those by target. `begins` gets room for SlabSums::begins, which is to be read back. Cost: a sort of a digit or
+/// Puts `pairs`, in the order of the list, whose `permutation` sorts them by bucket, in slabs of so many and those
+/// by target. `begins` gets room for SlabSums::begins, which is to be read back. Cost: a sort of a digit or
 /// two and three passes over the pairs. Asynchronous.
 template <class Space>
 SlabSums<Space> sum_by_target(Space const& space, SlabSumBuffers<Space>& buffers,
                               SortBuffers<Space>& sort, Array<CellPair, Space> pairs,
-                              Array<BodyIndex, Space> order, std::int64_t slab,
+                              Array<BodyIndex, Space> permutation, std::int64_t slab,
                               Array<std::uint64_t, Space> keys,
                               Array<std::uint64_t, Space> sorted_keys,
                               Array<Offset, Space> begins) {
   const std::int64_t count = pairs.extent(0);
   const auto places = buffers.places.resize(count);
-  for_range("fmm::buckets::places", space, count, InvertOrder<Space>{order, places});
+  for_range("fmm::buckets::places", space, count, InvertPermutation<Space>{permutation, places});
   const int first_bit = first_bit_of<Space>((count + slab - 1) / slab);
   const auto unsorted = unsorted_keys(sort, keys, first_bit);
   for_range("fmm::buckets::slabs", space, count,
@@ -97,7 +97,7 @@ SlabSums<Space> sum_by_target(Space const& space, SlabSumBuffers<Space>& buffers
   const auto sorted = sort_keys(space, sort, unsorted, sorted_keys, first_bit);
   const SlabSums<Space> sums{buffers.addends.resize(count), buffers.firsts.resize(count + 1), {}};
   for_range("fmm::buckets::addends", space, count,
-            OrderAddends<Space>{pairs, sorted.order, places, slab, sums.addends});
+            PermuteAddends<Space>{pairs, sorted.permutation, places, slab, sums.addends});
   scan<int>("fmm::buckets::firsts", space, count,
             FindFirsts<Space>{sums.addends, slab, sums.firsts, begins});
   return sums;

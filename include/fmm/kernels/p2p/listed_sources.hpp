@@ -43,7 +43,7 @@ struct LeafUnits {
 template <class Space, class Kernel, class Precision, P2PShape Shape, class Out,
           class Strengths = Charges<>, class Cells = Array<Cell, Space>,
           class Bodies = Array<Body<real_t<Precision>>, Space>>
-struct NearField {
+struct ListedSources {
   using precision = Precision;
   using Real = real_t<Precision>;
   using Sum = sum_t<Precision>;
@@ -73,12 +73,12 @@ struct NearField {
     BodyIndex body;
   };
   static constexpr bool long_sums = two_part;  // mixed precision loses no digits of those either
-  /// Groups of threads that stage a run each at a time: one run is too short for all threads, and these would
+  /// Groups of threads that load a run each at a time: one run is too short for all threads, and these would
   /// wait for its bodies alone.
   static constexpr int run_groups = shape.team == 1 ? 1 : 8, run_team = shape.team / run_groups;
   static_assert(shape.team % run_groups == 0);
   static constexpr int runs_at_a_time = shape.team, runs = runs_at_a_time + run_groups;
-  /// Whether a thread notes the close bodies of a run after it has staged its share of these.
+  /// Whether a thread notes the close bodies of a run after it has loaded its share of these.
   static constexpr bool notes_later = two_part && W == 1 && shape.team > 1;
   using CloseBits = std::conditional_t<notes_later, std::uint64_t, std::uint32_t>;
   static_assert(!notes_later || shape.chunk / run_team <= 64);
@@ -128,8 +128,8 @@ struct NearField {
     }
   }
   KOKKOS_FUNCTION Cursor begin(Frame const&) const { return {0, 0, 0, 0}; }
-  KOKKOS_FUNCTION int stage(TeamMember<Space> const& team, Frame const& f, Cursor& at,
-                            Memory const& memory, MainChunk chunk) const {
+  KOKKOS_FUNCTION int load(TeamMember<Space> const& team, Frame const& f, Cursor& at,
+                           Memory const& memory, MainChunk chunk) const {
     const int capacity = at_once();
     SourceRun<Real>* const run = memory.run;
     int filled = 0;
@@ -154,9 +154,9 @@ struct NearField {
       [[maybe_unused]] CloseBits close_bits = 0;
       const int first_of_thread = team.team_rank() % run_team * W;
       for (int j = first_of_thread, bit = 0; j < take; j += run_team * W, bit += W) {
-        const Sources<V> b = load_bodies<V>(&sources_of(bodies)(r.begin + first + j), take - j);
-        Sources<V, Strengths::numbers> s{b.x * ratio + shift[0], b.y * ratio + shift[1],
-                                         b.z * ratio + shift[2], b.q};
+        const SourcePack<V> b = load_bodies<V>(&sources_of(bodies)(r.begin + first + j), take - j);
+        SourcePack<V, Strengths::numbers> s{b.x * ratio + shift[0], b.y * ratio + shift[1],
+                                            b.z * ratio + shift[2], b.q};
         load_others(source_strengths(), r.begin + first + j, take - j, s);
         if constexpr (two_part)
           if (W == 1 || r.reach > 0) {  // groups of a GPU's threads have runs of either kind
@@ -189,15 +189,15 @@ struct NearField {
     return f.own > 0 ? f.first + i : -1;
   }
   template <class OwnChunk>
-  KOKKOS_FUNCTION int stage_own(TeamMember<Space> const& team, Frame const& f, Memory const& memory,
-                                int noted, int begin, OwnChunk chunk) const {
+  KOKKOS_FUNCTION int load_own(TeamMember<Space> const& team, Frame const& f, Memory const& memory,
+                               int noted, int begin, OwnChunk chunk) const {
     constexpr int capacity = OwnChunk::capacity;
     const int own = f.own - begin, all = own + noted;
     const int take_own = own < capacity ? own : capacity, take = all < capacity ? all : capacity;
     for (int j = team.team_rank() * W; j < take_own; j += team.team_size() * W) {
       const BodyIndex index = f.leaf.body_begin + begin + j;
-      const Sources<V> b = load_bodies<V>(&sources_of(bodies)(index), take_own - j);
-      Sources<V, Strengths::numbers> s{b.x, b.y, b.z, b.q};
+      const SourcePack<V> b = load_bodies<V>(&sources_of(bodies)(index), take_own - j);
+      SourcePack<V, Strengths::numbers> s{b.x, b.y, b.z, b.q};
       load_others(source_strengths(), index, take_own - j, s);
       chunk.high.store(j, s);
       if constexpr (two_part)

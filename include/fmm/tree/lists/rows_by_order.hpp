@@ -11,7 +11,7 @@ namespace fmm::tree {
 /// Moves the entries of a row that lower orders are enough for to its front. Part k of row i, of lower order k, ends
 /// at ends(k rows + i), where the next begins; what is behind the last of these needs the criterion's own order.
 template <class Space, class Criterion>
-struct OrderRows {
+struct RowsByOrder {
   static constexpr int ranges = Criterion::lower_count;
   typename Criterion::base at[ranges];  ///< the criterion at the lower orders
   Array<Cell, Space> cells;
@@ -43,10 +43,10 @@ struct OrderRows {
 /// Puts the rows of `list`, which the criterion has filled with these options and measures, in that order. Cost: the
 /// criterion once for each entry and order.
 template <class Criterion, class Space>
-void order_rows(Space const& space, Array<Cell, Space> cells, CriterionOptions const& options,
-                CellMeasures<Space> const& measures, Csr<Space> const& list,
-                Array<Offset, Space> ends) {
-  using Functor = OrderRows<Space, Criterion>;
+void rows_by_order(Space const& space, Array<Cell, Space> cells, CriterionOptions const& options,
+                   CellMeasures<Space> const& measures, Csr<Space> const& list,
+                   Array<Offset, Space> ends) {
+  using Functor = RowsByOrder<Space, Criterion>;
   const auto make = [&]<int... Lower>(std::integer_sequence<int, Lower...>) {
     return Functor{
         {criterion_at<typename Criterion::base>(options, Lower)...}, cells, measures, list, ends};
