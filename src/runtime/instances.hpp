@@ -32,14 +32,15 @@
   prefix template void fmm::kernels::l2l<fmm::SphericalExpansion<order, Real, fmm::Rotation>>(     \
       Space const&, fmm::Array<fmm::Cell, Space>, fmm::CellIndex, fmm::CellIndex,                  \
       fmm::Array<Real, Space>, fmm::SphericalExpansion<order, Real, fmm::Rotation> const&);
+#define FMM_INSTANCE_OF_L2P(prefix, Space, Precision, order, ...)                            \
+  prefix template void fmm::kernels::l2p<fmm::SphericalBasis<order, fmm::real_t<Precision>>, \
+                                         fmm::kernels::Outputs<__VA_ARGS__>>(                \
+      Space const&, fmm::Array<fmm::Cell, Space>, fmm::Array<fmm::Tile, Space>,              \
+      fmm::Array<fmm::Body<fmm::real_t<Precision>>, Space>,                                  \
+      fmm::Array<fmm::real_t<Precision>, Space>,                                             \
+      fmm::Array<fmm::Sums<fmm::sum_t<Precision>>, Space>, int,                              \
+      fmm::SphericalBasis<order, fmm::real_t<Precision>> const&);
 #define FMM_INSTANCES_AT_BODIES(prefix, Space, Precision, order, ...)                            \
-  prefix template void fmm::kernels::l2p<fmm::SphericalBasis<order, fmm::real_t<Precision>>,     \
-                                         fmm::kernels::Outputs<__VA_ARGS__>>(                    \
-      Space const&, fmm::Array<fmm::Cell, Space>, fmm::Array<fmm::Tile, Space>,                  \
-      fmm::Array<fmm::Body<fmm::real_t<Precision>>, Space>,                                      \
-      fmm::Array<fmm::real_t<Precision>, Space>,                                                 \
-      fmm::Array<fmm::Sums<fmm::sum_t<Precision>>, Space>, int,                                  \
-      fmm::SphericalBasis<order, fmm::real_t<Precision>> const&);                                \
   prefix template void fmm::kernels::m2p<fmm::SphericalBasis<order, fmm::real_t<Precision>>,     \
                                          fmm::kernels::Outputs<__VA_ARGS__>>(                    \
       Space const&, fmm::Array<fmm::Cell, Space> const&, fmm::Array<fmm::Tile, Space>,           \
@@ -58,13 +59,18 @@
   prefix template class fmm::engine::FarFieldOf<                                                 \
       fmm::SphericalExpansion<order, fmm::real_t<Precision>, fmm::Rotation>, fmm::engine::NoM2L, \
       Space, Precision, fmm::kernels::Outputs<__VA_ARGS__>>;
-#define FMM_INSTANCES_OF_ORDER_IN_FLOAT(prefix, Space, order)                \
-  FMM_INSTANCES_OF_OPERATORS(prefix, Space, float, order)                    \
-  FMM_FOR_EACH_OUTPUTS(FMM_INSTANCES_AT_BODIES, prefix, Space, float, order) \
-  FMM_FOR_EACH_OUTPUTS(FMM_INSTANCES_AT_BODIES, prefix, Space, fmm::Mixed, order)
+// On a host fields alone have the L2P of both results (engine/far_field_of.hpp); that of a GPU is not shared.
+#define FMM_INSTANCES_OF_OUTPUTS(prefix, Space, Precision, order)   \
+  FMM_INSTANCE_OF_L2P(prefix, Space, Precision, order, true, false) \
+  FMM_INSTANCE_OF_L2P(prefix, Space, Precision, order, true, true)  \
+  FMM_FOR_EACH_OUTPUTS(FMM_INSTANCES_AT_BODIES, prefix, Space, Precision, order)
+#define FMM_INSTANCES_OF_ORDER_IN_FLOAT(prefix, Space, order) \
+  FMM_INSTANCES_OF_OPERATORS(prefix, Space, float, order)     \
+  FMM_INSTANCES_OF_OUTPUTS(prefix, Space, float, order)       \
+  FMM_INSTANCES_OF_OUTPUTS(prefix, Space, fmm::Mixed, order)
 #define FMM_INSTANCES_OF_ORDER_IN_DOUBLE(prefix, Space, order) \
   FMM_INSTANCES_OF_OPERATORS(prefix, Space, double, order)     \
-  FMM_FOR_EACH_OUTPUTS(FMM_INSTANCES_AT_BODIES, prefix, Space, double, order)
+  FMM_INSTANCES_OF_OUTPUTS(prefix, Space, double, order)
 
 // Sums over pairs of a kernel: the near field, all pairs and chosen targets.
 #define FMM_INSTANCE_OF_P2P(prefix, Space, Precision, Kernel, ...)                             \
