@@ -320,12 +320,16 @@ TYPED_TEST(SolverTest, KernelsKeepTheirParameters) {
 
 TYPED_TEST(SolverTest, OffsetsLoseNothing) {
   using F = TestFixture;
-  Bodies bodies = make_bodies(Model::cube, 2000);
-  for (double& x : bodies.x) x = std::round(x * 0x1p20) * 0x1p-20;  // exact after the shift
-  typename F::template TreeSolver<Laplace> solver;
-  const Results near = run(solver, bodies);
-  for (double& x : bodies.x) x += 0x1p20;
-  EXPECT_LT(relative_l2(run(solver, bodies).field, near.field), F::rounding);
+  // so far away that double has that many bits of a body's place left, and few for a leaf's
+  for (const int bits : {20, 10, 6}) {
+    Bodies bodies = make_bodies(Model::cube, 2000);
+    const double step = std::ldexp(1.0, -bits), offset = std::ldexp(1.0, 52 - bits);
+    for (double& x : bodies.x) x = std::round(x / step) * step;  // exact after the shift
+    typename F::template TreeSolver<Laplace> solver({.leaf_capacity = 2});
+    const Results near = run(solver, bodies);
+    for (double& x : bodies.x) x += offset;
+    EXPECT_LT(relative_l2(run(solver, bodies).field, near.field), F::rounding) << bits;
+  }
 }
 
 // ---- Views ----------------------------------------------------------------------------------------

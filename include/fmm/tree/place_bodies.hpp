@@ -2,6 +2,8 @@
 // Bodies into tree order, relative to their leaves.
 #pragma once
 
+#include <cmath>
+
 #include "../precision.hpp"
 #include "../simd/simd.hpp"
 #include "cell_measures.hpp"
@@ -28,14 +30,20 @@ struct PlaceBodies {
   }
 
  protected:
+  /// A leaf's centre, with what rounding leaves out of it: 0 up to 2^20 edges of the root from the origin.
   struct Frame {
-    double centre[3], per_edge;
+    double centre[3], rest[3], per_edge;
   };
   KOKKOS_FUNCTION Frame frame_of(CellIndex leaf) const {
     const Cell cell = cells(leaf);
     const double unit = grid_unit(cube.edge);
     Frame frame;
-    for (int d = 0; d < 3; ++d) frame.centre[d] = cube.low[d] + unit * cell.centre[d];
+    for (int d = 0; d < 3; ++d) {  // Knuth's sum of two numbers, of which one is a product
+      const double low = cube.low[d], n = double(cell.centre[d]), centre = std::fma(unit, n, low),
+                   added = centre - low;
+      frame.centre[d] = centre;
+      frame.rest[d] = (low - (centre - added)) + std::fma(unit, n, -added);
+    }
     frame.per_edge = 1 / (unit * cell.edge());
     return frame;
   }
@@ -45,7 +53,7 @@ struct PlaceBodies {
     const std::int64_t from = permutation(to);
     double x[3];
     for (int d = 0; d < 3; ++d)
-      x[d] = (double(positions(from, d)) - frame.centre[d]) * frame.per_edge;
+      x[d] = (double(positions(from, d)) - frame.centre[d] - frame.rest[d]) * frame.per_edge;
     if constexpr (two_part_v<Precision>) {
       const TwoFloats parts[3] = {in_two_parts(x[0]), in_two_parts(x[1]), in_two_parts(x[2])};
       set(bodies(to), parts[0].high, parts[1].high, parts[2].high);

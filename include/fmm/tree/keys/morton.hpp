@@ -137,7 +137,7 @@ inline Cube root_cube(Box const& box, int layers = 1) {
   Cube cube;
   const double extent = box.extent();
   // The edge has ten bits, and the corner lies on a grid of 2^-32 of it: the centres of all cells are
-  // then exact in double, up to 2^20 edges from the origin: farther away bodies have fewer digits themselves.
+  // then exact in double, up to 2^20 edges from the origin (place_bodies.hpp has what is left out farther away).
   double growth = 1 / double(layers);
   while (growth < 1) growth *= 2;
   const bool grown = growth > 1;
