@@ -647,6 +647,34 @@ class Tolerances(Case):
             self.assertGreater(row["ms"], 0)
         self.assertIn("22 cases, 0 over, 0 refused", text)
 
+    def test_kinds_of_bodies(self):
+        file = self.path("cases.jsonl")
+        words = ("tolerance_cases.py", os.path.join(BUILD, "tolerance_cases"), file, "--largest", "2e3",
+                 "--backend", host_backend())
+        self.script(*words, "--cases", 3)
+        with open(file, "ab") as cut:
+            cut.write(b'{"case": 3, "se')
+        done = self.script(*words, "--cases", 6)
+        with open(file, encoding="utf-8") as lines:
+            cases = [json.loads(line) for line in lines]
+        self.assertEqual([case["case"] for case in cases], list(range(6)), done.stderr)
+        for case in cases:
+            self.assertEqual(case["checked"], case["n"])
+            self.assertLess(case["l2"], case["tolerance"])
+        self.assertEqual(done.returncode, 0)
+        self.assertIn("| all | 6 | 0 | 0 |", done.stdout)
+
+    def test_kinds_that_err_or_are_refused_are_told(self):
+        case = {"case": 0, "seed": 1, "kind": "cube", "n": 9, "precision": "double", "tolerance": 1e-3}
+        for what, told in (({"l2": 2e-3}, "over: case 0 of seed 1, cube, N 9, double, tolerance 1.00e-03: 2 tolerances"),
+                           ({"l2": float("nan")}, "nan tolerances"), ({"refused": "no"}, "N 9: no")):
+            file = self.path("told.jsonl")
+            with open(file, "w", encoding="utf-8") as lines:
+                print(json.dumps({**case, **what}), file=lines)
+            done = self.script("tolerance_cases.py", "none", file, "--cases", 1)
+            self.assertEqual(done.returncode, 1)
+            self.assertIn(told, done.stdout)
+
     def test_a_case_over_its_tolerance_is_told(self):
         program = self.path("program")
         entry = {"order": 4, "criterion": "radius", "theta": 0.5, "pair_error": None, "leaf": 64,

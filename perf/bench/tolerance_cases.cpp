@@ -1,0 +1,134 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// Whether a tolerance is held: random cases over many kinds of bodies (kinds_of_bodies.hpp), as lines of JSON.
+//
+//     tolerance_cases [--first I] [--last J] [--seed S] [--largest N] [--check M] [--backend B] [--kind NAME]
+//
+// Case i of a seed is always the same: kind, N from 10^3 to `largest` and tolerance evenly in the logarithm, Mixed or
+// double, one sign of charge or, for three of ten that have masses, random signs, and for one of five gravity with
+// softening. Errors are relative L2 errors of the field against direct sums in double at M bodies (all, if there are
+// fewer). A case that is refused says why. perf/scripts/tolerance.py runs this and sums it up.
+#include <Kokkos_Core.hpp>
+#include <cmath>
+#include <cstdio>
+#include <cstdlib>
+#include <cstring>
+#include <fmm/runtime.hpp>
+#include <string>
+
+#include "kinds_of_bodies.hpp"
+
+namespace {
+
+template <class Columns>
+using Rows = Kokkos::View<Columns, Kokkos::LayoutRight, Kokkos::HostSpace,
+                          Kokkos::MemoryTraits<Kokkos::Unmanaged>>;
+
+/// As JSON has it: what is not finite is beyond all numbers.
+std::string text_of(double value) {
+  if (!std::isfinite(value)) return "1e999";
+  char text[32];
+  std::snprintf(text, sizeof text, "%.6g", value);
+  return text;
+}
+
+struct Request {
+  std::uint64_t first = 0, last = 10, seed = 1, check = 100000;
+  double largest = 1e5;
+  std::string backend = "", kind = "";
+};
+
+Request parse(int argc, char** argv) {
+  Request request;
+  for (int i = 1; i + 1 < argc; i += 2) {
+    const std::string name = argv[i];
+    char const* const value = argv[i + 1];
+    if (name == "--first")
+      request.first = std::strtoull(value, nullptr, 10);
+    else if (name == "--last")
+      request.last = std::strtoull(value, nullptr, 10);
+    else if (name == "--seed")
+      request.seed = std::strtoull(value, nullptr, 10);
+    else if (name == "--check")
+      request.check = std::uint64_t(std::strtod(value, nullptr));
+    else if (name == "--largest")
+      request.largest = std::strtod(value, nullptr);
+    else if (name == "--backend")
+      request.backend = value;
+    else if (name == "--kind")
+      request.kind = value;
+    else {
+      std::fprintf(stderr, "tolerance_cases: unknown option %s\n", argv[i]);
+      std::exit(2);
+    }
+  }
+  return request;
+}
+
+void run(Request const& request, std::uint64_t number) {
+  std::seed_seq seeds{request.seed, number};
+  std::mt19937_64 random(seeds);
+  const auto uniform = [&] { return std::uniform_real_distribution<double>()(random); };
+  auto const& all = kinds::all();
+  kinds::Kind const* kind = &all[random() % all.size()];
+  for (auto const& one : all)
+    if (request.kind == one.name) kind = &one;
+  const auto wanted = std::size_t(1000 * std::pow(request.largest / 1000, uniform()));
+  const bool mixed = uniform() < 0.5, signs = !kind->has_signs && uniform() < 0.3;
+  const double tolerance = std::pow(10, -2 - uniform() * (mixed ? -2 - std::log10(3e-6) : 10.0));
+  const bool soft = !kind->has_signs && !signs && uniform() < 0.2;
+  auto bodies = kind->make(wanted, random);
+  const std::size_t n = bodies.size();
+  if (signs)
+    for (double& q : bodies.charges)
+      if (random() % 2 == 0) q = -q;
+  double extent = 0;
+  for (double x : bodies.positions) extent = std::fmax(extent, std::fabs(x - bodies.positions[0]));
+  fmm::Options options;
+  options.tolerance = tolerance;
+  if (soft) options.softening = 1e-3 * extent / std::cbrt(double(n));
+
+  fmm::runtime::Policies policies;
+  policies.kernel = soft ? fmm::runtime::Kernel::softened_gravity : fmm::runtime::Kernel::laplace;
+  policies.precision = mixed ? fmm::runtime::Precision::mixed : fmm::runtime::Precision::full;
+  if (request.backend == "cuda") policies.backend = fmm::runtime::Backend::cuda;
+  if (request.backend == "openmp") policies.backend = fmm::runtime::Backend::openmp;
+  if (request.backend == "serial") policies.backend = fmm::runtime::Backend::serial;
+  std::printf(
+      "{\"case\": %llu, \"seed\": %llu, \"kind\": \"%s\", \"hierarchy\": %s, \"n\": %zu, "
+      "\"signs\": %s, \"softening\": %.17g, \"precision\": \"%s\", \"tolerance\": %.17g",
+      (unsigned long long)number, (unsigned long long)request.seed, kind->name,
+      kind->is_hierarchy ? "true" : "false", n, signs || kind->has_signs ? "true" : "false",
+      soft ? options.softening : 0.0, mixed ? "mixed" : "double", tolerance);
+  try {
+    fmm::AnySolver solver(policies, options);
+    const Kokkos::View<double*[3], Kokkos::LayoutRight> x("x", n), a("a", n);
+    const Kokkos::View<double*> charges("q", n), phi("phi", n);
+    Kokkos::deep_copy(x, Rows<double* [3]>(bodies.positions.data(), n));
+    Kokkos::deep_copy(charges, Rows<double*>(bodies.charges.data(), n));
+    fmm::Report report;
+    auto plan = solver.build(x, charges);
+    solver.evaluate(plan, charges, phi, a, &report);
+    const double seconds = report.evaluate_seconds;
+    const auto error = solver.measure_error(x, charges, phi, a, request.check);
+    std::printf(
+        ", \"order\": %d, \"l2\": %s, \"p99\": %s, \"max\": %s, \"potential_l2\": %s, "
+        "\"first_seconds\": %.6g, \"checked\": %zu",
+        solver.order(), text_of(error.field_l2).c_str(), text_of(error.field_p99).c_str(),
+        text_of(error.field_max).c_str(), text_of(error.potential_l2).c_str(), seconds,
+        error.samples);
+  } catch (fmm::InvalidArgument const& e) {
+    std::string words;
+    for (char const* c = e.what(); *c; ++c) words += *c == '"' || *c == '\\' ? '\'' : *c;
+    std::printf(", \"refused\": \"%s\"", words.c_str());
+  }
+  std::printf("}\n");
+  std::fflush(stdout);
+}
+
+}  // namespace
+
+int main(int argc, char** argv) {
+  const fmm::runtime::KokkosSession session(argc, argv);
+  const Request request = parse(argc, argv);
+  for (std::uint64_t i = request.first; i < request.last; ++i) run(request, i);
+}
