@@ -83,6 +83,8 @@ class ToleranceCore {
     Buffer<double, Space> known_numbers("tuning's known results");
     const auto known = results_in(known_numbers, charges.extent(0));
     find_field(space, inputs, highest, known);
+    const double none = likely_error(space, known.field, known.field);
+    if (none > 0) return {false, none, 0, 0};  // no field to be relative to
     Buffer<double, Space> numbers("tuning's results");
     const auto results = results_in(numbers, charges.extent(0));
 
