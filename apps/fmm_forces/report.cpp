@@ -57,6 +57,8 @@ Json entry(Settings const& settings, RunFacts const& facts, Measurement const& m
   for (auto const& name : stage_names({measurement}))
     stages[name] = measurement.report.seconds(name);
 
+  const bool has_two_parts =
+      tree && (method.precision == Precision::mixed_precision || settings.tolerance);
   return {
       {"method", name_of(method.method)},
       {"traversal", traversal_name(method)},
@@ -79,8 +81,7 @@ Json entry(Settings const& settings, RunFacts const& facts, Measurement const& m
       {"depth", only(tree, measurement.depth)},
       {"tree", only(tree, name_of(method.options.tree))},
       {"precision", name_of(method.precision)},
-      {"one_part",
-       only(tree && method.precision == Precision::mixed_precision, method.options.one_part)},
+      {"one_part", only(has_two_parts, method.options.one_part)},
       {"data", name_of(settings.data)},
       {"backend", name_of(method.backend)},
       {"device", facts.device},

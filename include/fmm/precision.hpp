@@ -41,12 +41,31 @@ struct PrecisionTraits<MixedInOnePart> {
   static constexpr bool two_part = false;
 };
 
+/// P2P of double with coordinates in two parts (106 bits): of a tolerance, which close pairs are to keep, too.
+struct DoubleInTwoParts {};
+template <>
+struct PrecisionTraits<DoubleInTwoParts> {
+  using real = double;
+  using sum = double;
+  static constexpr bool two_part = true;
+};
+
 template <class Precision>
 using real_t = typename PrecisionTraits<Precision>::real;
 template <class Precision>
 using sum_t = typename PrecisionTraits<Precision>::sum;
 template <class Precision>
 inline constexpr bool two_part_v = PrecisionTraits<Precision>::two_part;
+
+/// The precision of P2P in which a tolerance is held in close pairs, too: coordinates are in two parts.
+template <class Precision>
+using for_close_pairs_t =
+    std::conditional_t<std::is_same_v<Precision, double>, DoubleInTwoParts, Precision>;
+/// P2P of a precision with Options::one_part.
+template <class Precision>
+using in_one_part_t =
+    std::conditional_t<std::is_same_v<Precision, Mixed>, MixedInOnePart,
+                       std::conditional_t<std::is_same_v<Precision, DoubleInTwoParts>, double, Precision>>;
 
 /// A number as the sum of two floats, good to 2^-47 of it.
 struct TwoFloats {

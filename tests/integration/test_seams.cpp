@@ -276,9 +276,9 @@ void active_block(double tolerance) {
       fmm::Array<int, Site>(wanted_there.data(), wanted.size()));
   fmm::engine::set_far_field_of(site, *solver.template operators<Want>(tree.cube), memory, tree,
                                 lists, tiles, sums);
-  fmm::engine::add_near_field<Want>(site, memory, tree,
-                                    fmm::kernels::in_units_of(tree.cube.edge, solver.kernel()),
-                                    tiles, lists.p2p, sums, solver.options());
+  fmm::engine::add_near_field<Want, double>(
+      site, memory, tree, fmm::kernels::in_units_of(tree.cube.edge, solver.kernel()), tiles,
+      lists.p2p, sums, solver.options());
   Kokkos::deep_copy(space, steps.sums().view(), sums_there);
   steps.give_results(potential, field);
   space.fence();

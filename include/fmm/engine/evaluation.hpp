@@ -150,11 +150,11 @@ class Evaluation {
   /// Of all targets in tree order, Out::records each; from downward on.
   Array<Sums<Sum>, Space> sums() const { return memory_.sums.view(targets_.size * Out::records); }
 
-  /// Adds the near field.
-  template <class Kernel>
+  /// Adds the near field, with P2P in a precision of its own.
+  template <class PairPrecision = Precision, class Kernel>
   void near_field(Kernel const& kernel, Options const& options) {
     stage(space_, report_, "p2p", [&] {
-      add_near_field<Out>(space_, memory_, sets(), sources(), in_units_of(length_, kernel),
+      add_near_field<Out, PairPrecision>(space_, memory_, sets(), sources(), in_units_of(length_, kernel),
                           targets_.octree.tiles, lists_.p2p, sums(), options);
     });
   }

@@ -20,7 +20,8 @@ using PowersOf = std::function<void(Space const&, std::int64_t cells, Array<Real
 
 /// The measures of the plan's cells, from its `multipoles` and the bodies' charges; the field's strength as
 /// FieldStrength finds it, or by `known_scale`, if that is not 0. The options say how close pairs are summed.
-template <class Traversal, class Space, class Precision, class Kernel, class Real>
+template <class Traversal, class PairPrecision, class Space, class Precision, class Kernel,
+          class Real>
 CellMeasures<Space> measures_by_powers(Space const& space, PowersOf<Space, Real> const& powers_of,
                                        PlanData<Space, Precision>& plan, Kernel const& kernel,
                                        Options const& options, FarFieldRule far,
@@ -33,7 +34,7 @@ CellMeasures<Space> measures_by_powers(Space const& space, PowersOf<Space, Real>
   FieldStrength<Space, Precision> strength(space, memory, tree, measures, known_scale);
   if (strength.is_known()) return measures;
   const auto in_cube = in_units_of(tree.cube.edge, kernel);
-  add_near_field<Outputs<true, true>>(space, memory, tree, in_cube, strength.sample(),
+  add_near_field<Outputs<true, true>, PairPrecision>(space, memory, tree, in_cube, strength.sample(),
                                       strength.no_other_leaves(), strength.sums(), options);
   if (strength.wants_exact_sums()) {
     strength.choose();

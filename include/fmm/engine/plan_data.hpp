@@ -79,10 +79,15 @@ class PlanPool {
  public:
   using Data = PlanData<Space, Precision>;
 
+  /// `two_parts`: whether plans have bodies' coordinates in two parts.
+  explicit PlanPool(bool two_parts = two_part_v<Precision>) : two_parts_(two_parts) {}
+
   FMM_NOINLINE std::shared_ptr<Data> free_plan() {
     for (auto const& plan : all_)
       if (plan.use_count() == 1) return plan;
-    return all_.emplace_back(std::make_shared<Data>());
+    auto const& plan = all_.emplace_back(std::make_shared<Data>());
+    plan->memory.two_parts = two_parts_;
+    return plan;
   }
   FMM_NOINLINE std::size_t bytes() const {
     std::size_t bytes = 0;
@@ -91,6 +96,7 @@ class PlanPool {
   }
 
  private:
+  bool two_parts_;
   std::vector<std::shared_ptr<Data>> all_;
 };
 

@@ -44,11 +44,14 @@ FMM_NOINLINE void check_lists_of_plan(PlanFacts const& facts, InteractionLists<S
 ///
 /// Kernel, Precision, Space   as of Solver
 /// Traversal                  DirectSum, or that of a Treecode or an Fmm
-template <class Kernel, class Traversal, class Precision, class Space>
+/// PairPrecision              of a tree's P2P
+template <class Kernel, class Traversal, class Precision, class Space,
+          class PairPrecision = Precision>
 class SolverCore {
   using Real = real_t<Precision>;
   using Shape = Tuning<Space, Real>;
-  static constexpr bool is_direct = std::is_same_v<Traversal, DirectSum>;
+  static constexpr bool is_direct = std::is_same_v<Traversal, DirectSum>,
+                        two_parts = two_part_v<PairPrecision> && !is_direct;
   static constexpr bool uses_charges = traits_v<Traversal>.uses_charges;
   static constexpr bool uses_powers = traits_v<Traversal>.uses_powers;
 
@@ -58,8 +61,8 @@ class SolverCore {
 
   /// Validates `options` and fills in the defaults. Throws InvalidArgument.
   SolverCore(Options const& options, Kernel kernel, Facts const& expansions)
-      : kernel_(kernel), expansions_(expansions) {
-    check_one_part(options, two_part_v<Precision> && !is_direct);
+      : kernel_(kernel), expansions_(expansions), pool_(two_parts) {
+    check_one_part(options, two_parts);
     const int leaf_capacity = uses_powers ? Shape::leaf_capacity_by_power(expansions.order)
                                           : Shape::leaf_capacity(expansions.order);
     options_ = completed<Traversal>(options, traits_of_kernel(kernel), leaf_capacity);
@@ -121,7 +124,7 @@ class SolverCore {
     const HostThread<Space> thread(space);
     if constexpr (uses_powers) {
       stage(space, report, "lists", [&] {
-        const auto measures = measures_by_powers<Traversal>(
+        const auto measures = measures_by_powers<Traversal, PairPrecision>(
             space, powers_of(data.tree.cube), data, kernel_, options_, far_field(), multipoles);
         data.lists = build_dual_lists<Traversal>(space, data.memory, data.tree, options_,
                                                  far_field(), measures);
@@ -159,7 +162,7 @@ class SolverCore {
     if constexpr (uses_charges) list(steps.multipoles());
     steps.interact();
     steps.downward();
-    steps.near_field(kernel_, near_options);
+    steps.template near_field<PairPrecision>(kernel_, near_options);
     ends.give(steps);
     ends.stop(clock, data.tree.size, memory_bytes());
   }
@@ -188,7 +191,7 @@ class SolverCore {
       steps.upward(false);
       steps.interact();
       steps.downward();
-      steps.near_field(kernel_, options_);
+      steps.template near_field<PairPrecision>(kernel_, options_);
       ends.give(steps);
     }
     ends.stop(clock, m, memory_bytes());

@@ -74,7 +74,7 @@ void place_in_tree(Space const& space, Workspace<Space, Precision>& memory,
   using Shape = Tuning<Space, real_t<Precision>>;
   tree.bodies = memory.bodies.resize(tree.size);
   tree.low = {};
-  if constexpr (two_part_v<Precision>) tree.low = memory.low.resize(tree.size);
+  if (memory.two_parts) tree.low = memory.low.resize(tree.size);
   Array<float, Space> radii;
   if constexpr (traits_v<Traversal>.uses_radii)
     radii = memory.traversal.radii.resize(tree.octree.cells.extent(0));

@@ -69,7 +69,8 @@ struct Workspace {
   SortBuffers<Space> sort;
   int sort_try = 0;  ///< which number of levels the last tree's keys were sorted by
   OctreeBuffers<Space> octree;
-  Buffer<Body<Real>, Space> low{"low parts"};          ///< of the bodies' coordinates; Mixed only
+  bool two_parts = two_part_v<Precision>;  ///< whether a build has bodies' coordinates in two parts
+  Buffer<Body<Real>, Space> low{"low parts"};          ///< of the bodies' coordinates, if it has
   Buffer<Body<double>, Space> positions{"positions"};  ///< DirectSum only
   Buffer<Real, Space> others{"other strengths"};       ///< SourceStrengths::others
   TraversalBuffers<Space> traversal;

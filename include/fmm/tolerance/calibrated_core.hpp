@@ -58,7 +58,8 @@ auto order_of_many() {
 template <class Kernel, class Precision, class Space>
 class CalibratedCore {
   using Traversal = DualTree<MultipolePowerCriterion>;
-  using Inner = SolverCore<Kernel, Traversal, Precision, Space>;
+  using PairPrecision = for_close_pairs_t<Precision>;
+  using Inner = SolverCore<Kernel, Traversal, Precision, Space, PairPrecision>;
   using Real = real_t<Precision>;
   static constexpr bool single = std::is_same_v<Precision, Mixed>;
 
@@ -151,7 +152,7 @@ class CalibratedCore {
             held_->safe() / (tree.charges.both_signs ? constants.less_for_both_signs : 1);
         const AddNearField<Space, Precision> near_field = [&](auto const& tiles, auto const& list,
                                                               auto const& sums) {
-          add_near_field<Outputs<true, true>>(space, memory, tree,
+          add_near_field<Outputs<true, true>, PairPrecision>(space, memory, tree,
                                               in_units_of(tree.cube.edge, kernel()), tiles, list,
                                               sums, options_);
         };
@@ -180,7 +181,7 @@ class CalibratedCore {
   CellMeasures<Space> measure(Space const& space, Data& data, Array<Real, Space> multipoles,
                               double known_scale) {
     const auto measures =
-        measures_by_powers<Traversal>(space, solver_.powers_of(data.tree.cube), data, kernel(),
+        measures_by_powers<Traversal, PairPrecision>(space, solver_.powers_of(data.tree.cube), data, kernel(),
                                       options_, solver_.far_field(), multipoles, known_scale);
     if (single && data.tree.charges.both_signs && known_scale == 0) {
       const double neighbour = read_back(space, data.memory.traversal.scale.view(2).data() + 1);

@@ -21,7 +21,8 @@ namespace fmm::tolerance {
 template <class Kernel, class Precision, class Space>
 class ToleranceCore {
   using ByPowers = CalibratedCore<Kernel, Precision, Space>;
-  using ByRadii = SolverCore<Kernel, DualTree<RadiusCriterion>, Precision, Space>;
+  using ByRadii = SolverCore<Kernel, DualTree<RadiusCriterion>, Precision, Space,
+                             for_close_pairs_t<Precision>>;
   using OneOrder = std::variant<ByPowers, ByRadii>;
 
  public:
@@ -109,7 +110,7 @@ class ToleranceCore {
       return trial;
     };
     SettingSearch search(constants.tuned_error * tolerance_, numbers_of_orders(),
-                         leaves_to_try(options_), single, &default_leaf, measure);
+                         leaves_to_try(options_), true, &default_leaf, measure);
     const Trial found =
         search.fastest(first_order(cancellation_of(space, kernel_, positions, charges)));
     const bool held = found.error <= tolerance_;
@@ -142,7 +143,7 @@ class ToleranceCore {
                   HighestOrder const& highest, Results const& results) const {
     if (are_few(inputs.sources.extent(0), is_host_space_v<Space>))
       return direct_field(space, kernel(), inputs.sources, inputs.charges, results.field);
-    SolverCore<Kernel, DualTree<MultipolePowerCriterion>, double, Space> solver(
+    SolverCore<Kernel, DualTree<MultipolePowerCriterion>, double, Space, DoubleInTwoParts> solver(
         known_field_options(options_, tolerance_, highest.facts.order,
                             traits_of_kernel(kernel_).has_far_from),
         kernel_, highest.facts);

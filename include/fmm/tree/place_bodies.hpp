@@ -11,7 +11,7 @@
 namespace fmm::tree {
 
 /// Bodies relative to their leaves, formed in double before they are rounded: x = (position - centre) /
-/// edge; in mixed precision `low` gets what rounding leaves out. A tile a team.
+/// edge; in mixed precision, and in double if there is `low`, that gets what rounding leaves out. A tile a team.
 template <class Space, class Positions, class Precision>
 struct PlaceBodies {
   using Real = real_t<Precision>;
@@ -32,7 +32,7 @@ struct PlaceBodies {
  protected:
   /// A leaf's centre, with what rounding leaves out of it: 0 up to 2^20 edges of the root from the origin.
   struct Frame {
-    double centre[3], rest[3], per_edge;
+    double centre[3], rest[3], edge, per_edge;
   };
   KOKKOS_FUNCTION Frame frame_of(CellIndex leaf) const {
     const Cell cell = cells(leaf);
@@ -44,7 +44,8 @@ struct PlaceBodies {
       frame.centre[d] = centre;
       frame.rest[d] = (low - (centre - added)) + std::fma(unit, n, -added);
     }
-    frame.per_edge = 1 / (unit * cell.edge());
+    frame.edge = unit * cell.edge();
+    frame.per_edge = 1 / frame.edge;
     return frame;
   }
 
@@ -54,6 +55,12 @@ struct PlaceBodies {
     double x[3];
     for (int d = 0; d < 3; ++d)
       x[d] = (double(positions(from, d)) - frame.centre[d] - frame.rest[d]) * frame.per_edge;
+    if constexpr (std::is_same_v<Precision, double>)
+      if (low.extent(0) > 0) {
+        double rest[3];
+        for (int d = 0; d < 3; ++d) rest[d] = left_out(frame, d, double(positions(from, d)), x[d]);
+        set(low(to), rest[0], rest[1], rest[2]);
+      }
     if constexpr (two_part_v<Precision>) {
       const TwoFloats parts[3] = {in_two_parts(x[0]), in_two_parts(x[1]), in_two_parts(x[2])};
       set(bodies(to), parts[0].high, parts[1].high, parts[2].high);
@@ -64,6 +71,14 @@ struct PlaceBodies {
   }
 
  private:
+  /// What x, in edges, leaves out of a coordinate of `position`: (position - centre - rest) / edge - x, good to 2^-53
+  /// of itself. The first difference is that of two sums (Knuth), an edge has few bits.
+  KOKKOS_FORCEINLINE_FUNCTION static double left_out(Frame const& frame, int d, double position,
+                                                     double x) {
+    const double from_centre = position - frame.centre[d], back = from_centre - position,
+                 lost = (position - (from_centre - back)) - (frame.centre[d] + back);
+    return (std::fma(-x, frame.edge, from_centre) + (lost - frame.rest[d])) * frame.per_edge;
+  }
   KOKKOS_FUNCTION static void set(Body<Real>& body, Real x, Real y, Real z) {
     body.x = x;
     body.y = y;

@@ -128,6 +128,50 @@ TEST(Tolerance, IsHeldInLatticesOfIons) {
   holds_in_rock_salt<fmm::ToleranceSolver<fmm::Laplace, ManyDigits, double>>({1e-3, 1e-5, 1e-10});
 }
 
+/// Bodies one at a time.
+void add_body(Bodies& bodies, double x, double y, double z, double q) {
+  bodies.x.insert(bodies.x.end(), {x, y, z});
+  bodies.q.push_back(q);
+}
+
+using OfPairs = fmm::ToleranceSolver<fmm::Laplace, ManyDigits, double>;
+
+/// Bodies whose distances are far less than the edge of their leaf: what that rounds off a coordinate is much to them.
+TEST(Tolerance, IsHeldInHierarchiesOfFewBodies) {
+  Bodies far, near, moon;
+  for (const double x : {0.0, 1.0, 1e9}) add_body(far, x, 0, 0, 1);
+  for (const double x : {0.1, 0.1 + 1e-10, 1.0}) add_body(near, x, 0, 0, 1);
+  add_body(moon, 0, 0, 0, 1);
+  add_body(moon, 1, 0, 0, 3e-6);
+  add_body(moon, 1.00257, 0, 0, 3.7e-8);
+  add_body(moon, 1.7e9, 0, 0, 4.3e6);
+  EXPECT_LT(error_at<OfPairs>({.tolerance = 1e-12}, far), 1e-12);
+  EXPECT_LT(error_at<OfPairs>({.tolerance = 1e-12}, near), 1e-12);
+  EXPECT_LT(error_at<OfPairs>({.tolerance = 1e-12}, moon), 1e-12);
+}
+
+/// Stars of a disk, in parsecs, some with a planet at 0.05 to 30 AU.
+TEST(Tolerance, IsHeldForPlanetsInADisk) {
+  Bodies bodies = make_bodies(Model::disk, 5000);
+  for (std::size_t i = 0; i < 200; ++i) {
+    const double au = 1 / 206265.0, r = au * 0.05 * std::pow(600.0, double(i) / 199), turn = double(i);
+    add_body(bodies, bodies.x[3 * i] + r * std::cos(turn), bodies.x[3 * i + 1] + r * std::sin(turn),
+             bodies.x[3 * i + 2], 1e-3 * bodies.q[i]);
+  }
+  for (const double tolerance : {1e-8, 1e-10, 1e-12})
+    EXPECT_LT(error_at<OfPairs>({.tolerance = tolerance}, bodies), tolerance);
+}
+
+/// A cluster and one body that is so far away that all others are in one of the smallest leaves.
+TEST(Tolerance, IsHeldWithABodyFarAway) {
+  for (const double distance : {1e11, 1e12, 1e15, 1e23}) {
+    Bodies bodies = make_bodies(Model::plummer, 3000);
+    add_body(bodies, distance, 0.3 * distance, -0.7 * distance, 1e-3);
+    for (const double tolerance : {1e-3, 1e-10})
+      EXPECT_LT(error_at<OfPairs>({.tolerance = tolerance}, bodies), tolerance) << distance;
+  }
+}
+
 /// Rounding of float is more than a tolerance of a field that cancels.
 TEST(Tolerance, ThatFloatDoesNotReachInALatticeIsRefused) {
   using Solver = fmm::ToleranceSolver<fmm::Laplace, FewOrders, float>;

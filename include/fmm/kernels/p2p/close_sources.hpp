@@ -36,9 +36,11 @@ struct MixedSums {
 };
 inline constexpr int sources_of_short_sums = 64;
 
-/// The margin for sums of a tolerance, if there is one.
-inline double margin_for(std::optional<double> tolerance) {
-  return tolerance ? std::min(0x1p-18 / *tolerance, largest_margin) : largest_margin;
+/// The margin for sums in Real of a tolerance, if there is one.
+template <class Real>
+double margin_for(std::optional<double> tolerance) {
+  constexpr double rounding = sizeof(Real) == 4 ? 0x1p-18 : 0x1p-47;
+  return tolerance ? std::min(rounding / *tolerance, largest_margin) : largest_margin;
 }
 
 /// Bit l for source l of those at `s`: whether all its coordinates are smaller than `reach`. A close source becomes a
