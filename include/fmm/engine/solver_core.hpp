@@ -141,16 +141,18 @@ class SolverCore {
   void evaluate(Space const& space, Data& data,
                 MakeFarField<Kernel, Space, Precision, typename Ends::Out> operators,
                 Ends const& ends, Report* report) {
-    evaluate_listed(space, data, operators, ends, report, options_,
-                    [&](Array<Real, Space> multipoles) { list(space, data, multipoles, report); });
+    evaluate_listed(
+        space, data, operators, ends, report, options_,
+        [&](Array<Real, Space> multipoles) { list(space, data, multipoles, report); },
+        [](auto const&) { return true; });
   }
   /// The same with near fields by these options, and, where the criterion uses charges, lists that `list(multipoles)`
-  /// makes.
-  template <class Ends, class List>
+  /// makes; again, from the multipoles on, until `accept(sums)`, before anything is given.
+  template <class Ends, class List, class Accept>
   void evaluate_listed(Space const& space, Data& data,
                        MakeFarField<Kernel, Space, Precision, typename Ends::Out> operators,
                        Ends const& ends, Report* report, Options const& near_options,
-                       List const& list) {
+                       List const& list, Accept const& accept) {
     const HostThread<Space> thread(space);
     check(data, ends);
     if (data.tree.size == 0) return;
@@ -158,11 +160,13 @@ class SolverCore {
     Evaluation<Space, Precision, typename Ends::Out> steps(
         space, operators(kernel_, data.tree.cube), data, profile_of(kernel_), report);
     ends.take(steps);
-    steps.upward(uses_charges);
-    if constexpr (uses_charges) list(steps.multipoles());
-    steps.interact();
-    steps.downward();
-    steps.template near_field<PairPrecision>(kernel_, near_options);
+    do {
+      steps.upward(uses_charges);
+      if constexpr (uses_charges) list(steps.multipoles());
+      steps.interact();
+      steps.downward();
+      steps.template near_field<PairPrecision>(kernel_, near_options);
+    } while (!accept(steps.sums()));
     ends.give(steps);
     ends.stop(clock, data.tree.size, memory_bytes());
   }

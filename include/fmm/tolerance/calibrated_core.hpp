@@ -3,6 +3,9 @@
 #pragma once
 
 #include <algorithm>
+#include <cmath>
+#include <functional>
+#include <limits>
 #include <memory>
 #include <optional>
 #include <utility>
@@ -10,8 +13,10 @@
 
 #include "../engine/solver_core.hpp"
 #include "calibration.hpp"
+#include "drawn_tiles.hpp"
 #include "near_strength.hpp"
 #include "order_selection.hpp"
+#include "verification.hpp"
 
 namespace fmm::tolerance {
 
@@ -61,6 +66,7 @@ class CalibratedCore {
   using PairPrecision = for_close_pairs_t<Precision>;
   using Inner = SolverCore<Kernel, Traversal, Precision, Space, PairPrecision>;
   using Real = real_t<Precision>;
+  using Shape = Tuning<Space, Real>;
   static constexpr bool single = std::is_same_v<Precision, Mixed>;
 
  public:
@@ -97,9 +103,14 @@ class CalibratedCore {
   void evaluate(Space const& space, Data& plan,
                 MakeFarField<Kernel, Space, Precision, typename Ends::Out> operators,
                 Ends const& ends, Report* report) {
+    Attempt attempt;
     solver_.evaluate_listed(
         space, plan, operators, ends, report, options_,
-        [&](Array<Real, Space> multipoles) { list(space, plan, multipoles, report); });
+        [&](Array<Real, Space> multipoles) { list(space, plan, multipoles, attempt, report); },
+        [&](auto const& sums) {
+          return !attempt.is_verified ||
+                 holds<typename Ends::Out>(space, plan, sums, attempt, report);
+        });
   }
 
  private:
@@ -115,74 +126,205 @@ class CalibratedCore {
     return options;
   }
 
+  /// What an evaluation knows of its own lists.
+  struct Attempt {
+    int tightenings = 0;
+    bool is_verified = false;                                     ///< whether its sums are to be
+    double least_seen = std::numeric_limits<double>::infinity();  ///< errors, of earlier attempts
+    ErrorsAtTiles at_tiles = {};
+    Buffer<float, Space> expected{"errors of groups"};  ///< expected_of_groups
+  };
+
   /// The lists of an evaluation, from the plan's multipoles, by what holds the tolerance.
-  void list(Space const& space, Data& data, Array<Real, Space> multipoles, Report* report) {
+  void list(Space const& space, Data& data, Array<Real, Space> multipoles, Attempt& attempt,
+            Report* report) {
     if (report) report->found.reset();
     if (!held_) return solver_.list(space, data, multipoles, report);
     auto& tree = data.tree;
-    auto& memory = data.memory;
-    const FarFieldRule far = solver_.far_field();
-    const std::int64_t cells = tree.octree.cells.extent(0),
-                       compared = std::min(cells, Likeness::most_cells);
-    Likeness bodies{tree.size, cells};
+    Likeness bodies;
     CellMeasures<Space> measures;
-    bool known = true;
+    bool known = attempt.tightenings > 0;
     stage(space, report, "lists", [&] {
-      if (HeldTolerance::are_enough(tree.size)) {
-        const std::int64_t powers = compared * (order() + 1),
-                           strengths = tiles_of_strength(tree.octree.tiles.extent(0));
-        const auto both = memory.traversal.powers.resize(powers + strengths);
-        solver_.powers_of(tree.cube)(space, compared, multipoles, both);
-        near_strengths(space, tree, softening_of(kernel()),
-                       Array<float, Space>(both.data() + powers, strengths));
-        std::vector<float> numbers(powers + strengths);
-        read_back(space, both.data(), numbers.data(), numbers.size());
-        bodies.near_strength = usual_strength({numbers.begin() + powers, numbers.end()});
-        numbers.resize(powers);
-        bodies.powers = std::move(numbers);
+      if (!known) {
+        bodies = likeness_of(space, data, multipoles);
+        known = held_->knows(bodies);
+        attempt.is_verified = !known;
       }
-      known = held_->knows(bodies);
-      if (!known || held_->now().theta == 0)
+      if (attempt.is_verified || held_->now().theta == 0)
         measures = measure(space, data, multipoles, known ? held_->now().field_scale : 0);
     });
     if (!known)
-      stage(space, report, "calibration", [&] {
-        // where charges have both signs their errors may add up to more: the sample is to tell
-        const double safe =
-            held_->safe() / (tree.charges.both_signs ? constants.less_for_both_signs : 1);
-        const AddNearField<Space, Precision> near_field = [&](auto const& tiles, auto const& list,
-                                                              auto const& sums) {
-          add_near_field<Outputs<true, true>, PairPrecision>(space, memory, tree,
-                                              in_units_of(tree.cube.edge, kernel()), tiles, list,
-                                              sums, options_);
-        };
-        held_->find(std::move(bodies), calibrate<Traversal>(space, *far_field_(kernel(), tree.cube),
-                                                            data, by_powers(safe), far, measures,
-                                                            near_field, held_->tolerance(), safe));
-      });
-    Calibrated const& found = held_->now();
-    tree.charges.need_short_sums |= found.short_sums;
-    stage(space, report, "lists", [&] {
-      if (found.theta > 0)
-        data.lists = build_lists_by_radii(space, memory, tree, by_radii(found.theta), far);
-      else
-        data.lists = build_dual_lists<Traversal>(space, memory, tree, by_powers(found.pair_error),
-                                                 far, measures);
-    });
+      stage(space, report, "calibration",
+            [&] { held_->find(std::move(bodies), find(space, data, measures)); });
+    tree.charges.need_short_sums |= held_->now().short_sums;
+    const auto make_lists = [&] {
+      stage(space, report, "lists",
+            [&] { make_lists_by(space, data, held_->now(), measures, {}); });
+    };
+    make_lists();
+    while (attempt.is_verified) {
+      stage(space, report, "verification", [&] { see_tiles(space, data, measures, attempt); });
+      const double most = attempt.at_tiles.seen().most;
+      const bool held = most <= held_->tolerance();
+      if (!held) correct(attempt, most);
+      make_lists();  // they are lost
+      if (held) break;
+    }
     if (!report) return;
+    Calibrated const& found = held_->now();
     add_list_work(*report, data.lists);
     report->found = FoundLimit{order(), std::nullopt, std::nullopt};
     (found.theta > 0 ? report->found->theta : report->found->pair_error) =
         found.theta > 0 ? found.theta : found.pair_error;
   }
 
+  /// What holds the tolerance, as far as it is known before lists of all bodies are there.
+  Calibrated find(Space const& space, Data& data, CellMeasures<Space> const& measures) {
+    if (!HeldTolerance::are_enough(data.tree.size)) return {held_->safe()};
+    const double safe = safe_for(data.tree.charges);
+    return calibrate<Traversal>(space, *far_field_(kernel(), data.tree.cube), data, by_powers(safe),
+                                solver_.far_field(), measures, near_field(space, data),
+                                held_->tolerance(), safe);
+  }
+  /// A pair_error: where charges have both signs their errors may add up to more, and the sample is to tell.
+  double safe_for(ChargeFacts const& charges) const {
+    return held_->safe() / (charges.both_signs ? constants.less_for_both_signs : 1);
+  }
+  AddNearField<Space, Precision> near_field(Space const& space, Data& data) const {
+    return [&, this](auto const& tiles, auto const& list, auto const& sums) {
+      add_near_field<Outputs<true, true>, PairPrecision>(space, data.memory, data.tree,
+                                                         in_units_of(data.tree.cube.edge, kernel()),
+                                                         tiles, list, sums, options_);
+    };
+  }
+  void make_lists_by(Space const& space, Data& data, Calibrated const& found,
+                     CellMeasures<Space> const& measures, Array<int, Space> wanted) const {
+    const FarFieldRule far = solver_.far_field();
+    if (found.theta > 0)
+      data.lists =
+          build_lists_by_radii(space, data.memory, data.tree, by_radii(found.theta), far, wanted);
+    else
+      data.lists = build_dual_lists<Traversal>(space, data.memory, data.tree,
+                                               by_powers(found.pair_error), far, measures, wanted);
+  }
+
+  /// Errors of the plan's lists, which are lost, at tiles that they matter for.
+  void see_tiles(Space const& space, Data& data, CellMeasures<Space> const& measures,
+                 Attempt& attempt) {
+    auto const& tree = data.tree;
+    const double safe = safe_for(tree.charges);
+    const ListedPairs<Space> pairs{make_criterion<MultipolePowerCriterion>(criterion_options<Shape>(
+                                       by_powers(safe), solver_.far_field())),
+                                   tree.octree.cells, measures, data.lists};
+    Buffer<CellErrors, Space> errors("errors of cells");
+    const auto expected = attempt.expected.resize(std::int64_t(tree.octree.tiles.extent(0)) *
+                                                  groups_of_tile<Space, Real>);
+    expected_of_groups(space, tree, pairs, errors.resize(tree.octree.cells.extent(0)), expected);
+    Calibrated truth;
+    truth.pair_error = constants.truth_at_tiles * safe;
+    attempt.at_tiles = errors_at_tiles(
+        space, *far_field_(kernel(), tree.cube), data, near_field(space, data), expected,
+        seed_of(attempt), [&](bool is_truth, Array<int, Space> wanted) {
+          make_lists_by(space, data, is_truth ? truth : held_->now(), measures, wanted);
+        });
+  }
+  static std::uint64_t seed_of(Attempt const& attempt) {
+    return std::uint64_t(attempt.tightenings + 1);
+  }
+
+  /// Whether these sums of all bodies hold the tolerance. If not, the next attempt has a stricter limit. What lists
+  /// leave out was seen at many tiles; sums over all bodies, at a few, tell whether there is anything else.
+  template <class Out>
+  bool holds(Space const& space, Data& data, Array<Sums<sum_t<Precision>>, Space> sums,
+             Attempt& attempt, Report* report) {
+    double most = 0;
+    stage(space, report, "verification", [&] {
+      Verification<Space, Precision> verification(space, data, attempt.expected.view(), sums,
+                                                  Out::potential, Out::field,
+                                                  exact_sums(space, data), seed_of(attempt));
+      if (Out::field) most = attempt.at_tiles.seen(verification.squares()).most;
+      if (most > held_->tolerance()) return;
+      const SeenError seen = verification.see(held_->tolerance());
+      if (seen.most > held_->tolerance()) most = std::max(most, seen.one_more);
+    });
+    if (most <= held_->tolerance()) return true;
+    correct(attempt, most);
+    return false;
+  }
+  /// Makes the limit a stricter one, after an error of up to `most` was seen. After some of these the tolerance is
+  /// refused, with what can be had.
+  void correct(Attempt& attempt, double most) {
+    attempt.least_seen = std::min(attempt.least_seen, most);
+    if (++attempt.tightenings > constants.most_tightenings) {
+      held_->forget();
+      throw InvalidArgument(
+          "tolerance", held_->tolerance(),
+          "at least " + to_text(constants.above_seen * attempt.least_seen) +
+              " for these bodies and charges in this precision" +
+              (options_.softening > 0 && options_.softening_error
+                   ? ", or a smaller softening_error than " + to_text(*options_.softening_error)
+                   : ""));
+    }
+    held_->correct(stricter(held_->now(), held_->tolerance() / most));
+  }
+  /// `ratio`: by what the error has to shrink.
+  Calibrated stricter(Calibrated found, double ratio) const {
+    const double less = constants.tightening * std::max(ratio, constants.least_tightening);
+    if (found.theta > 0)
+      found.theta *= std::pow(less, 1.0 / (order() + 2));
+    else
+      found.pair_error *= less;
+    return found;
+  }
+
+  /// Adds sums in double over the leaves of a list, as Verification wants them.
+  std::function<void(Array<Tile, Space>, Csr<Space>, Array<Sums<sum_t<Precision>>, Space>)>
+  exact_sums(Space const& space, Data& data) const {
+    if constexpr (single) {
+      auto const& tree = data.tree;
+      const Kernel in_cube = in_units_of(tree.cube.edge, kernel());
+      auto bodies = std::make_shared<Buffer<Body<double>, Space>>("verification's bodies");
+      for_range("fmm::verification::bodies", space, tree.size,
+                BodiesInDouble<Space>{tree.bodies, tree.low, bodies->resize(tree.size)});
+      return [=, &space, &data](auto const& tiles, auto const& list, auto const& sums) {
+        auto const& octree = data.tree.octree;
+        const auto rows = split_long_rows(space, data.memory, octree, tiles, list,
+                                          Tuning<Space, double>::p2p_segment, 1);
+        p2p<Outputs<true, true>, double>(space, in_cube, octree.cells, tiles, list, bodies->view(),
+                                         {}, sums, rows);
+      };
+    } else {
+      return near_field(space, data);
+    }
+  }
+
+  /// What tells these bodies and charges from others.
+  Likeness likeness_of(Space const& space, Data& data, Array<Real, Space> multipoles) {
+    auto& tree = data.tree;
+    const std::int64_t cells = tree.octree.cells.extent(0),
+                       compared = std::min(cells, Likeness::most_cells),
+                       powers = compared * (order() + 1),
+                       strengths = tiles_of_strength(tree.octree.tiles.extent(0));
+    Likeness bodies{tree.size, cells};
+    const auto both = data.memory.traversal.powers.resize(powers + strengths);
+    solver_.powers_of(tree.cube)(space, compared, multipoles, both);
+    near_strengths(space, tree, softening_of(kernel()),
+                   Array<float, Space>(both.data() + powers, strengths));
+    std::vector<float> numbers(powers + strengths);
+    read_back(space, both.data(), numbers.data(), numbers.size());
+    bodies.near_strength = usual_strength({numbers.begin() + powers, numbers.end()});
+    numbers.resize(powers);
+    bodies.powers = std::move(numbers);
+    return bodies;
+  }
+
   /// What the criterion may know of the cells, and whether sums have to be short. Throws InvalidArgument where float
   /// does not reach the tolerance.
   CellMeasures<Space> measure(Space const& space, Data& data, Array<Real, Space> multipoles,
                               double known_scale) {
-    const auto measures =
-        measures_by_powers<Traversal, PairPrecision>(space, solver_.powers_of(data.tree.cube), data, kernel(),
-                                      options_, solver_.far_field(), multipoles, known_scale);
+    const auto measures = measures_by_powers<Traversal, PairPrecision>(
+        space, solver_.powers_of(data.tree.cube), data, kernel(), options_, solver_.far_field(),
+        multipoles, known_scale);
     if (single && data.tree.charges.both_signs && known_scale == 0) {
       const double neighbour = read_back(space, data.memory.traversal.scale.view(2).data() + 1);
       check_reached(held_->tolerance(), neighbour);

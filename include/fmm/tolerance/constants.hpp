@@ -56,6 +56,20 @@ struct Constants {
   double aim = 0.95, enough = 0.9;
   int most_trials = 6;
 
+  // ---- verification: the first evaluation's error at drawn bodies (drawn_groups.hpp)
+
+  /// Shares of the draws; the rest is even.
+  double drawn_as_expected = 0.5, drawn_by_strength = 0.2;
+  /// Tiles at which the lists of an evaluation are looked at, and the pair_error of the truth there, in safe ones.
+  int drawn_tiles = 768;
+  double truth_at_tiles = 0.0625;
+  /// Draws at first, and at most: as many again until it is certain whether the tolerance is held.
+  int first_draws = 16, most_draws = 128;
+  /// How often a limit is made stricter; by what it was missed by and so much more, by no more than that at a time.
+  int most_tightenings = 5;
+  double tightening = 0.8, least_tightening = 0.02;
+  double above_seen = 1.2;  ///< what a refusal names, in the smallest error that was seen
+
   // ---- tuning: the fastest setting whose measured error is small enough
 
   double tuned_error =

@@ -44,7 +44,7 @@ struct Calibrated {
   bool short_sums = false;  ///< of the near field (kernels::MixedSums)
 };
 
-/// A tolerance to be held, and what was found for the last bodies.
+/// A tolerance to be held, and what was found for the last bodies; for few ones and for many apart.
 class HeldTolerance {
  public:
   static constexpr bool are_enough(std::int64_t bodies) { return bodies >= constants.least_bodies; }
@@ -57,30 +57,31 @@ class HeldTolerance {
 
   /// Whether it is known what to take for an evaluation of such bodies; if not, it is to be found.
   bool knows(Likeness const& bodies) {
-    if (!are_enough(bodies.bodies)) {
-      now_ = {safe_};
-      return true;
-    }
-    const bool known = bodies.resembles(of_) && ++evaluations_ < constants.most_evaluations;
-    if (known)
-      now_ = found_;
-    else
-      of_ = {};
+    last_ = are_enough(bodies.bodies);
+    const bool known =
+        bodies.resembles(last().bodies) && ++last().evaluations < constants.most_evaluations;
+    if (!known) forget();
     return known;
   }
-  void find(Likeness bodies, Calibrated const& found) {
-    of_ = std::move(bodies);
-    evaluations_ = 0;
-    now_ = found_ = found;
-  }
+  void find(Likeness bodies, Calibrated const& found) { last() = {std::move(bodies), found, 0}; }
+  /// Has what was found be another one: it was seen not to hold the tolerance.
+  void correct(Calibrated const& found) { last().found = found; }
+  /// Nothing is known of the bodies asked for last.
+  void forget() { last().bodies = {}; }
   /// Of the bodies asked for last; no scale if these are few.
-  Calibrated const& now() const { return now_; }
+  Calibrated const& now() const { return kinds_[last_].found; }
 
  private:
+  struct Kind {
+    Likeness bodies;
+    Calibrated found;
+    int evaluations = 0;
+  };
+  Kind& last() { return kinds_[last_]; }
+
   double tolerance_, safe_;
-  Calibrated found_, now_;
-  Likeness of_;
-  int evaluations_ = 0;
+  Kind kinds_[2];  ///< of few bodies, and of many
+  int last_ = 0;
 };
 
 }  // namespace fmm::tolerance

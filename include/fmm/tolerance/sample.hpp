@@ -168,13 +168,17 @@ class SampledFields {
   using Operators = FarField<Space, Precision, Outputs<true, true>>;
 
  public:
+  /// Of sample_of_leaves.
   SampledFields(Space const& space, Operators const& far, PlanData<Space, Precision>& plan,
                 AddNearField<Space, Precision> const& near_field)
-      : space_(space),
-        far_(far),
-        plan_(plan),
-        near_field_(near_field),
-        sample_(sample_of_leaves(space, plan.tree.octree, tiles_)) {
+      : SampledFields(space, far, plan, near_field, [&](Buffer<Tile, Space>& memory) {
+          return sample_of_leaves(space, plan.tree.octree, memory);
+        }) {}
+  /// Of a sample that choose(memory) makes, in that memory or the tree's.
+  template <class Choose>
+  SampledFields(Space const& space, Operators const& far, PlanData<Space, Precision>& plan,
+                AddNearField<Space, Precision> const& near_field, Choose const& choose)
+      : space_(space), far_(far), plan_(plan), near_field_(near_field), sample_(choose(tiles_)) {
     const std::int64_t tiles = sample_.tiles.extent(0);
     const auto wanted = wanted_.resize(plan.tree.octree.cells.extent(0));
     kept_.resize(tiles * Shape::tile);
@@ -190,13 +194,17 @@ class SampledFields {
   Array<int, Space> wanted() const { return wanted_.view(); }
   /// Sums that stand for the truth.
   void keep() { sum_to({}); }
-  /// The relative L2 error that all bodies are likely to have at most by the lists that there are now.
-  double likely_error() {
+  /// What sums by the lists that there are now differ from the kept ones by.
+  std::vector<TileSquares> differences() {
     std::vector<TileSquares> squares(sample_.tiles.extent(0));
     static_assert(sizeof(TileSquares) == 3 * sizeof(double));
     sum_to(numbers_.view());
     read_back(space_, numbers_.view().data(), &squares[0].field, 3 * squares.size());
-    return likely_error_of_all(squares, sample_.certain, sample_.weight);
+    return squares;
+  }
+  /// The relative L2 error that all bodies are likely to have at most by the lists that there are now.
+  double likely_error() {
+    return likely_error_of_all(differences(), sample_.certain, sample_.weight);
   }
   /// What these lists cost for all bodies, with expansions of that order: in pairs of P2P.
   double work(int order) {

@@ -229,12 +229,16 @@ TEST(HeldTolerance, IsFoundAnewWhenBodiesOrChargesAreOthers) {
   int evaluations = 1;
   while (!is_found(bodies)) ++evaluations;
   EXPECT_EQ(evaluations, fmm::tolerance::constants.most_evaluations);
-  // few bodies: what holds it for any, and no scale; what was found for others stays
+  // of few bodies; what was found for others stays, until it is corrected
+  EXPECT_TRUE(is_found({1000, 50, {1}}));
+  held.correct({1e-5});
   EXPECT_FALSE(is_found({1000, 50, {1}}));
   EXPECT_EQ(held.now().pair_error, 1e-5);
-  EXPECT_EQ(held.now().field_scale, 0);
   EXPECT_FALSE(is_found(bodies));
   EXPECT_EQ(held.now().pair_error, 3e-5);
+  held.forget();
+  EXPECT_TRUE(is_found(bodies));
+  EXPECT_FALSE(is_found({1000, 50, {1}}));
 }
 
 /// The criterion whose limit was found, and that.

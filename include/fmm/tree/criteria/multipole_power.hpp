@@ -67,10 +67,8 @@ struct MultipolePowerCriterion {
   KOKKOS_FUNCTION Acceptance operator()(CellView const& target, CellView const& source) const {
     const float R2 = distance2(target, source);
     if (!candidates(target.radius + source.radius, R2)) return Acceptance::not_accepted;
-    const bool leaf = source.leaf;
-    const SourceLanes<float> lane{source.radius, source.bodies, leaf ? 1.0f : 0.0f, R2,
-                                  source.edge,   leaf,          source.powers,      1};
-    const auto one = decide(target, lane, target.bodies * source.bodies * m2ls_per_pair, 1u);
+    const auto one =
+        decide(target, lane_of(source, R2), target.bodies * source.bodies * m2ls_per_pair, 1u);
     if (one.p2p) return Acceptance::p2p;
     if (one.m2l) return Acceptance::m2l;
     if (one.split_source) return Acceptance::split_source;
@@ -87,7 +85,21 @@ struct MultipolePowerCriterion {
     return Acceptance::not_accepted;
   }
 
-  /// The same of siblings. P2L and M2P are decided alone: of few, and by sums of their own.
+  /// What a pair of M2L is estimated to err by for the most exposed of the target's bodies, T and, with D = 1 - a, S,
+  /// in units of charge / (edge of the root)^2, and its a. Of cells that nearly touch these are no more than numbers.
+  struct PairErrors {
+    float T, S, a;
+  };
+  KOKKOS_FUNCTION PairErrors errors(CellView const& target, CellView const& source) const {
+    constexpr float least_gap = 0.05f;
+    const float R2 = distance2(target, source);
+    const auto e = estimate(target, lane_of(source, R2), 1.0f);
+    const float per_gap = 1 / (std::fmax(1 - e.a - e.b, least_gap) * R2),
+                at_rim = e.D / std::fmax(1 - e.a, least_gap);
+    return {e.T * per_gap, e.S / (e.D * e.D) * std::pow(at_rim, float(order + 2)) * per_gap, e.a};
+  }
+
+  /// The Acceptance of siblings. P2L and M2P are decided alone: of few, and by sums of their own.
   template <class V>
   SiblingDecisions decide_siblings(CellView const& target, SourceLanes<V> const& sources,
                                    std::uint32_t candidates) const {
@@ -154,6 +166,17 @@ struct MultipolePowerCriterion {
       all.split_source |= neither & ~all.m2p;
     }
     return all;
+  }
+
+  KOKKOS_FUNCTION static SourceLanes<float> lane_of(CellView const& source, float R2) {
+    return {source.radius,
+            source.bodies,
+            source.leaf ? 1.0f : 0.0f,
+            R2,
+            source.edge,
+            source.leaf,
+            source.powers,
+            1};
   }
 
   /// `worth` is what the refinement of each pair costs, in M2Ls.

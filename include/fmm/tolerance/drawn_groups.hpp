@@ -1,0 +1,202 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// Which bodies an evaluation is checked at, and what their errors say of all bodies' error. Errors
+// have heavy tails: of a million bodies seventy may have nearly all of the squares' sum. So groups
+// of a few bodies are drawn the more often the more an error is expected of them, and count the
+// less for it (Hansen & Hurwitz 1943, Ann. Math. Stat. 14:333): the estimate of the sum is right on
+// average whatever is expected. Where nothing is expected groups are drawn all the same, a part of
+// the draws by how strong their fields are and a part evenly, so that none counts for much more
+// than its like.
+#pragma once
+
+#include <algorithm>
+#include <cmath>
+#include <cstdint>
+#include <limits>
+#include <vector>
+
+#include "../accuracy/random_numbers.hpp"
+#include "constants.hpp"
+#include "expected_errors.hpp"
+
+namespace fmm::tolerance {
+
+/// Of a tile: sums over its bodies of the squares of what their errors are expected to be, of their fields and of their
+/// potentials.
+struct TileWeight {
+  double expected, field, potential, bodies;
+
+  std::int64_t groups() const {
+    return (std::int64_t(bodies) + bodies_of_group - 1) / bodies_of_group;
+  }
+};
+
+/// A group, or a tile, that was drawn so many times.
+struct DrawnGroup {
+  std::int64_t tile, number;  ///< the number-th group of that tile
+  double chance;              ///< of one draw
+  int times;
+};
+
+/// Draws tiles, or groups of these.
+class GroupDraws {
+ public:
+  GroupDraws(std::vector<TileWeight> tiles, std::uint64_t seed)
+      : tiles_(std::move(tiles)), random_(seed) {
+    TileWeight all{};
+    for (TileWeight const& tile : tiles_) {
+      all.expected += tile.expected;
+      all.field += tile.field;
+      all.potential += tile.potential;
+      groups_ += tile.groups();
+    }
+    field_ = all.field;
+    potential_ = all.potential;
+    const double strength = all.field > 0 ? all.field : all.potential,
+                 of_expected = share(constants.drawn_as_expected, all.expected),
+                 of_strength = share(constants.drawn_by_strength, strength);
+    double sum = 0;
+    for (TileWeight const& tile : tiles_) {
+      Chance chance{0, (1 - of_expected - of_strength) * double(tile.groups()) / double(groups_)};
+      if (of_expected > 0) chance.as_expected = of_expected * tile.expected / all.expected;
+      if (of_strength > 0)
+        chance.other += of_strength * (all.field > 0 ? tile.field : tile.potential) / strength;
+      chances_.push_back(chance);
+      ends_.push_back(sum += chance.as_expected + chance.other);
+    }
+  }
+
+  /// Whether so many draws are of all tiles, each once; or of all groups.
+  bool draws_all_tiles(std::int64_t draws) const { return std::int64_t(tiles_.size()) <= draws; }
+  bool draws_all_groups(std::int64_t draws) const { return groups_ <= draws; }
+  /// Sums over all bodies.
+  double field_squares() const { return field_; }
+  double potential_squares() const { return potential_; }
+
+  /// So many draws of tiles, each tile once; or all.
+  std::vector<DrawnGroup> draw_tiles(int count) {
+    std::vector<DrawnGroup> drawn;
+    if (draws_all_tiles(count)) {
+      for (std::int64_t t = 0; t < std::int64_t(tiles_.size()); ++t) drawn.push_back({t, 0, 1, 1});
+      return drawn;
+    }
+    for (const std::uint64_t t : numbers_of_tiles(count))
+      add(drawn,
+          {std::int64_t(t), 0, (chances_[t].as_expected + chances_[t].other) / ends_.back(), 1});
+    return drawn;
+  }
+  /// So many draws of groups, each group once; or all, if there are no more than `most`. expected(tiles) gives what is
+  /// expected of the groups of some tiles, a row of `row` numbers each.
+  template <class Expected>
+  FMM_NOINLINE std::vector<DrawnGroup> draw_groups(int count, int most, int row,
+                                                   Expected const& expected) {
+    std::vector<DrawnGroup> drawn;
+    if (draws_all_groups(most)) {
+      for (std::int64_t t = 0; t < std::int64_t(tiles_.size()); ++t)
+        for (std::int64_t g = 0; g < tiles_[t].groups(); ++g) drawn.push_back({t, g, 1, 1});
+      return drawn;
+    }
+    const auto tiles = numbers_of_tiles(count);
+    const std::vector<float> of_groups = expected(tiles);
+    for (int i = 0; i < count; ++i) {
+      const auto t = std::int64_t(tiles[i]), groups = tiles_[t].groups();
+      float const* const weight = &of_groups[std::size_t(i) * row];
+      double all = 0;
+      for (int g = 0; g < groups; ++g) all += weight[g];
+      Chance const& chance = chances_[t];
+      const bool is_expected =
+          all > 0 && uniform() * (chance.as_expected + chance.other) < chance.as_expected;
+      const double at = uniform();
+      std::int64_t g = is_expected ? 0 : std::int64_t(at * double(groups));
+      if (is_expected)
+        for (double left = at * all - weight[0]; left >= 0 && g + 1 < groups;) left -= weight[++g];
+      const double even = 1.0 / double(groups),
+                   of_group = chance.other * even +
+                              chance.as_expected * (all > 0 ? weight[g] / all : even);
+      add(drawn, {t, g, of_group / ends_.back(), 1});
+    }
+    return drawn;
+  }
+
+ private:
+  struct Chance {
+    double as_expected, other;
+  };
+  static double share(double share, double of) { return of > 0 && std::isfinite(of) ? share : 0; }
+  /// Ascending.
+  std::vector<std::uint64_t> numbers_of_tiles(int count) {
+    std::vector<std::uint64_t> numbers;
+    for (int i = 0; i < count; ++i) {
+      const auto at = std::upper_bound(ends_.begin(), ends_.end(), uniform() * ends_.back());
+      numbers.push_back(std::min<std::uint64_t>(at - ends_.begin(), ends_.size() - 1));
+    }
+    std::sort(numbers.begin(), numbers.end());
+    return numbers;
+  }
+  double uniform() { return double(random_() >> 11) * 0x1p-53; }
+  /// Groups of a tile follow each other.
+  static void add(std::vector<DrawnGroup>& drawn, DrawnGroup const& group) {
+    for (auto other = drawn.rbegin(); other != drawn.rend() && other->tile == group.tile; ++other)
+      if (other->number == group.number) {
+        ++other->times;
+        return;
+      }
+    drawn.push_back(group);
+  }
+
+  std::vector<TileWeight> tiles_;
+  accuracy::RandomNumbers random_;
+  std::int64_t groups_ = 0;
+  double field_ = 0, potential_ = 0;
+  std::vector<Chance> chances_;
+  std::vector<double> ends_;
+};
+
+/// The sum of a number over all groups, from those of drawn ones.
+class SumOverGroups {
+ public:
+  void add(double number, DrawnGroup const& group) {
+    const double value = number / group.chance;
+    draws_ += group.times;
+    sum_ += group.times * value;
+    squares_ += group.times * value * value;
+  }
+  /// `all`: each group was drawn once. So many standard errors more.
+  double likely(bool all, double more = 0) const {
+    const double mean = all ? sum_ : sum_ / double(draws_);
+    return more == 0 ? mean : mean + more * error(all);
+  }
+
+ private:
+  double error(bool all) const {
+    const double n = double(draws_), mean = sum_ / n;
+    if (all) return 0;
+    if (n < 2) return std::numeric_limits<double>::infinity();
+    return std::sqrt(std::max(squares_ / n - mean * mean, 0.0) / (n - 1));
+  }
+
+  std::int64_t draws_ = 0;
+  double sum_ = 0, squares_ = 0;
+};
+
+/// Relative L2 errors of all bodies.
+struct SeenError {
+  double likely = 0;
+  double one_more = 0;  ///< with the sum of squares a standard error higher
+  double most = 0;      ///< three higher
+  double least = 0;     ///< and three lower
+};
+
+/// From sums of squares, and that of what errors are relative to: 0 of 0 is no error, and there is none of what is not
+/// finite.
+inline SeenError seen_error(SumOverGroups const& errors, bool all, double of_all) {
+  const auto relative = [&](double squares) {
+    if (!std::isfinite(of_all) || squares <= 0) return 0.0;
+    const double error = std::sqrt(squares / of_all);
+    return std::isfinite(error) ? error : std::numeric_limits<double>::infinity();
+  };
+  return {relative(errors.likely(all)), relative(errors.likely(all, 1)),
+          relative(errors.likely(all, constants.standard_errors)),
+          relative(errors.likely(all, -constants.standard_errors))};
+}
+
+}  // namespace fmm::tolerance

@@ -1,0 +1,67 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// What lists leave out at tiles that are drawn by what is expected of them: sums by these lists are
+// compared with sums by stricter ones, from the same multipoles. A tile costs as little as in an
+// evaluation, so that many are looked at.
+#pragma once
+
+#include <cstdint>
+#include <vector>
+
+#include "drawn_groups.hpp"
+#include "sample.hpp"
+#include "verification.hpp"
+
+namespace fmm::tolerance {
+
+/// Of drawn tiles, the squares of errors and of fields.
+struct ErrorsAtTiles {
+  SumOverGroups errors = {}, fields = {};
+  bool all = false;  ///< whether these are all tiles
+
+  /// If the fields' squares add up to that.
+  SeenError seen(double field_squares) const { return seen_error(errors, all, field_squares); }
+  /// As far as these tiles tell.
+  SeenError seen() const { return seen(fields.likely(all)); }
+};
+
+/// `expected` are those of expected_of_groups for the lists in question. list(is_truth, wanted) makes the plan's
+/// lists for wanted targets, stricter ones or those in question. Lists of the plan, and what SampledFields says, are
+/// lost. Cost: two evaluations for constants.drawn_tiles tiles, or all.
+template <class Space, class Precision, class List>
+ErrorsAtTiles errors_at_tiles(Space const& space,
+                              FarField<Space, Precision, Outputs<true, true>> const& operators,
+                              PlanData<Space, Precision>& plan,
+                              AddNearField<Space, Precision> const& near_field,
+                              Array<float, Space> expected, std::uint64_t seed, List const& list) {
+  auto const& octree = plan.tree.octree;
+  const std::int64_t tiles = octree.tiles.extent(0);
+  std::vector<Tile> all(tiles), chosen;
+  read_back(space, octree.tiles.data(), all.data(), all.size());
+  Buffer<TileWeight, Space> weights("drawn tiles' weights");
+  fill(space, weights.resize(tiles), TileWeight{});
+  GroupDraws draws(weights_of_tiles(space, octree, groups_of_tile<Space, real_t<Precision>>,
+                                    expected, weights.view()),
+                   seed);
+  const auto drawn = draws.draw_tiles(constants.drawn_tiles);
+  for (DrawnGroup const& group : drawn) chosen.push_back(all[group.tile]);
+  SampledFields<Space, Precision> sample(
+      space, operators, plan, near_field, [&](Buffer<Tile, Space>& memory) {
+        const auto there = memory.resize(chosen.size());
+        copy_bytes<Kokkos::HostSpace, typename Space::memory_space>(
+            space, chosen.data(), there.data(), chosen.size() * sizeof(Tile));
+        return SampleOfLeaves<Space>{there, std::int64_t(chosen.size()), 1};
+      });
+  list(true, sample.wanted());
+  sample.keep();
+  list(false, sample.wanted());
+  const auto differences = sample.differences();
+  ErrorsAtTiles found;
+  found.all = draws.draws_all_tiles(constants.drawn_tiles);
+  for (std::size_t i = 0; i < drawn.size(); ++i) {
+    found.errors.add(differences[i].error, drawn[i]);
+    found.fields.add(differences[i].field, drawn[i]);
+  }
+  return found;
+}
+
+}  // namespace fmm::tolerance

@@ -1,0 +1,294 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// Whether an evaluation holds its tolerance, seen at some of its bodies: their sums are compared
+// with sums over all bodies in double.
+#pragma once
+
+#include <algorithm>
+#include <cmath>
+#include <cstdint>
+#include <functional>
+#include <limits>
+#include <vector>
+
+#include "../engine/evaluation.hpp"
+#include "drawn_groups.hpp"
+#include "expected_errors.hpp"
+
+namespace fmm::tolerance {
+
+/// Of a tile, sums over its bodies of the squares of their fields and potentials.
+template <class Space, class Sum>
+struct SquareSums {
+  Array<Tile, Space> tiles;
+  Array<Sums<Sum>, Space> sums;
+  bool potential, field;  ///< which of the two there are
+  Array<TileWeight, Space> weights;
+
+  KOKKOS_FUNCTION void operator()(std::int64_t i) const {
+    const Tile tile = tiles(i);
+    TileWeight weight{0, 0, 0, double(tile.count)};
+    for (BodyIndex k = tile.first; k < tile.first + tile.count; ++k) {
+      const Sums<Sum> s = sums(k);
+      if (field)
+        weight.field +=
+            double(s.x) * double(s.x) + double(s.y) * double(s.y) + double(s.z) * double(s.z);
+      if (potential) weight.potential += double(s.potential) * double(s.potential);
+    }
+    weights(i) = weight;
+  }
+};
+
+/// What is expected of a tile: of all its groups.
+template <class Space>
+struct AddGroups {
+  Array<float, Space> groups;  ///< `row` a tile
+  int row;
+  Array<Tile, Space> tiles;
+  Array<TileWeight, Space> weights;
+
+  KOKKOS_FUNCTION void operator()(std::int64_t i) const {
+    double sum = 0;
+    for (int k = 0; k < row; ++k) sum += groups(i * row + k);
+    weights(i).expected = sum;
+    weights(i).bodies = tiles(i).count;
+  }
+};
+
+/// Rows of some tiles.
+template <class Space>
+struct GatherRows {
+  Array<float, Space> from;
+  Array<std::uint64_t, Space> tiles;
+  int row;
+  Array<float, Space> to;
+
+  KOKKOS_FUNCTION void operator()(std::int64_t i) const {
+    to(i) = from(std::int64_t(tiles(i / row)) * row + i % row);
+  }
+};
+
+/// Exchanges the sums of the groups' bodies for those in `other`.
+template <class Space, class Sum>
+struct ExchangeSums {
+  Array<Tile, Space> groups;
+  Array<Sums<Sum>, Space> sums, other;  ///< `other`: bodies_of_group of each group
+
+  KOKKOS_FUNCTION void operator()(std::int64_t i) const {
+    const Tile group = groups(i);
+    for (int k = 0; k < group.count; ++k) {
+      Sums<Sum>& here = sums(group.first + k);
+      Sums<Sum>& there = other(i * bodies_of_group + k);
+      const Sums<Sum> kept = here;
+      here = there;
+      there = kept;
+    }
+  }
+};
+
+/// Of a group, the sums of the squares of what its bodies' sums err by.
+struct GroupErrors {
+  double field, potential;
+};
+
+template <class Space, class Sum>
+struct CompareGroups {
+  Array<Tile, Space> groups;
+  Array<Sums<Sum>, Space> sums, exact;  ///< `exact`: bodies_of_group of each group
+  bool potential, field;                ///< which of the two there are
+  Array<GroupErrors, Space> errors;
+
+  KOKKOS_FUNCTION void operator()(std::int64_t i) const {
+    const Tile group = groups(i);
+    GroupErrors of_group{0, 0};
+    for (int k = 0; k < group.count; ++k) {
+      const Sums<Sum> a = sums(group.first + k), b = exact(i * bodies_of_group + k);
+      const double x = double(a.x) - double(b.x), y = double(a.y) - double(b.y),
+                   z = double(a.z) - double(b.z), p = double(a.potential) - double(b.potential);
+      if (field) of_group.field += x * x + y * y + z * z;
+      if (potential) of_group.potential += p * p;
+    }
+    errors(i) = of_group;
+  }
+};
+
+/// Rows of a list for the cells of `chosen`, ascending, with all leaves each.
+template <class Space>
+struct RowsOfAllLeaves {
+  Array<CellIndex, Space> chosen, leaves;
+  Csr<Space> list;
+
+  KOKKOS_FUNCTION void operator()(std::int64_t i) const {
+    const auto all = std::int64_t(leaves.extent(0));
+    if (i < std::int64_t(list.offsets.extent(0))) {
+      std::int64_t low = 0, high = std::int64_t(chosen.extent(0));  // chosen cells below number i
+      while (low < high) {
+        const std::int64_t middle = (low + high) / 2;
+        if (chosen(middle) < i)
+          low = middle + 1;
+        else
+          high = middle;
+      }
+      list.offsets(i) = Offset(low * all);
+    }
+    if (i < std::int64_t(list.entries.extent(0))) list.entries(i) = leaves(i % all);
+  }
+};
+
+/// Weights with sums over each tile of what is expected of its groups, `row` a tile; all else as it is.
+template <class Space>
+std::vector<TileWeight> weights_of_tiles(Space const& space, Octree<Space> const& octree, int row,
+                                         Array<float, Space> expected,
+                                         Array<TileWeight, Space> weights) {
+  std::vector<TileWeight> all(weights.extent(0));
+  for_range("fmm::verification::add", space, std::int64_t(all.size()),
+            AddGroups<Space>{expected, row, octree.tiles, weights});
+  read_back(space, weights.data(), all.data(), all.size());
+  return all;
+}
+
+/// Sums of a plan's bodies, which are all there, and their errors. `expected` are those of expected_of_groups;
+/// `exact_sums` adds to sums of the bodies in some tiles the pairs with the leaves of a list and their own leaf, in
+/// double. Sums are as they were afterwards. Cost: a few groups are compared at first (constants.first_draws), and
+/// more until it is certain whether the tolerance is held, of N pairs a body: at most 2048 N pairs, or all. Memory
+/// for as long: 2 bytes a body or so, and a list of all leaves for 64 groups.
+template <class Space, class Precision>
+class Verification {
+  using Sum = sum_t<Precision>;
+  static constexpr int row = groups_of_tile<Space, real_t<Precision>>;
+  using ExactSums = std::function<void(Array<Tile, Space>, Csr<Space>, Array<Sums<Sum>, Space>)>;
+
+ public:
+  Verification(Space const& space, PlanData<Space, Precision> const& plan,
+               Array<float, Space> expected, Array<Sums<Sum>, Space> sums, bool potential,
+               bool field, ExactSums exact_sums, std::uint64_t seed)
+      : space_(space),
+        octree_(plan.tree.octree),
+        expected_(expected),
+        sums_(sums),
+        potential_(potential),
+        field_(field),
+        exact_sums_(std::move(exact_sums)),
+        draws_(weights(), seed) {}
+
+  /// The error of fields, if there are any, else of potentials.
+  SeenError see(double tolerance) {
+    SumOverGroups errors;
+    const int most = constants.most_draws;
+    const bool all = draws_.draws_all_groups(most);
+    SeenError seen;
+    for (int draws = 0, next = constants.first_draws; draws < most; draws += next, next = draws) {
+      compare(
+          draws_.draw_groups(next, most, row, [&](auto const& tiles) { return rows_of(tiles); }),
+          errors);
+      seen = seen_error(errors, all, squares());
+      if (all || seen.most <= tolerance || seen.least > tolerance) break;
+    }
+    return seen;
+  }
+  /// Of all bodies' fields, or else potentials.
+  double squares() const { return field_ ? draws_.field_squares() : draws_.potential_squares(); }
+
+ private:
+  static constexpr std::int64_t groups_at_a_time = 64;
+
+  std::vector<TileWeight> weights() {
+    const std::int64_t tiles = octree_.tiles.extent(0);
+    Buffer<TileWeight, Space> buffer("verification's tiles");
+    const auto weights = buffer.resize(tiles);
+    for_range("fmm::verification::strengths", space_, tiles,
+              SquareSums<Space, Sum>{octree_.tiles, sums_, potential_, field_, weights});
+    tiles_.resize(tiles);
+    read_back(space_, octree_.tiles.data(), tiles_.data(), tiles_.size());
+    return weights_of_tiles(space_, octree_, row, expected_, weights);
+  }
+
+  /// What is expected of the groups of some tiles.
+  std::vector<float> rows_of(std::vector<std::uint64_t> const& tiles) {
+    std::vector<float> rows(tiles.size() * row);
+    const auto there = rows_.resize(rows.size());
+    for_range("fmm::verification::groups", space_, std::int64_t(rows.size()),
+              GatherRows<Space>{expected_, to_device(numbers_, tiles), row, there});
+    read_back(space_, there.data(), rows.data(), rows.size());
+    return rows;
+  }
+
+  void compare(std::vector<DrawnGroup> const& groups, SumOverGroups& errors) {
+    const auto count = std::int64_t(groups.size());
+    for (std::int64_t begin = 0; begin < count; begin += groups_at_a_time)
+      compare_some(&groups[begin], std::min(groups_at_a_time, count - begin), errors);
+  }
+  void compare_some(DrawnGroup const* groups, std::int64_t count, SumOverGroups& errors) {
+    std::vector<Tile> tiles;
+    std::vector<CellIndex> cells;
+    for (std::int64_t i = 0; i < count; ++i) {
+      const Tile tile = tiles_[groups[i].tile];
+      const auto before = BodyIndex(groups[i].number * bodies_of_group);
+      tiles.push_back({tile.cell, tile.first + before,
+                       std::min<BodyIndex>(bodies_of_group, tile.count - before)});
+      cells.push_back(tile.cell);
+    }
+    std::sort(cells.begin(), cells.end());
+    cells.erase(std::unique(cells.begin(), cells.end()), cells.end());
+    const auto there = to_device(groups_, tiles);
+    const auto list = all_leaves(to_device(cells_, cells));
+    const auto other = other_.resize(count * bodies_of_group);
+    fill(space_, other, Sums<Sum>{});
+    const ExchangeSums<Space, Sum> exchange{there, sums_, other};
+    for_range("fmm::verification::keep", space_, count, exchange);
+    exact_sums_(there, list, sums_);
+    for_range("fmm::verification::give_back", space_, count, exchange);
+    const auto compared = errors_.resize(count);
+    for_range("fmm::verification::compare", space_, count,
+              CompareGroups<Space, Sum>{there, sums_, other, potential_, field_, compared});
+    std::vector<GroupErrors> of_groups(count);
+    read_back(space_, compared.data(), of_groups.data(), of_groups.size());
+    for (std::int64_t i = 0; i < count; ++i)
+      errors.add(field_ ? of_groups[i].field : of_groups[i].potential, groups[i]);
+  }
+
+  template <class T>
+  Array<T, Space> to_device(Buffer<T, Space>& buffer, std::vector<T> const& from) {
+    const auto to = buffer.resize(from.size());
+    copy_bytes<Kokkos::HostSpace, typename Space::memory_space>(space_, from.data(), to.data(),
+                                                                from.size() * sizeof(T));
+    return to;
+  }
+  Csr<Space> all_leaves(Array<CellIndex, Space> chosen) {
+    const std::int64_t leaves = octree_.leaves.extent(0), cells = octree_.cells.extent(0),
+                       entries = leaves * std::int64_t(chosen.extent(0));
+    const Csr<Space> list{offsets_.resize(cells + 1), entries_.resize(entries), Offset(leaves)};
+    for_range("fmm::verification::rows", space_, std::max(cells + 1, entries),
+              RowsOfAllLeaves<Space>{chosen, octree_.leaves, list});
+    return list;
+  }
+
+  Space const& space_;
+  Octree<Space> const& octree_;
+  Array<float, Space> expected_;
+  Array<Sums<Sum>, Space> sums_;
+  bool potential_, field_;
+  ExactSums exact_sums_;
+  std::vector<Tile> tiles_;  ///< of the tree
+  GroupDraws draws_;         ///< sets the one before it
+  Buffer<float, Space> rows_{"verification's drawn weights"};
+  Buffer<std::uint64_t, Space> numbers_{"verification's drawn tiles"};
+  Buffer<Tile, Space> groups_{"verification's groups"};
+  Buffer<CellIndex, Space> cells_{"verification's cells"}, entries_{"verification's list"};
+  Buffer<Offset, Space> offsets_{"verification's rows"};
+  Buffer<Sums<Sum>, Space> other_{"verification's sums"};
+  Buffer<GroupErrors, Space> errors_{"verification's errors"};
+};
+
+/// Bodies with coordinates in one part, of those in two parts of float.
+template <class Space>
+struct BodiesInDouble {
+  Array<Body<float>, Space> bodies, low;
+  Array<Body<double>, Space> out;
+
+  KOKKOS_FUNCTION void operator()(std::int64_t i) const {
+    const Body<float> b = bodies(i), l = low(i);
+    out(i) = {double(b.x) + l.x, double(b.y) + l.y, double(b.z) + l.z, b.q};
+  }
+};
+
+}  // namespace fmm::tolerance
