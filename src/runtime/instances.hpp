@@ -96,10 +96,10 @@
   FMM_FOR_EACH_OUTPUTS(FMM_INSTANCE_OF_P2P, prefix, Space, fmm::MixedInOnePart, Kernel) \
   FMM_FOR_EACH_OUTPUTS(FMM_INSTANCE_OF_P2P_ALL, prefix, Space, float, Kernel)           \
   FMM_FOR_EACH_OUTPUTS(FMM_INSTANCE_OF_P2P_ALL, prefix, Space, fmm::Mixed, Kernel)
-#define FMM_INSTANCES_OF_KERNEL_IN_DOUBLE(prefix, Space, Kernel)               \
-  FMM_FOR_EACH_OUTPUTS(FMM_INSTANCE_OF_P2P, prefix, Space, double, Kernel)     \
+#define FMM_INSTANCES_OF_KERNEL_IN_DOUBLE(prefix, Space, Kernel)                          \
+  FMM_FOR_EACH_OUTPUTS(FMM_INSTANCE_OF_P2P, prefix, Space, double, Kernel)                \
   FMM_FOR_EACH_OUTPUTS(FMM_INSTANCE_OF_P2P, prefix, Space, fmm::DoubleInTwoParts, Kernel) \
-  FMM_FOR_EACH_OUTPUTS(FMM_INSTANCE_OF_P2P_ALL, prefix, Space, double, Kernel) \
+  FMM_FOR_EACH_OUTPUTS(FMM_INSTANCE_OF_P2P_ALL, prefix, Space, double, Kernel)            \
   FMM_FOR_EACH_OUTPUTS(FMM_INSTANCE_OF_P2P_CHOSEN, prefix, Space, Kernel)
 
 // Trees and lists in a precision.

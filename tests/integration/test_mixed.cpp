@@ -154,10 +154,10 @@ TEST(Mixed, HasAMarginForATolerance) {
       space.fence();
       return numbers_of(sums);
     };
-    const auto known = pairs(margin_for(std::nullopt));
-    EXPECT_EQ(pairs(margin_for(1e-5)), known);
+    const auto known = pairs(margin_for<float>(std::nullopt));
+    EXPECT_EQ(pairs(margin_for<float>(1e-5)), known);
     for (const double tolerance : {1e-2, 1e-3, 1e-4}) {
-      const double error = relative_l2(pairs(margin_for(tolerance)), known);
+      const double error = relative_l2(pairs(margin_for<float>(tolerance)), known);
       EXPECT_GT(error, 0) << tolerance;
       EXPECT_LT(error, tolerance / 64) << tolerance;
     }
@@ -168,7 +168,7 @@ TEST(Mixed, HasAMarginForATolerance) {
 /// what one has of the other is nearly all of its field.
 TEST(Mixed, ErrsLittleAtTheMarginOfATolerance) {
   for (const double tolerance : {1e-2, 1e-3, 1e-4}) {
-    const double edge = 0.5, distance = 1.001 * edge * fmm::kernels::margin_for(tolerance);
+    const double edge = 0.5, distance = 1.001 * edge * fmm::kernels::margin_for<float>(tolerance);
     Bodies bodies = make_bodies(Model::cube, 20000, false, 3);
     for (std::size_t i = 0; i + 1 < bodies.size(); i += 2)
       for (int d = 0; d < 3; ++d) {
