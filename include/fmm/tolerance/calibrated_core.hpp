@@ -245,7 +245,7 @@ class CalibratedCore {
       if (Out::field) most = attempt.at_tiles.seen(verification.squares()).most;
       if (most > held_->tolerance()) return;
       const SeenError seen = verification.see(held_->tolerance());
-      if (seen.most > held_->tolerance()) most = std::max(most, seen.one_more);
+      if (seen.most > held_->tolerance()) most = std::max(most, seen.two_more);
     });
     if (most <= held_->tolerance()) return true;
     correct(attempt, most);

@@ -181,7 +181,7 @@ class SumOverGroups {
 /// Relative L2 errors of all bodies.
 struct SeenError {
   double likely = 0;
-  double one_more = 0;  ///< with the sum of squares a standard error higher
+  double two_more = 0;  ///< with the sum of squares two standard errors higher
   double most = 0;      ///< three higher
   double least = 0;     ///< and three lower
 };
@@ -194,7 +194,7 @@ inline SeenError seen_error(SumOverGroups const& errors, bool all, double of_all
     const double error = std::sqrt(squares / of_all);
     return std::isfinite(error) ? error : std::numeric_limits<double>::infinity();
   };
-  return {relative(errors.likely(all)), relative(errors.likely(all, 1)),
+  return {relative(errors.likely(all)), relative(errors.likely(all, 2)),
           relative(errors.likely(all, constants.standard_errors)),
           relative(errors.likely(all, -constants.standard_errors))};
 }
