@@ -34,12 +34,12 @@ concept IsChoice = requires {
   typename Kernel::is_choice;
 };
 
-/// On a GPU noted sources take some of the scratch memory, and adding them some registers: 16 teams of a warp have
-/// enough of both.
+/// On a GPU noted sources take some of the scratch memory, and adding them some registers: of float 16 teams of a warp
+/// have enough of both. Chunks of double stay as they are: half as long takes 5 % more time.
 template <class Precision>
 constexpr P2PShape near_field_shape(P2PShape shape) {
   if (two_part_v<Precision> && shape.split > 1) {
-    shape.chunk /= 2;
+    if (sizeof(real_t<Precision>) == 4) shape.chunk /= 2;
     shape.resident = shape.resident > 0 ? 16 : 0;
   }
   return shape;
