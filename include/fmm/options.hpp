@@ -20,6 +20,9 @@ enum class TreeKind {
 /// Options::softening_error where it is not set.
 inline constexpr double default_softening_error = 5e-4;
 
+/// What a tolerance is of: the field where it is wanted, else the potential; the potential; or each of the two.
+enum class ToleranceOf { field, potential, both };
+
 /// An aggregate for designated initialisers: `Options{.theta = 0.5, .leaf_capacity = 64}`.
 struct Options {
   /// Relative L2 error of the field at most, 1e-2 to 3e-6 in mixed precision, to 1e-12 in double; for ToleranceSolver,
@@ -27,6 +30,9 @@ struct Options {
   /// go by radii, of 20,000 bodies or more at a sample of them: in the first evaluation and now and then
   /// (docs/math.md).
   std::optional<double> tolerance = {};
+
+  /// What that is of. An evaluation without a result that it is of is refused.
+  ToleranceOf tolerance_of = ToleranceOf::field;
 
   /// Opening parameter of the traversal, dimensionless; 0 < theta <= 1 for BarnesHut, 0 < theta < 1
   /// for a DualTree criterion that uses it. Not set: the traversal's default.

@@ -104,12 +104,13 @@ class CalibratedCore {
                 MakeFarField<Kernel, Space, Precision, typename Ends::Out> operators,
                 Ends const& ends, Report* report) {
     Attempt attempt;
+    using Out = typename Ends::Out;
+    if (held_) attempt.of = quantities_of(options_.tolerance_of, Out::potential, Out::field);
     solver_.evaluate_listed(
         space, plan, operators, ends, report, options_,
         [&](Array<Real, Space> multipoles) { list(space, plan, multipoles, attempt, report); },
         [&](auto const& sums) {
-          return !attempt.is_verified ||
-                 holds<typename Ends::Out>(space, plan, sums, attempt, report);
+          return !attempt.is_verified || holds(space, plan, sums, attempt, report);
         });
   }
 
@@ -128,6 +129,7 @@ class CalibratedCore {
 
   /// What an evaluation knows of its own lists.
   struct Attempt {
+    Quantities of = {};  ///< the tolerance
     int tightenings = 0;
     bool is_verified = false;                                     ///< whether its sums are to be
     double least_seen = std::numeric_limits<double>::infinity();  ///< errors, of earlier attempts
@@ -146,16 +148,17 @@ class CalibratedCore {
     bool known = attempt.tightenings > 0;
     stage(space, report, "lists", [&] {
       if (!known) {
-        bodies = likeness_of(space, data, multipoles);
+        bodies = likeness_of(space, data, multipoles, attempt.of);
         known = held_->knows(bodies);
         attempt.is_verified = !known;
       }
       if (attempt.is_verified || held_->now().theta == 0)
-        measures = measure(space, data, multipoles, known ? held_->now().field_scale : 0);
+        measures =
+            measure(space, data, multipoles, known ? held_->now().field_scale : 0, attempt.of);
     });
     if (!known)
       stage(space, report, "calibration",
-            [&] { held_->find(std::move(bodies), find(space, data, measures)); });
+            [&] { held_->find(std::move(bodies), find(space, data, measures, attempt.of)); });
     tree.charges.need_short_sums |= held_->now().short_sums;
     const auto make_lists = [&] {
       stage(space, report, "lists",
@@ -164,7 +167,9 @@ class CalibratedCore {
     make_lists();
     while (attempt.is_verified) {
       stage(space, report, "verification", [&] { see_tiles(space, data, measures, attempt); });
-      const double most = attempt.at_tiles.seen().most;
+      double most = 0;
+      attempt.of.each(
+          [&](Quantity one) { most = std::max(most, attempt.at_tiles.seen(one).most); });
       const bool held = most <= held_->tolerance();
       if (!held) correct(attempt, most);
       make_lists();  // they are lost
@@ -179,12 +184,13 @@ class CalibratedCore {
   }
 
   /// What holds the tolerance, as far as it is known before lists of all bodies are there.
-  Calibrated find(Space const& space, Data& data, CellMeasures<Space> const& measures) {
+  Calibrated find(Space const& space, Data& data, CellMeasures<Space> const& measures,
+                  Quantities of) {
     if (!HeldTolerance::are_enough(data.tree.size)) return {held_->safe()};
     const double safe = safe_for(data.tree.charges);
     return calibrate<Traversal>(space, *far_field_(kernel(), data.tree.cube), data, by_powers(safe),
                                 solver_.far_field(), measures, near_field(space, data),
-                                held_->tolerance(), safe);
+                                held_->tolerance(), of, safe);
   }
   /// A pair_error: where charges have both signs their errors may add up to more, and the sample is to tell.
   double safe_for(ChargeFacts const& charges) const {
@@ -224,7 +230,7 @@ class CalibratedCore {
     truth.pair_error = constants.truth_at_tiles * safe;
     attempt.at_tiles = errors_at_tiles(
         space, *far_field_(kernel(), tree.cube), data, near_field(space, data), expected,
-        seed_of(attempt), [&](bool is_truth, Array<int, Space> wanted) {
+        attempt.of, seed_of(attempt), [&](bool is_truth, Array<int, Space> wanted) {
           make_lists_by(space, data, is_truth ? truth : held_->now(), measures, wanted);
         });
   }
@@ -234,15 +240,16 @@ class CalibratedCore {
 
   /// Whether these sums of all bodies hold the tolerance. If not, the next attempt has a stricter limit. What lists
   /// leave out was seen at many tiles; sums over all bodies, at a few, tell whether there is anything else.
-  template <class Out>
   bool holds(Space const& space, Data& data, Array<Sums<sum_t<Precision>>, Space> sums,
              Attempt& attempt, Report* report) {
     double most = 0;
     stage(space, report, "verification", [&] {
       Verification<Space, Precision> verification(space, data, attempt.expected.view(), sums,
-                                                  Out::potential, Out::field,
-                                                  exact_sums(space, data), seed_of(attempt));
-      if (Out::field) most = attempt.at_tiles.seen(verification.squares()).most;
+                                                  attempt.of, exact_sums(space, data),
+                                                  seed_of(attempt));
+      attempt.of.each([&](Quantity one) {
+        most = std::max(most, attempt.at_tiles.seen(one, verification.squares(one)).most);
+      });
       if (most > held_->tolerance()) return;
       const SeenError seen = verification.see(held_->tolerance());
       if (seen.most > held_->tolerance()) most = std::max(most, seen.two_more);
@@ -299,13 +306,15 @@ class CalibratedCore {
   }
 
   /// What tells these bodies and charges from others.
-  Likeness likeness_of(Space const& space, Data& data, Array<Real, Space> multipoles) {
+  Likeness likeness_of(Space const& space, Data& data, Array<Real, Space> multipoles,
+                       Quantities of) {
     auto& tree = data.tree;
     const std::int64_t cells = tree.octree.cells.extent(0),
                        compared = std::min(cells, Likeness::most_cells),
                        powers = compared * (order() + 1),
                        strengths = tiles_of_strength(tree.octree.tiles.extent(0));
     Likeness bodies{tree.size, cells};
+    bodies.of = of;
     const auto both = data.memory.traversal.powers.resize(powers + strengths);
     solver_.powers_of(tree.cube)(space, compared, multipoles, both);
     near_strengths(space, tree, softening_of(kernel()),
@@ -321,13 +330,13 @@ class CalibratedCore {
   /// What the criterion may know of the cells, and whether sums have to be short. Throws InvalidArgument where float
   /// does not reach the tolerance.
   CellMeasures<Space> measure(Space const& space, Data& data, Array<Real, Space> multipoles,
-                              double known_scale) {
+                              double known_scale, Quantities of) {
     const auto measures = measures_by_powers<Traversal, PairPrecision>(
         space, solver_.powers_of(data.tree.cube), data, kernel(), options_, solver_.far_field(),
         multipoles, known_scale);
     if (single && data.tree.charges.both_signs && known_scale == 0) {
       const double neighbour = read_back(space, data.memory.traversal.scale.view(2).data() + 1);
-      check_reached(held_->tolerance(), neighbour);
+      if (of.field) check_reached(held_->tolerance(), neighbour);
       data.tree.charges.need_short_sums = needs_short_sums(held_->tolerance(), neighbour);
     }
     return measures;

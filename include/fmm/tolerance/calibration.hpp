@@ -30,7 +30,7 @@ FMM_NOINLINE Calibrated calibrate(Space const& space,
                                   PlanData<Space, Precision>& plan, Options options,
                                   FarFieldRule far, CellMeasures<Space> const& measures,
                                   AddNearField<Space, Precision> const& near_field,
-                                  double tolerance, double safe) {
+                                  double tolerance, Quantities of, double safe) {
   double scale[2];  // of the fields, and of rounding's part
   read_back(space, plan.memory.traversal.scale.view(2).data(), scale, 2);
   Calibrated found{
@@ -53,13 +53,15 @@ FMM_NOINLINE Calibrated calibrate(Space const& space,
                                              sample.wanted());
   };
   list_by_powers(of_truth);
+  sample.sum();
   sample.keep();
 
   double work_by_powers = 0, error_of_truth = 0;
   found.pair_error = largest_limit(safe, constants.first * safe, 1, goal, [&](double pair_error) {
     list_by_powers(pair_error);
+    sample.sum();
     // errors grow about as pair_error, and what the truth errs by is in both
-    const double error = sample.likely_error() * pair_error / (pair_error - of_truth);
+    const double error = sample.likely_error(of) * pair_error / (pair_error - of_truth);
     if (std::isfinite(error)) error_of_truth = error * of_truth / pair_error;
     if (error <= goal) work_by_powers = sample.work(far.order);
     return error;
@@ -82,7 +84,8 @@ FMM_NOINLINE Calibrated calibrate(Space const& space,
     plan.lists = build_lists_by_radii(space, plan.memory, plan.tree, options, far, sample.wanted());
     const double work = sample.work(far.order);
     if (work > constants.hopeless_work * most_work) return ends;
-    const double error = sample.likely_error() + error_of_truth;
+    sample.sum();
+    const double error = sample.likely_error(of) + error_of_truth;
     if (error <= goal) work_by_radii = work;
     return error > goal && work > most_work ? ends : error;  // a smaller theta would cost more
   });

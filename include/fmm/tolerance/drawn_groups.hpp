@@ -186,6 +186,11 @@ struct SeenError {
   double least = 0;     ///< and three lower
 };
 
+inline SeenError larger(SeenError const& a, SeenError const& b) {
+  return {std::fmax(a.likely, b.likely), std::fmax(a.two_more, b.two_more),
+          std::fmax(a.most, b.most), std::fmax(a.least, b.least)};
+}
+
 /// From sums of squares, and that of what errors are relative to: 0 of 0 is no error, and there is none of what is not
 /// finite.
 inline SeenError seen_error(SumOverGroups const& errors, bool all, double of_all) {

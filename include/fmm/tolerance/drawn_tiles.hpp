@@ -13,15 +13,22 @@
 
 namespace fmm::tolerance {
 
-/// Of drawn tiles, the squares of errors and of fields.
+/// Of drawn tiles, the squares of errors and of what these are errors of.
 struct ErrorsAtTiles {
-  SumOverGroups errors = {}, fields = {};
+  struct Of {
+    SumOverGroups errors = {}, values = {};
+  };
+  Of field = {}, potential = {};
   bool all = false;  ///< whether these are all tiles
 
-  /// If the fields' squares add up to that.
-  SeenError seen(double field_squares) const { return seen_error(errors, all, field_squares); }
+  Of& of(Quantity one) { return one == Quantity::field ? field : potential; }
+  Of const& of(Quantity one) const { return one == Quantity::field ? field : potential; }
+  /// If the values' squares add up to that.
+  SeenError seen(Quantity one, double squares) const {
+    return seen_error(of(one).errors, all, squares);
+  }
   /// As far as these tiles tell.
-  SeenError seen() const { return seen(fields.likely(all)); }
+  SeenError seen(Quantity one) const { return seen(one, of(one).values.likely(all)); }
 };
 
 /// `expected` are those of expected_of_groups for the lists in question. list(is_truth, wanted) makes the plan's
@@ -32,7 +39,8 @@ ErrorsAtTiles errors_at_tiles(Space const& space,
                               FarField<Space, Precision, Outputs<true, true>> const& operators,
                               PlanData<Space, Precision>& plan,
                               AddNearField<Space, Precision> const& near_field,
-                              Array<float, Space> expected, std::uint64_t seed, List const& list) {
+                              Array<float, Space> expected, Quantities of, std::uint64_t seed,
+                              List const& list) {
   auto const& octree = plan.tree.octree;
   const std::int64_t tiles = octree.tiles.extent(0);
   std::vector<Tile> all(tiles), chosen;
@@ -52,15 +60,19 @@ ErrorsAtTiles errors_at_tiles(Space const& space,
         return SampleOfLeaves<Space>{there, std::int64_t(chosen.size()), 1};
       });
   list(true, sample.wanted());
+  sample.sum();
   sample.keep();
   list(false, sample.wanted());
-  const auto differences = sample.differences();
+  sample.sum();
   ErrorsAtTiles found;
   found.all = draws.draws_all_tiles(constants.drawn_tiles);
-  for (std::size_t i = 0; i < drawn.size(); ++i) {
-    found.errors.add(differences[i].error, drawn[i]);
-    found.fields.add(differences[i].field, drawn[i]);
-  }
+  of.each([&](Quantity quantity) {
+    const auto differences = sample.differences(quantity);
+    for (std::size_t i = 0; i < drawn.size(); ++i) {
+      found.of(quantity).errors.add(differences[i].error, drawn[i]);
+      found.of(quantity).values.add(differences[i].field, drawn[i]);
+    }
+  });
   return found;
 }
 

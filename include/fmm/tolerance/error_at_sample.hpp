@@ -16,7 +16,8 @@ namespace fmm::tolerance {
 
 /// Sums over the bodies of a sampled tile.
 struct TileSquares {
-  double field, error;  ///< of |b|^2 and |a - b|^2, for the field a and what it should be, b
+  double field,
+      error;  ///< of |b|^2 and |a - b|^2, for the field or potential a and what it should be, b
   double bodies;
 };
 

@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "constants.hpp"
+#include "quantities.hpp"
 
 namespace fmm::tolerance {
 
@@ -17,6 +18,7 @@ struct Likeness {
   static constexpr std::int64_t most_cells = 9;
   std::int64_t bodies = 0, cells = 0;
   std::vector<float> powers = {};  ///< of these cells' multipoles
+  Quantities of = {};              ///< which results the tolerance is of
   double near_strength = 0;        ///< of the field that near bodies exert (near_strength.hpp)
 
   /// Whether what was found for another one holds for this: they differ by less than the likeness, or this one's field
@@ -30,8 +32,9 @@ struct Likeness {
       all += std::fabs(double(other.powers[n]));
       difference += std::fabs(double(powers[n]) - double(other.powers[n]));
     }
-    return powers.size() == other.powers.size() && near(double(bodies), double(other.bodies)) &&
-           near(double(cells), double(other.cells)) && difference <= constants.likeness * all &&
+    return of == other.of && powers.size() == other.powers.size() &&
+           near(double(bodies), double(other.bodies)) && near(double(cells), double(other.cells)) &&
+           difference <= constants.likeness * all &&
            near_strength >= (1 - constants.likeness) * other.near_strength;
   }
 };

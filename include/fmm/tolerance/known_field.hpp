@@ -31,7 +31,7 @@ struct CompareFields {
 
   KOKKOS_FUNCTION void operator()(std::int64_t i, ComparedFields& sums) const {
     double b2 = 0, d2 = 0;
-    for (int k = 0; k < 3; ++k) {
+    for (int k = 0; k < int(known.extent(1)); ++k) {
       const double b = known(i, k), d = double(field(i, k)) - b;
       b2 += (b * per_unit) * (b * per_unit);
       d2 += (d * per_unit) * (d * per_unit);
@@ -55,11 +55,12 @@ template <class Known>
 struct LargestComponent {
   Known known;
   KOKKOS_FUNCTION void operator()(std::int64_t i, LargestNumber& largest) const {
-    for (int k = 0; k < 3; ++k) largest.value = std::fmax(largest.value, std::fabs(known(i, k)));
+    for (int k = 0; k < int(known.extent(1)); ++k)
+      largest.value = std::fmax(largest.value, std::fabs(known(i, k)));
   }
 };
 
-/// The relative L2 error of `field` (N,3) against `known` (N,3), with the mean square of the differences three
+/// The relative L2 error of `field` (N,3), or of numbers (N,1), against `known` ones, with the mean square of the differences three
 /// standard errors higher: what it is for other bodies of the same distribution. At high orders a single body may
 /// contribute most. Infinite if it is not a number, or all of `known` is 0.
 template <class Space, class Field, class Known>
@@ -108,15 +109,15 @@ struct SpreadNumbers {
   }
 };
 
-/// Direct sums of all bodies into `field` (N,3).
-template <class Space, class Kernel, class Positions, class Charges, class Field>
-void direct_field(Space const& space, Kernel const& kernel, Positions const& positions,
-                  Charges const& charges, Field const& field) {
+/// Direct sums of all bodies into `potential` (N) and `field` (N,3).
+template <class Space, class Kernel, class Positions, class Charges, class Potential, class Field>
+void direct_results(Space const& space, Kernel const& kernel, Positions const& positions,
+                    Charges const& charges, Potential const& potential, Field const& field) {
   Buffer<BodyIndex, Space> numbers("numbers of bodies");
   const auto all = numbers.resize(checked_size("positions", positions));
   for_range("fmm::number", space, all.extent(0),
             SpreadNumbers<Space>{std::int64_t(all.extent(0)), all});
-  direct_sum(space, kernel, positions, charges, all.view(), none, field);
+  direct_sum(space, kernel, positions, charges, all.view(), potential, field);
 }
 
 /// Adds up the squares of some bodies' fields.

@@ -10,6 +10,7 @@
 #include "../engine/evaluation.hpp"
 #include "constants.hpp"
 #include "error_at_sample.hpp"
+#include "quantities.hpp"
 
 namespace fmm::tolerance {
 
@@ -97,33 +98,43 @@ SampleOfLeaves<Space> sample_of_leaves(Space const& space, Octree<Space> const& 
   return {sample, certain, taken > 0 ? double(left) / double(taken) : 1};
 }
 
-/// Keeps the fields of a sample's bodies, or adds up for each tile the squares of what is kept and of what the
-/// fields differ from it.
+/// Keeps the sums of a sample's bodies.
 template <class Space, class Sum>
-struct FieldsOfSample {
+struct KeepSums {
   Array<Tile, Space> sample;
-  Array<Sums<Sum>, Space> sums;
-  Array<Sums<Sum>, Space> kept;
-  Array<double, Space> squares;  ///< three a tile; none: fields are kept
-  std::int64_t row;              ///< bodies of a tile at most
+  Array<Sums<Sum>, Space> sums, kept;
+  std::int64_t row;  ///< bodies of a tile at most
 
   KOKKOS_FUNCTION void operator()(std::int64_t i) const {
     const Tile tile = sample(i);
-    double field = 0, error = 0;
+    for (int k = 0; k < tile.count; ++k) kept(i * row + k) = sums(tile.first + k);
+  }
+};
+
+/// Adds up for each tile the squares of what is kept and of what the sums differ from it, of fields or potentials.
+template <class Space, class Sum>
+struct SquareDifferences {
+  KeepSums<Space, Sum> of;
+  bool potential;                ///< or else the field
+  Array<double, Space> squares;  ///< three a tile
+
+  KOKKOS_FUNCTION void operator()(std::int64_t i) const {
+    const Tile tile = of.sample(i);
+    double value = 0, error = 0;
     for (int k = 0; k < tile.count; ++k) {
-      const Sums<Sum> now = sums(tile.first + k);
-      Sums<Sum>& known = kept(i * row + k);
-      if (squares.extent(0) == 0) {
-        known = now;
+      const Sums<Sum> now = of.sums(tile.first + k), known = of.kept(i * of.row + k);
+      if (potential) {
+        const double p = known.potential, dp = double(now.potential) - p;
+        value += p * p;
+        error += dp * dp;
       } else {
         const double x = known.x, y = known.y, z = known.z, dx = double(now.x) - x,
                      dy = double(now.y) - y, dz = double(now.z) - z;
-        field += x * x + y * y + z * z;
+        value += x * x + y * y + z * z;
         error += dx * dx + dy * dy + dz * dz;
       }
     }
-    if (squares.extent(0) == 0) return;
-    squares(3 * i) = field;
+    squares(3 * i) = value;
     squares(3 * i + 1) = error;
     squares(3 * i + 2) = tile.count;
   }
@@ -192,19 +203,31 @@ class SampledFields {
 
   /// The cells that need lists, as in DualWalk.
   Array<int, Space> wanted() const { return wanted_.view(); }
-  /// Sums that stand for the truth.
-  void keep() { sum_to({}); }
-  /// What sums by the lists that there are now differ from the kept ones by.
-  std::vector<TileSquares> differences() {
+  /// Sums by the lists that there are now.
+  void sum() {
+    set_far_field_of(space_, far_, plan_.memory, plan_.tree, plan_.lists, sample_.tiles, sums_);
+    near_field_(sample_.tiles, plan_.lists.p2p, sums_);
+  }
+  /// Has the last sums stand for the truth.
+  void keep() { for_range("fmm::calibration::keep", space_, sample_.tiles.extent(0), kept_sums()); }
+  /// What the last sums differ from those by.
+  std::vector<TileSquares> differences(Quantity quantity) {
     std::vector<TileSquares> squares(sample_.tiles.extent(0));
     static_assert(sizeof(TileSquares) == 3 * sizeof(double));
-    sum_to(numbers_.view());
+    for_range("fmm::calibration::fields", space_, sample_.tiles.extent(0),
+              SquareDifferences<Space, Sum>{kept_sums(), quantity == Quantity::potential,
+                                            numbers_.view()});
     read_back(space_, numbers_.view().data(), &squares[0].field, 3 * squares.size());
     return squares;
   }
-  /// The relative L2 error that all bodies are likely to have at most by the lists that there are now.
-  double likely_error() {
-    return likely_error_of_all(differences(), sample_.certain, sample_.weight);
+  /// The relative L2 error that all bodies are likely to have at most by the last sums; the largest of several.
+  double likely_error(Quantities of) {
+    double largest = 0;
+    of.each([&](Quantity quantity) {
+      largest = std::fmax(
+          largest, likely_error_of_all(differences(quantity), sample_.certain, sample_.weight));
+    });
+    return largest;
   }
   /// What these lists cost for all bodies, with expansions of that order: in pairs of P2P.
   double work(int order) {
@@ -221,11 +244,8 @@ class SampledFields {
   }
 
  private:
-  void sum_to(Array<double, Space> squares) {
-    set_far_field_of(space_, far_, plan_.memory, plan_.tree, plan_.lists, sample_.tiles, sums_);
-    near_field_(sample_.tiles, plan_.lists.p2p, sums_);
-    for_range("fmm::calibration::fields", space_, sample_.tiles.extent(0),
-              FieldsOfSample<Space, Sum>{sample_.tiles, sums_, kept_.view(), squares, Shape::tile});
+  KeepSums<Space, Sum> kept_sums() const {
+    return {sample_.tiles, sums_, kept_.view(), Shape::tile};
   }
 
   Space const& space_;

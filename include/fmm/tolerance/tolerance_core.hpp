@@ -21,8 +21,8 @@ namespace fmm::tolerance {
 template <class Kernel, class Precision, class Space>
 class ToleranceCore {
   using ByPowers = CalibratedCore<Kernel, Precision, Space>;
-  using ByRadii = SolverCore<Kernel, DualTree<RadiusCriterion>, Precision, Space,
-                             for_close_pairs_t<Precision>>;
+  using ByRadii =
+      SolverCore<Kernel, DualTree<RadiusCriterion>, Precision, Space, for_close_pairs_t<Precision>>;
   using OneOrder = std::variant<ByPowers, ByRadii>;
 
  public:
@@ -84,8 +84,8 @@ class ToleranceCore {
     Buffer<double, Space> known_numbers("tuning's known results");
     const auto known = results_in(known_numbers, charges.extent(0));
     find_field(space, inputs, highest, known);
-    const double none = likely_error(space, known.field, known.field);
-    if (none > 0) return {false, none, 0, 0};  // no field to be relative to
+    const double none = error_of(space, known, known);
+    if (none > 0) return {false, none, 0, 0};  // nothing to be relative to
     Buffer<double, Space> numbers("tuning's results");
     const auto results = results_in(numbers, charges.extent(0));
 
@@ -105,7 +105,7 @@ class ToleranceCore {
         return watch.seconds();
       };
       seconds();  // allocates, too
-      Trial trial{setting, likely_error(space, results.field, known.field)};
+      Trial trial{setting, error_of(space, results, known)};
       if (trial.error <= goal) trial.seconds = std::min(seconds(), seconds());
       return trial;
     };
@@ -137,12 +137,27 @@ class ToleranceCore {
     return {Rows<double*>(first, n), Rows<double* [3]>(first + n, n)};
   }
 
-  /// The field that errors are measured against, and perhaps the potential.
+  /// Of what the tolerance is of; both results are there.
+  double error_of(Space const& space, Results const& results, Results const& known) const {
+    double largest = 0;
+    quantities_of(options_.tolerance_of, true, true).each([&](Quantity one) {
+      const auto columns = [&](Results const& of) {
+        return one == Quantity::field
+                   ? Rows<double**>(of.field.data(), of.field.extent(0), 3)
+                   : Rows<double**>(of.potential.data(), of.potential.extent(0), 1);
+      };
+      largest = std::max(largest, likely_error(space, columns(results), columns(known)));
+    });
+    return largest;
+  }
+
+  /// What errors are measured against.
   template <class Sources, class Charges>
   void find_field(Space const& space, Inputs<Sources, Charges> const& inputs,
                   HighestOrder const& highest, Results const& results) const {
     if (are_few(inputs.sources.extent(0), is_host_space_v<Space>))
-      return direct_field(space, kernel(), inputs.sources, inputs.charges, results.field);
+      return direct_results(space, kernel(), inputs.sources, inputs.charges, results.potential,
+                            results.field);
     SolverCore<Kernel, DualTree<MultipolePowerCriterion>, double, Space, DoubleInTwoParts> solver(
         known_field_options(options_, tolerance_, highest.facts.order,
                             traits_of_kernel(kernel_).has_far_from),

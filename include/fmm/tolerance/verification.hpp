@@ -13,6 +13,7 @@
 #include "../engine/evaluation.hpp"
 #include "drawn_groups.hpp"
 #include "expected_errors.hpp"
+#include "quantities.hpp"
 
 namespace fmm::tolerance {
 
@@ -21,7 +22,7 @@ template <class Space, class Sum>
 struct SquareSums {
   Array<Tile, Space> tiles;
   Array<Sums<Sum>, Space> sums;
-  bool potential, field;  ///< which of the two there are
+  Quantities of;
   Array<TileWeight, Space> weights;
 
   KOKKOS_FUNCTION void operator()(std::int64_t i) const {
@@ -29,10 +30,10 @@ struct SquareSums {
     TileWeight weight{0, 0, 0, double(tile.count)};
     for (BodyIndex k = tile.first; k < tile.first + tile.count; ++k) {
       const Sums<Sum> s = sums(k);
-      if (field)
+      if (of.field)
         weight.field +=
             double(s.x) * double(s.x) + double(s.y) * double(s.y) + double(s.z) * double(s.z);
-      if (potential) weight.potential += double(s.potential) * double(s.potential);
+      if (of.potential) weight.potential += double(s.potential) * double(s.potential);
     }
     weights(i) = weight;
   }
@@ -94,7 +95,6 @@ template <class Space, class Sum>
 struct CompareGroups {
   Array<Tile, Space> groups;
   Array<Sums<Sum>, Space> sums, exact;  ///< `exact`: bodies_of_group of each group
-  bool potential, field;                ///< which of the two there are
   Array<GroupErrors, Space> errors;
 
   KOKKOS_FUNCTION void operator()(std::int64_t i) const {
@@ -104,8 +104,8 @@ struct CompareGroups {
       const Sums<Sum> a = sums(group.first + k), b = exact(i * bodies_of_group + k);
       const double x = double(a.x) - double(b.x), y = double(a.y) - double(b.y),
                    z = double(a.z) - double(b.z), p = double(a.potential) - double(b.potential);
-      if (field) of_group.field += x * x + y * y + z * z;
-      if (potential) of_group.potential += p * p;
+      of_group.field += x * x + y * y + z * z;
+      of_group.potential += p * p;
     }
     errors(i) = of_group;
   }
@@ -159,34 +159,37 @@ class Verification {
 
  public:
   Verification(Space const& space, PlanData<Space, Precision> const& plan,
-               Array<float, Space> expected, Array<Sums<Sum>, Space> sums, bool potential,
-               bool field, ExactSums exact_sums, std::uint64_t seed)
+               Array<float, Space> expected, Array<Sums<Sum>, Space> sums, Quantities of,
+               ExactSums exact_sums, std::uint64_t seed)
       : space_(space),
         octree_(plan.tree.octree),
         expected_(expected),
         sums_(sums),
-        potential_(potential),
-        field_(field),
+        of_(of),
         exact_sums_(std::move(exact_sums)),
         draws_(weights(), seed) {}
 
-  /// The error of fields, if there are any, else of potentials.
+  /// The error of the results that the tolerance is of, the larger one of two.
   SeenError see(double tolerance) {
-    SumOverGroups errors;
     const int most = constants.most_draws;
     const bool all = draws_.draws_all_groups(most);
     SeenError seen;
     for (int draws = 0, next = constants.first_draws; draws < most; draws += next, next = draws) {
       compare(
-          draws_.draw_groups(next, most, row, [&](auto const& tiles) { return rows_of(tiles); }),
-          errors);
-      seen = seen_error(errors, all, squares());
+          draws_.draw_groups(next, most, row, [&](auto const& tiles) { return rows_of(tiles); }));
+      seen = {};
+      of_.each([&](Quantity one) {
+        seen = larger(seen, seen_error(one == Quantity::field ? of_field_ : of_potential_, all,
+                                       squares(one)));
+      });
       if (all || seen.most <= tolerance || seen.least > tolerance) break;
     }
     return seen;
   }
-  /// Of all bodies' fields, or else potentials.
-  double squares() const { return field_ ? draws_.field_squares() : draws_.potential_squares(); }
+  /// Of all bodies.
+  double squares(Quantity one) const {
+    return one == Quantity::field ? draws_.field_squares() : draws_.potential_squares();
+  }
 
  private:
   static constexpr std::int64_t groups_at_a_time = 64;
@@ -196,7 +199,7 @@ class Verification {
     Buffer<TileWeight, Space> buffer("verification's tiles");
     const auto weights = buffer.resize(tiles);
     for_range("fmm::verification::strengths", space_, tiles,
-              SquareSums<Space, Sum>{octree_.tiles, sums_, potential_, field_, weights});
+              SquareSums<Space, Sum>{octree_.tiles, sums_, of_, weights});
     tiles_.resize(tiles);
     read_back(space_, octree_.tiles.data(), tiles_.data(), tiles_.size());
     return weights_of_tiles(space_, octree_, row, expected_, weights);
@@ -212,12 +215,12 @@ class Verification {
     return rows;
   }
 
-  void compare(std::vector<DrawnGroup> const& groups, SumOverGroups& errors) {
+  void compare(std::vector<DrawnGroup> const& groups) {
     const auto count = std::int64_t(groups.size());
     for (std::int64_t begin = 0; begin < count; begin += groups_at_a_time)
-      compare_some(&groups[begin], std::min(groups_at_a_time, count - begin), errors);
+      compare_some(&groups[begin], std::min(groups_at_a_time, count - begin));
   }
-  void compare_some(DrawnGroup const* groups, std::int64_t count, SumOverGroups& errors) {
+  void compare_some(DrawnGroup const* groups, std::int64_t count) {
     std::vector<Tile> tiles;
     std::vector<CellIndex> cells;
     for (std::int64_t i = 0; i < count; ++i) {
@@ -239,11 +242,13 @@ class Verification {
     for_range("fmm::verification::give_back", space_, count, exchange);
     const auto compared = errors_.resize(count);
     for_range("fmm::verification::compare", space_, count,
-              CompareGroups<Space, Sum>{there, sums_, other, potential_, field_, compared});
+              CompareGroups<Space, Sum>{there, sums_, other, compared});
     std::vector<GroupErrors> of_groups(count);
     read_back(space_, compared.data(), of_groups.data(), of_groups.size());
-    for (std::int64_t i = 0; i < count; ++i)
-      errors.add(field_ ? of_groups[i].field : of_groups[i].potential, groups[i]);
+    for (std::int64_t i = 0; i < count; ++i) {
+      of_field_.add(of_groups[i].field, groups[i]);
+      of_potential_.add(of_groups[i].potential, groups[i]);
+    }
   }
 
   template <class T>
@@ -266,7 +271,8 @@ class Verification {
   Octree<Space> const& octree_;
   Array<float, Space> expected_;
   Array<Sums<Sum>, Space> sums_;
-  bool potential_, field_;
+  Quantities of_;
+  SumOverGroups of_field_, of_potential_;
   ExactSums exact_sums_;
   std::vector<Tile> tiles_;  ///< of the tree
   GroupDraws draws_;         ///< sets the one before it

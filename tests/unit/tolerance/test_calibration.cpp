@@ -211,7 +211,8 @@ TEST(HeldTolerance, IsFoundAnewWhenBodiesOrChargesAreOthers) {
   EXPECT_EQ(held.now().field_scale, 2);
   for (const auto& like :
        {Likeness{40000, 2000, {1, 0.1f, 0.3f}}, Likeness{30000, 3000, {1, 0.1f, 0.3f}},
-        Likeness{30000, 2000, {0.1f, 0.1f, 0.3f}}, Likeness{30000, 2000, {1, 0.5f, 0.3f}}}) {
+        Likeness{30000, 2000, {0.1f, 0.1f, 0.3f}}, Likeness{30000, 2000, {1, 0.5f, 0.3f}},
+        Likeness{30000, 2000, {1, 0.1f, 0.3f}, {.field = false, .potential = true}}}) {
     EXPECT_TRUE(is_found(like));
     EXPECT_TRUE(is_found(bodies));
   }
@@ -220,7 +221,7 @@ TEST(HeldTolerance, IsFoundAnewWhenBodiesOrChargesAreOthers) {
   strong.near_strength = 10;
   weaker.near_strength = 8.9;
   EXPECT_FALSE(is_found(strong));
-  EXPECT_TRUE(is_found({40000, 2000, {1, 0.1f, 0.3f}, 10}));
+  EXPECT_TRUE(is_found({40000, 2000, {1, 0.1f, 0.3f}, {}, 10}));
   EXPECT_TRUE(is_found(strong));
   EXPECT_TRUE(is_found(weaker));
   EXPECT_FALSE(is_found(strong));

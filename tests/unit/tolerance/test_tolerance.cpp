@@ -77,6 +77,57 @@ TEST(Tolerance, IsHeldWithPlummerSoftening) {
   }
 }
 
+/// Relative L2 errors of a solver's results, of which some may not be wanted.
+template <class Solver>
+std::pair<double, double> errors_of(Solver& solver, Bodies const& bodies, Results const& exact,
+                                    bool potential, bool field) {
+  const Space space;
+  const DeviceBodies<Space> device(bodies);
+  const ViewIn<double*, Space> p("potential", bodies.size());
+  const ViewIn<double* [3], Space> a("field", bodies.size());
+  auto plan = solver.build(space, fmm::Inputs{device.x, device.q});
+  if (potential && field)
+    solver.evaluate(space, plan, device.q, p, a);
+  else if (potential)
+    solver.evaluate(space, plan, device.q, p, fmm::none);
+  else
+    solver.evaluate(space, plan, device.q, fmm::none, a);
+  space.fence();
+  const Results results = to_host(p, a);
+  return {potential ? relative_l2(results.potential, exact.potential) : 0,
+          field ? relative_l2(results.field, exact.field) : 0};
+}
+
+/// A tolerance of potentials is held for these with less work than one of fields; one of both for both.
+TEST(Tolerance, IsOfWhatIsAskedFor) {
+  using Solver = fmm::ToleranceSolver<fmm::Laplace, FewOrders, double>;
+  using fmm::ToleranceOf;
+  for (const bool mixed : {false, true})
+    for (const std::size_t n : {std::size_t(4000), std::size_t(30000)}) {
+      const Bodies bodies = make_bodies(Model::plummer, n, mixed);
+      const Results exact = direct_sum<fmm::Laplace>(bodies);
+      for (const double tolerance : {1e-3, 1e-5}) {
+        Solver of_field({.tolerance = tolerance}),
+            of_potential({.tolerance = tolerance, .tolerance_of = ToleranceOf::potential}),
+            of_both({.tolerance = tolerance, .tolerance_of = ToleranceOf::both});
+        const auto both = errors_of(of_both, bodies, exact, true, true);
+        EXPECT_LT(both.first, tolerance);
+        EXPECT_LT(both.second, tolerance);
+        EXPECT_LT(errors_of(of_field, bodies, exact, true, true).second, tolerance);
+        EXPECT_LT(errors_of(of_field, bodies, exact, false, true).second, tolerance);
+        EXPECT_LT(errors_of(of_field, bodies, exact, true, false).first, tolerance);
+        const auto potential = errors_of(of_potential, bodies, exact, true, true);
+        EXPECT_LT(potential.first, tolerance);
+        if (n > 20000 && !mixed) {
+          EXPECT_GT(potential.second, tolerance) << tolerance;
+        }
+        EXPECT_THROW(errors_of(of_potential, bodies, exact, false, true), fmm::InvalidArgument);
+        EXPECT_THROW(errors_of(of_both, bodies, exact, false, true), fmm::InvalidArgument);
+        EXPECT_THROW(errors_of(of_both, bodies, exact, true, false), fmm::InvalidArgument);
+      }
+    }
+}
+
 /// From softening that no pair of cells feels to as much as the mean spacing, with which most pairs do.
 template <class Kernel>
 void holds_softened(Model model, double tolerance) {

@@ -1,0 +1,34 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// Which results a tolerance is of.
+#pragma once
+
+#include "../options.hpp"
+
+namespace fmm::tolerance {
+
+enum class Quantity { field, potential };
+
+struct Quantities {
+  bool field = true, potential = false;
+
+  bool has(Quantity one) const { return one == Quantity::field ? field : potential; }
+  bool operator==(Quantities const&) const = default;
+  /// f(quantity) for each that there is.
+  template <class F>
+  void each(F const& f) const {
+    for (const Quantity one : {Quantity::field, Quantity::potential})
+      if (has(one)) f(one);
+  }
+};
+
+/// Of an evaluation with these results. Throws InvalidArgument for a tolerance of one that is not wanted.
+inline Quantities quantities_of(ToleranceOf of, bool potential, bool field) {
+  if ((of == ToleranceOf::potential || of == ToleranceOf::both) && !potential)
+    throw InvalidArgument("potential", "none", "wanted, which the tolerance is of");
+  if (of == ToleranceOf::both && !field)
+    throw InvalidArgument("field", "none", "wanted, which the tolerance is of");
+  if (of == ToleranceOf::field) return {field, !field};
+  return {of == ToleranceOf::both, true};
+}
+
+}  // namespace fmm::tolerance
