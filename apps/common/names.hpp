@@ -25,6 +25,7 @@ enum class Translation { direct, rotation, gemm };
 enum class Precision { single_precision, mixed_precision, double_precision };
 enum class Data { in_float, in_double };
 enum class Backend { serial, openmp, cuda };
+using fmm::ToleranceOf;
 using fmm::TreeKind;
 
 template <class Choice, std::size_t Count>
@@ -65,6 +66,12 @@ template <>
 struct Names<TreeKind> {
   static constexpr NameTable<TreeKind, 2> table{
       {{"uniform", TreeKind::uniform}, {"adaptive", TreeKind::adaptive}}};
+};
+template <>
+struct Names<ToleranceOf> {
+  static constexpr NameTable<ToleranceOf, 3> table{{{"field", ToleranceOf::field},
+                                                    {"potential", ToleranceOf::potential},
+                                                    {"both", ToleranceOf::both}}};
 };
 template <>
 struct Names<Traversal> {

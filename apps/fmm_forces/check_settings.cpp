@@ -80,6 +80,8 @@ void check_files(Settings const& settings) {
 
 void check(Settings const& settings, Given const& given) {
   if (settings.tune && !settings.tolerance) throw UserError("--tune is only for --tolerance");
+  if (settings.tolerance_of && !settings.tolerance)
+    throw UserError("--tolerance-of is only for --tolerance");
   if (settings.tune && settings.order)
     throw UserError("--order is not to be set with --tune, which looks for it");
   const bool trees = std::any_of(settings.methods.begin(), settings.methods.end(),

@@ -110,6 +110,7 @@ MethodSettings resolve(Settings const& given, Method method, Build const& build)
                                "only with --criterion field, power or relative");
   result.options.pair_error = settings.pair_error;
   result.options.tolerance = settings.tolerance;
+  if (settings.tolerance_of) result.options.tolerance_of = *settings.tolerance_of;
   if (traversal == Traversal::dual && result.options.theta.value_or(0) >= 1)
     throw fmm::InvalidArgument("--theta", *result.options.theta,
                                "0 < theta < 1 with --traversal dual");

@@ -294,6 +294,8 @@ void CommandLine::add_methods() {
           fmm::tolerance::reached_tolerances(false) +
           ", with --method fmm: finds order (unless it is given) and what the criterion takes, in "
           "the place of these options");
+  add_choice("--tolerance-of", settings_.tolerance_of,
+             "What --tolerance is of [" + name_of(ToleranceOf::field) + "]");
   add_flag(
       "--tune", settings_.tune,
       "With --tolerance: first tries orders, criteria and sizes of leaves on these bodies, and "

@@ -76,6 +76,7 @@ Json entry(Settings const& settings, RunFacts const& facts, Measurement const& m
                           "one evaluation with --criterion field, not timed")},
       {"pair_error", only(tree, json_of(method.options.pair_error))},
       {"tolerance", only(fmm, json_of(settings.tolerance))},
+      {"tolerance_of", only(fmm && settings.tolerance, name_of(method.options.tolerance_of))},
       {"tuning", json_of(measurement.tuning)},
       {"leaf", only(tree, json_of(method.options.leaf_capacity))},
       {"depth", only(tree, measurement.depth)},

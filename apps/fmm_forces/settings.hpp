@@ -40,6 +40,7 @@ struct Settings {
   std::optional<Criterion> criterion;
   std::optional<double> pair_error;
   std::optional<double> tolerance;
+  std::optional<ToleranceOf> tolerance_of;
   bool tune = false;
   bool one_part = false;
   Translation translation = defaults::translation;

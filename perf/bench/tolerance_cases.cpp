@@ -2,6 +2,7 @@
 // Whether a tolerance is held: random cases over many kinds of bodies (kinds_of_bodies.hpp), as lines of JSON.
 //
 //     tolerance_cases [--first I] [--last J] [--seed S] [--largest N] [--check M] [--backend B] [--kind NAME]
+//                     [--of field|potential|both]
 //
 // Case i of a seed is always the same: kind, N from 10^3 to `largest` and tolerance evenly in the logarithm, Mixed or
 // double, one sign of charge or, for three of ten that have masses, random signs, and for one of five gravity with
@@ -34,7 +35,7 @@ std::string text_of(double value) {
 struct Request {
   std::uint64_t first = 0, last = 10, seed = 1, check = 100000;
   double largest = 1e5;
-  std::string backend = "", kind = "";
+  std::string backend = "", kind = "", of = "field";
 };
 
 Request parse(int argc, char** argv) {
@@ -54,6 +55,8 @@ Request parse(int argc, char** argv) {
       request.largest = std::strtod(value, nullptr);
     else if (name == "--backend")
       request.backend = value;
+    else if (name == "--of")
+      request.of = value;
     else if (name == "--kind")
       request.kind = value;
     else {
@@ -85,6 +88,8 @@ void run(Request const& request, std::uint64_t number) {
   for (double x : bodies.positions) extent = std::fmax(extent, std::fabs(x - bodies.positions[0]));
   fmm::Options options;
   options.tolerance = tolerance;
+  if (request.of == "potential") options.tolerance_of = fmm::ToleranceOf::potential;
+  if (request.of == "both") options.tolerance_of = fmm::ToleranceOf::both;
   if (soft) options.softening = 1e-3 * extent / std::cbrt(double(n));
 
   fmm::runtime::Policies policies;
@@ -95,10 +100,11 @@ void run(Request const& request, std::uint64_t number) {
   if (request.backend == "serial") policies.backend = fmm::runtime::Backend::serial;
   std::printf(
       "{\"case\": %llu, \"seed\": %llu, \"kind\": \"%s\", \"hierarchy\": %s, \"n\": %zu, "
-      "\"signs\": %s, \"softening\": %.17g, \"precision\": \"%s\", \"tolerance\": %.17g",
+      "\"signs\": %s, \"softening\": %.17g, \"precision\": \"%s\", \"of\": \"%s\", \"tolerance\": "
+      "%.17g",
       (unsigned long long)number, (unsigned long long)request.seed, kind->name,
       kind->is_hierarchy ? "true" : "false", n, signs || kind->has_signs ? "true" : "false",
-      soft ? options.softening : 0.0, mixed ? "mixed" : "double", tolerance);
+      soft ? options.softening : 0.0, mixed ? "mixed" : "double", request.of.c_str(), tolerance);
   try {
     fmm::AnySolver solver(policies, options);
     const Kokkos::View<double*[3], Kokkos::LayoutRight> x("x", n), a("a", n);

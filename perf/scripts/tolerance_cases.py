@@ -54,7 +54,8 @@ def run(options, first):
 
 
 def ratio(case):
-    return case["l2"] / case["tolerance"]
+    of = {"field": ["l2"], "potential": ["potential_l2"], "both": ["l2", "potential_l2"]}[case.get("of", "field")]
+    return max(case[error] for error in of) / case["tolerance"]
 
 
 def summary(cases):

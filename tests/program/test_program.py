@@ -142,7 +142,7 @@ class CommandLine(Case):
         text = self.run_ok("--help")
         for option in ("input model n seed kernel softening softening-kind softening-error G "
                        "method order theta leaf depth tree "
-                       "traversal criterion pair-error tolerance tune translation precision one-part data "
+                       "traversal criterion pair-error tolerance tolerance-of tune translation precision one-part data "
                        "backend threads "
                        "check check-seed repeat charges output report direct-limit").split():
             self.assertIn(f"--{option} ", text)
@@ -238,6 +238,7 @@ class CommandLine(Case):
         self.run_bad(*model, "--tolerance", 1e-4, "--method", "treecode", says=("--method fmm",))
         self.run_bad(*model, "--tolerance", 1e-4, "--theta", 0.5, says=("--theta", "--tolerance"))
         self.run_bad(*model, "--tune", says=("--tune", "--tolerance"))
+        self.run_bad(*model, "--tolerance-of", "both", says=("--tolerance-of", "--tolerance"))
         self.run_bad(*model, "--tolerance", 1e-4, "--tune", "--order", 8, says=("--order", "--tune"))
         self.run_bad(*model, "--data", "float", "--precision", "double",
                      says=("--data = float", "double with --precision double"))
@@ -716,6 +717,12 @@ class Report(Case):
             self.assertEqual(entry["pair_error"] is None, entry["criterion"] == "radius")
             self.assertEqual(entry["precision"], "mixed" if precision == "float" else "double")
             self.assertLess(entry["error"]["force_l2"], tolerance)
+        for of in ("field", "potential", "both"):
+            entry, = self.report(*run, "--tolerance", 1e-4, "--tolerance-of", of)
+            self.assertEqual(entry["tolerance_of"], of)
+            for result in ("force_l2", "potential_l2"):
+                if of in ("both", result[:-3].replace("force", "field")):
+                    self.assertLess(entry["error"][result], 1e-4)
         # of so many bodies the criterion takes what was found for them; of few what holds for any
         entry, = self.report(*run, "--tolerance", 1e-4, "--order", 8)
         few, = self.report("--model", "plummer", "--n", 2000, "--check", 2000, "--tolerance", 1e-4,
