@@ -30,7 +30,7 @@ struct TileWeight {
   }
 };
 
-/// A group, or a tile, that was drawn so many times.
+/// A group, or a tile, that was drawn so many times, or is certain: 0 times.
 struct DrawnGroup {
   std::int64_t tile, number;  ///< the number-th group of that tile
   double chance;              ///< of one draw
@@ -49,6 +49,7 @@ class GroupDraws {
       all.potential += tile.potential;
       groups_ += tile.groups();
     }
+    expected_ = all.expected;
     field_ = all.field;
     potential_ = all.potential;
     const double strength = all.field > 0 ? all.field : all.potential,
@@ -65,23 +66,39 @@ class GroupDraws {
     }
   }
 
-  /// Whether so many draws are of all tiles, each once; or of all groups.
-  bool draws_all_tiles(std::int64_t draws) const { return std::int64_t(tiles_.size()) <= draws; }
+  /// Whether so many draws are of all groups, each once.
   bool draws_all_groups(std::int64_t draws) const { return groups_ <= draws; }
   /// Sums over all bodies.
   double field_squares() const { return field_; }
   double potential_squares() const { return potential_; }
 
-  /// So many draws of tiles, each tile once; or all.
-  std::vector<DrawnGroup> draw_tiles(int count) {
+  /// Of what is expected of all bodies.
+  double expected_squares() const { return expected_; }
+
+  /// So many draws of tiles, each tile once; or all. Those that would be drawn once or more on average are certain.
+  FMM_NOINLINE std::vector<DrawnGroup> draw_tiles(int count) {
     std::vector<DrawnGroup> drawn;
-    if (draws_all_tiles(count)) {
-      for (std::int64_t t = 0; t < std::int64_t(tiles_.size()); ++t) drawn.push_back({t, 0, 1, 1});
-      return drawn;
+    std::vector<bool> certain(tiles_.size(), std::int64_t(tiles_.size()) <= count);
+    int left = count;
+    double rest = ends_.back();
+    const bool all = certain[0];
+    for (bool more = !all; more;) {  // each one that is certain leaves more draws to the others
+      more = false;
+      for (std::size_t t = 0; t < tiles_.size() && left > 2; ++t)
+        if (!certain[t] && chance(t) * left >= rest) {
+          certain[t] = more = true;
+          rest -= chance(t);
+          --left;
+        }
     }
-    for (const std::uint64_t t : numbers_of_tiles(count))
-      add(drawn,
-          {std::int64_t(t), 0, (chances_[t].as_expected + chances_[t].other) / ends_.back(), 1});
+    for (std::size_t t = 0; t < tiles_.size(); ++t)
+      if (certain[t]) drawn.push_back({std::int64_t(t), 0, 1, 0});
+    std::vector<std::uint64_t> others;
+    while (!all && int(others.size()) < left)
+      for (const std::uint64_t t : numbers_of_tiles(left - int(others.size())))
+        if (!certain[t]) others.push_back(t);
+    std::sort(others.begin(), others.end());
+    for (const std::uint64_t t : others) add(drawn, {std::int64_t(t), 0, chance(t) / rest, 1});
     return drawn;
   }
   /// So many draws of groups, each group once; or all, if there are no more than `most`. expected(tiles) gives what is
@@ -92,7 +109,7 @@ class GroupDraws {
     std::vector<DrawnGroup> drawn;
     if (draws_all_groups(most)) {
       for (std::int64_t t = 0; t < std::int64_t(tiles_.size()); ++t)
-        for (std::int64_t g = 0; g < tiles_[t].groups(); ++g) drawn.push_back({t, g, 1, 1});
+        for (std::int64_t g = 0; g < tiles_[t].groups(); ++g) drawn.push_back({t, g, 1, 0});
       return drawn;
     }
     const auto tiles = numbers_of_tiles(count);
@@ -122,6 +139,9 @@ class GroupDraws {
     double as_expected, other;
   };
   static double share(double share, double of) { return of > 0 && std::isfinite(of) ? share : 0; }
+  double chance(std::size_t tile) const {
+    return chances_[tile].as_expected + chances_[tile].other;
+  }
   /// Ascending.
   std::vector<std::uint64_t> numbers_of_tiles(int count) {
     std::vector<std::uint64_t> numbers;
@@ -146,7 +166,7 @@ class GroupDraws {
   std::vector<TileWeight> tiles_;
   accuracy::RandomNumbers random_;
   std::int64_t groups_ = 0;
-  double field_ = 0, potential_ = 0;
+  double expected_ = 0, field_ = 0, potential_ = 0;
   std::vector<Chance> chances_;
   std::vector<double> ends_;
 };
@@ -155,27 +175,27 @@ class GroupDraws {
 class SumOverGroups {
  public:
   void add(double number, DrawnGroup const& group) {
+    if (group.times == 0) certain_ += number;
     const double value = number / group.chance;
     draws_ += group.times;
     sum_ += group.times * value;
     squares_ += group.times * value * value;
   }
-  /// `all`: each group was drawn once. So many standard errors more.
-  double likely(bool all, double more = 0) const {
-    const double mean = all ? sum_ : sum_ / double(draws_);
-    return more == 0 ? mean : mean + more * error(all);
+  /// So many standard errors more.
+  double likely(double more = 0) const {
+    return draws_ == 0 ? certain_
+                       : certain_ + sum_ / double(draws_) + (more == 0 ? 0 : more * error());
   }
 
  private:
-  double error(bool all) const {
+  double error() const {
     const double n = double(draws_), mean = sum_ / n;
-    if (all) return 0;
-    if (n < 2) return std::numeric_limits<double>::infinity();
+    if (draws_ < 2) return std::numeric_limits<double>::infinity();
     return std::sqrt(std::max(squares_ / n - mean * mean, 0.0) / (n - 1));
   }
 
   std::int64_t draws_ = 0;
-  double sum_ = 0, squares_ = 0;
+  double certain_ = 0, sum_ = 0, squares_ = 0;
 };
 
 /// Relative L2 errors of all bodies.
@@ -193,15 +213,15 @@ inline SeenError larger(SeenError const& a, SeenError const& b) {
 
 /// From sums of squares, and that of what errors are relative to: 0 of 0 is no error, and there is none of what is not
 /// finite.
-inline SeenError seen_error(SumOverGroups const& errors, bool all, double of_all) {
+inline SeenError seen_error(SumOverGroups const& errors, double of_all) {
   const auto relative = [&](double squares) {
     if (!std::isfinite(of_all) || squares <= 0) return 0.0;
     const double error = std::sqrt(squares / of_all);
     return std::isfinite(error) ? error : std::numeric_limits<double>::infinity();
   };
-  return {relative(errors.likely(all)), relative(errors.likely(all, 2)),
-          relative(errors.likely(all, constants.standard_errors)),
-          relative(errors.likely(all, -constants.standard_errors))};
+  return {relative(errors.likely()), relative(errors.likely(2)),
+          relative(errors.likely(constants.standard_errors)),
+          relative(errors.likely(-constants.standard_errors))};
 }
 
 }  // namespace fmm::tolerance

@@ -19,16 +19,14 @@ struct ErrorsAtTiles {
     SumOverGroups errors = {}, values = {};
   };
   Of field = {}, potential = {};
-  bool all = false;  ///< whether these are all tiles
+  double expected = 0;  ///< the sum of the squares that are expected
 
   Of& of(Quantity one) { return one == Quantity::field ? field : potential; }
   Of const& of(Quantity one) const { return one == Quantity::field ? field : potential; }
   /// If the values' squares add up to that.
-  SeenError seen(Quantity one, double squares) const {
-    return seen_error(of(one).errors, all, squares);
-  }
+  SeenError seen(Quantity one, double squares) const { return seen_error(of(one).errors, squares); }
   /// As far as these tiles tell.
-  SeenError seen(Quantity one) const { return seen(one, of(one).values.likely(all)); }
+  SeenError seen(Quantity one) const { return seen(one, of(one).values.likely()); }
 };
 
 /// `expected` are those of expected_of_groups for the lists in question. list(is_truth, wanted) makes the plan's
@@ -65,7 +63,7 @@ ErrorsAtTiles errors_at_tiles(Space const& space,
   list(false, sample.wanted());
   sample.sum();
   ErrorsAtTiles found;
-  found.all = draws.draws_all_tiles(constants.drawn_tiles);
+  found.expected = draws.expected_squares();
   of.each([&](Quantity quantity) {
     const auto differences = sample.differences(quantity);
     for (std::size_t i = 0; i < drawn.size(); ++i) {

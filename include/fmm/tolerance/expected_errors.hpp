@@ -43,17 +43,23 @@ struct SumPairErrors {
   KOKKOS_FUNCTION void operator()(std::int64_t i) const {
     const CellView target = pairs.view(CellIndex(i));
     CellErrors sum;
-    for (Csr<Space> const* list : {&pairs.lists.m2l, &pairs.lists.p2l, &pairs.lists.m2p}) {
-      if (list->length(i) == 0) continue;
-      for (Offset e = list->begin(i); e < list->end(i); ++e) {
-        const auto of_pair = pairs.criterion.errors(target, pairs.view(list->entries(e)));
-        const double S2 = double(of_pair.S) * of_pair.S;
-        sum.ends += double(of_pair.T) * of_pair.T;
-        sum.sources += S2;
-        sum.sources_a += S2 * of_pair.a;
-      }
-    }
+    add(target, pairs.lists.m2l, i, true, true, sum);
+    add(target, pairs.lists.p2l, i, true, false, sum);  // no multipole ends
+    add(target, pairs.lists.m2p, i, false, true, sum);  // nor a local expansion
     errors(i) = sum;
+  }
+
+ private:
+  KOKKOS_FUNCTION void add(CellView const& target, Csr<Space> const& list, std::int64_t row,
+                           bool ends, bool sources, CellErrors& sum) const {
+    if (list.length(row) == 0) return;
+    for (Offset e = list.begin(row); e < list.end(row); ++e) {
+      const auto of_pair = pairs.criterion.errors(target, pairs.view(list.entries(e)));
+      const double S2 = sources ? double(of_pair.S) * of_pair.S : 0;
+      if (ends) sum.ends += double(of_pair.T) * of_pair.T;
+      sum.sources += S2;
+      sum.sources_a += S2 * of_pair.a;
+    }
   }
 };
 

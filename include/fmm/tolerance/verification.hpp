@@ -179,8 +179,8 @@ class Verification {
           draws_.draw_groups(next, most, row, [&](auto const& tiles) { return rows_of(tiles); }));
       seen = {};
       of_.each([&](Quantity one) {
-        seen = larger(seen, seen_error(one == Quantity::field ? of_field_ : of_potential_, all,
-                                       squares(one)));
+        seen = larger(seen,
+                      seen_error(one == Quantity::field ? of_field_ : of_potential_, squares(one)));
       });
       if (all || seen.most <= tolerance || seen.least > tolerance) break;
     }
