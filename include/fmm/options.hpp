@@ -27,7 +27,7 @@ enum class ToleranceOf { field, potential, both };
 struct Options {
   /// Relative L2 error of the field at most, 1e-2 to 3e-6 in mixed precision, to 1e-12 in double; for ToleranceSolver,
   /// which finds order and criterion itself, and CalibratedSolver, of one order, which finds pair_error, or a theta to
-  /// go by radii, of 20,000 bodies or more at a sample of them: in the first evaluation and now and then
+  /// go by radii, of 20,000 bodies or more at a sample of them, and verify it: in the first evaluation and now and then
   /// (docs/math.md).
   std::optional<double> tolerance = {};
 
@@ -64,8 +64,9 @@ struct Options {
   /// summed one by one (docs/math.md). Not set: 5e-4, with a tolerance that itself.
   std::optional<double> softening_error = {};
 
-  /// Mixed on a tree only: P2P takes its coordinates in one part and sums in float. Distances are then good to 2^-24 of
-  /// a leaf's edge only, and P2P takes less time, on a CPU by a few hundredths.
+  /// Mixed on a tree only, or what `tune` finds for a tolerance: P2P takes its coordinates in one part, and Mixed sums in
+  /// float. Distances are then good to 2^-24 of a leaf's edge only (2^-53 in double), and P2P takes less time, on a CPU
+  /// by a few hundredths.
   bool one_part = false;
 
   /// Gravitational constant, finite; for SoftenedGravity and SplineGravity only.

@@ -10,8 +10,8 @@ namespace fmm {
 /// Potential and field by FMM of order `Order` with a relative L2 error of the field of at most Options::tolerance.
 /// Before anything is known of the bodies, a pair_error of MultipolePowerCriterion is taken that is safe. The first
 /// evaluation of 20,000 bodies or more finds, at a sample of them, how large pair_error may be, or RadiusCriterion's
-/// theta where that costs less; evaluations of bodies like them keep what was found (docs/math.md). ToleranceSolver
-/// chooses the order, too.
+/// theta where that costs less; it is verified, and evaluations of bodies like them keep what was found (docs/math.md).
+/// ToleranceSolver chooses the order, too.
 ///
 /// Kernel, ExecutionSpace   as in Solver
 /// Precision                double or Mixed
@@ -51,9 +51,7 @@ class CalibratedSolver {
   }
 
   /// Potential (N) and field (N,3) of all bodies from (N) `charges`, as of Solver. Throws InvalidArgument, besides, for
-  /// charges whose fields cancel so much that float does not reach the tolerance. Cost: O(N); of 20,000 bodies or more
-  /// the first time, every 32nd time, and where bodies are no longer like those before, also 2 to 14 evaluations for a
-  /// sample of them (tolerance/sample.hpp).
+  /// a tolerance that is not reached. Cost: as of ToleranceSolver.
   template <class Charges, class Potential, class Field>
   void evaluate(ExecutionSpace const& space, plan_type& plan, Charges const& charges,
                 Potential const& potential, Field const& field, Report* report = nullptr) {

@@ -24,7 +24,7 @@ struct Orders {
 /// |a_exact|^2), of at most Options::tolerance. Chooses one of the `OrderList` for it, a higher one if the charges of
 /// the first build cancel, and, unless that is set, Options::softening_error. The first evaluation finds the
 /// MultipolePowerCriterion's pair_error for its bodies and charges, or the RadiusCriterion's theta where that costs
-/// less, and evaluations of others like them keep it (docs/math.md). The fewer orders there are, the more it costs,
+/// less, is verified at some of the bodies, and evaluations of others like them keep it (docs/math.md). The fewer orders there are, the more it costs,
 /// not the more it errs. `tune` finds by measurement what costs least for bodies like those at hand.
 ///
 /// Kernel, ExecutionSpace   as in Solver
@@ -71,9 +71,10 @@ class ToleranceSolver<Kernel, Orders<Order...>, Precision, ExecutionSpace> {
     return plan_type(core_.build(space, tolerance::checked_inputs<ExecutionSpace>(inputs), report));
   }
   /// Potential (N) and field (N,3) of all bodies from (N) `charges`, in the caller's order, as of Solver. Throws
-  /// InvalidArgument before any result is touched. Cost: O(N); of 20,000 bodies or more the first time, every 32nd
-  /// time, and where bodies are no longer like those before, also 2 to 14 evaluations for a sample of them
-  /// (tolerance/sample.hpp).
+  /// InvalidArgument before any result is touched, for a tolerance that is not reached, too. Cost: O(N). The first
+  /// time, every 32nd time, and where bodies are no longer like those before, it is verified: two evaluations of 768
+  /// tiles and 64 to 512 N pairs, and again where it is not held; of 20,000 bodies or more also 2 to 14 evaluations for
+  /// a sample of them (tolerance/sample.hpp).
   template <class Charges, class Potential, class Field>
   void evaluate(ExecutionSpace const& space, plan_type& plan, Charges const& charges,
                 Potential const& potential, Field const& field, Report* report = nullptr) {
@@ -82,7 +83,7 @@ class ToleranceSolver<Kernel, Orders<Order...>, Precision, ExecutionSpace> {
   }
 
   /// Tries orders, leaf capacities (unless the options say), MultipolePowerCriterion with larger
-  /// pair_errors, RadiusCriterion and, in Mixed, coordinates in one part on these (N,3) positions
+  /// pair_errors, RadiusCriterion and coordinates in one part on these (N,3) positions
   /// and (N) charges, and takes the fastest setting whose error over all bodies, with room for what
   /// differs among bodies of one distribution, is at most 0.9 of the tolerance; where there is none,
   /// as where all fields are 0, the solver stays as it is. It is for bodies that are distributed alike,
