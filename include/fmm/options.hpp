@@ -64,9 +64,9 @@ struct Options {
   /// summed one by one (docs/math.md). Not set: 5e-4, with a tolerance that itself.
   std::optional<double> softening_error = {};
 
-  /// Mixed on a tree only, or what `tune` finds for a tolerance: P2P takes its coordinates in one part, and Mixed sums in
-  /// float. Distances are then good to 2^-24 of a leaf's edge only (2^-53 in double), and P2P takes less time, on a CPU
-  /// by a few hundredths.
+  /// Mixed on a tree only, or what `tune` finds for a tolerance: P2P takes its coordinates in one part, and Mixed sums
+  /// in float. Distances are then good to 2^-24 of a leaf's edge only (2^-53 in double), and P2P takes less time, on a
+  /// CPU by a few hundredths.
   bool one_part = false;
 
   /// Gravitational constant, finite; for SoftenedGravity and SplineGravity only.

@@ -63,9 +63,9 @@ using for_close_pairs_t =
     std::conditional_t<std::is_same_v<Precision, double>, DoubleInTwoParts, Precision>;
 /// P2P of a precision with Options::one_part.
 template <class Precision>
-using in_one_part_t =
-    std::conditional_t<std::is_same_v<Precision, Mixed>, MixedInOnePart,
-                       std::conditional_t<std::is_same_v<Precision, DoubleInTwoParts>, double, Precision>>;
+using in_one_part_t = std::conditional_t<
+    std::is_same_v<Precision, Mixed>, MixedInOnePart,
+    std::conditional_t<std::is_same_v<Precision, DoubleInTwoParts>, double, Precision>>;
 
 /// A number as the sum of two floats, good to 2^-47 of it.
 struct TwoFloats {

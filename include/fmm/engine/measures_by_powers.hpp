@@ -34,8 +34,9 @@ CellMeasures<Space> measures_by_powers(Space const& space, PowersOf<Space, Real>
   FieldStrength<Space, Precision> strength(space, memory, tree, measures, known_scale);
   if (strength.is_known()) return measures;
   const auto in_cube = in_units_of(tree.cube.edge, kernel);
-  add_near_field<Outputs<true, true>, PairPrecision>(space, memory, tree, in_cube, strength.sample(),
-                                      strength.no_other_leaves(), strength.sums(), options);
+  add_near_field<Outputs<true, true>, PairPrecision>(space, memory, tree, in_cube,
+                                                     strength.sample(), strength.no_other_leaves(),
+                                                     strength.sums(), options);
   if (strength.wants_exact_sums()) {
     strength.choose();
     p2p_chosen<Outputs<false, true>>(space, in_cube, 1, strength.bodies(), strength.chosen(),

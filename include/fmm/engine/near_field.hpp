@@ -32,9 +32,9 @@ void add_near_field(Space const& space, Workspace<Space, Precision>& memory,
   static_assert(std::is_same_v<real_t<PairPrecision>, real_t<Precision>>);
   if constexpr (two_part_v<PairPrecision>)
     if (options.one_part)
-      return p2p<Out, in_one_part_t<PairPrecision>, Strengths>(
-          space, kernel, sets.cells(), tiles, list, sets.bodies(), {}, sums, segments, {},
-          sources.others);
+      return p2p<Out, in_one_part_t<PairPrecision>, Strengths>(space, kernel, sets.cells(), tiles,
+                                                               list, sets.bodies(), {}, sums,
+                                                               segments, {}, sources.others);
   p2p<Out, PairPrecision, Strengths>(
       space, kernel, sets.cells(), tiles, list, sets.bodies(), sets.low(), sums, segments,
       mixed_sums<real_t<Precision>>(options, sets.sources.charges), sources.others);
@@ -46,10 +46,9 @@ void add_near_field(Space const& space, Workspace<Space, Precision>& memory,
                     BodyTree<Space, Precision> const& tree, Kernel const& kernel,
                     Array<Tile, Space> tiles, Csr<Space> list,
                     Array<Sums<sum_t<Precision>>, Space> sums, Options const& options) {
-  add_near_field<Out, PairPrecision>(
-      space, memory, BodySets<Space, Precision>{tree, tree},
-      SourceStrengths<Space, real_t<Precision>>{tree.bodies, {}}, kernel, tiles, list, sums,
-      options);
+  add_near_field<Out, PairPrecision>(space, memory, BodySets<Space, Precision>{tree, tree},
+                                     SourceStrengths<Space, real_t<Precision>>{tree.bodies, {}},
+                                     kernel, tiles, list, sums, options);
 }
 
 }  // namespace fmm::engine

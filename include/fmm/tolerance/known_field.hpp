@@ -60,9 +60,9 @@ struct LargestComponent {
   }
 };
 
-/// The relative L2 error of `field` (N,3), or of numbers (N,1), against `known` ones, with the mean square of the differences three
-/// standard errors higher: what it is for other bodies of the same distribution. At high orders a single body may
-/// contribute most. Infinite if it is not a number, or all of `known` is 0.
+/// The relative L2 error of `field` (N,3), or of numbers (N,1), against `known` ones, with the mean square of the
+/// differences three standard errors higher: what it is for other bodies of the same distribution. At high orders a
+/// single body may contribute most. Infinite if it is not a number, or all of `known` is 0.
 template <class Space, class Field, class Known>
 double likely_error(Space const& space, Field const& field, Known const& known) {
   const auto bodies = std::int64_t(known.extent(0));
