@@ -16,6 +16,7 @@
 #include "drawn_tiles.hpp"
 #include "near_strength.hpp"
 #include "order_selection.hpp"
+#include "rounded_pairs.hpp"
 #include "verification.hpp"
 
 namespace fmm::tolerance {
@@ -250,6 +251,8 @@ class CalibratedCore {
       attempt.of.each([&](Quantity one) {
         most = std::max(most, attempt.at_tiles.seen(one, verification.squares(one)).most);
       });
+      if constexpr (single)
+        if (attempt.of.field) check_rounding(space, data, verification.squares(Quantity::field));
       if (most > held_->tolerance()) return;
       const SeenError seen = verification.see(held_->tolerance());
       if (seen.most > held_->tolerance()) most = std::max(most, seen.two_more);
@@ -257,6 +260,18 @@ class CalibratedCore {
     if (most <= held_->tolerance()) return true;
     correct(attempt, most);
     return false;
+  }
+  /// Throws InvalidArgument where the coordinates of close bodies, as mixed precision keeps them, do not reach the
+  /// tolerance.
+  void check_rounding(Space const& space, Data const& data, double squares) {
+    const double error =
+        std::sqrt(rounding_of_pairs(space, data.tree, softening_of(kernel())) / squares);
+    if (!(error > constants.share_of_rounding_in_pairs * held_->tolerance())) return;
+    held_->forget();
+    throw InvalidArgument(
+        "tolerance", held_->tolerance(),
+        "at least " + to_text(error / constants.share_of_rounding_in_pairs) +
+            " in mixed precision for bodies so close to each other; in double less");
   }
   /// Makes the limit a stricter one, after an error of up to `most` was seen. After some of these the tolerance is
   /// refused, with what can be had.

@@ -17,6 +17,8 @@ struct Constants {
   double rounding_in_float = 1.7e-6, rounding_of_short_sums = 1.05e-6;
   /// Sums are short where rounding would be more than this share of a tolerance.
   double share_of_rounding = 0.4;
+  /// Coordinates of close pairs, as mixed precision rounds them, may err by this share of a tolerance.
+  double share_of_rounding_in_pairs = 0.7;
   double usual_rounding = 0.6;  ///< of short sums, in what it is at most
 
   // ---- what is safe before anything is known of the bodies

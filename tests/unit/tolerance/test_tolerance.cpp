@@ -231,6 +231,33 @@ TEST(Tolerance, IsHeldWithABodyFarAway) {
   }
 }
 
+/// Mixed precision keeps 2^-50 of a leaf's edge of a coordinate: pairs whose distance is that of a thousandth of the
+/// tolerance and less are refused, with what can be had, and held there.
+TEST(Tolerance, IsRefusedInMixedPrecisionForPairsThatAreTooClose) {
+  using Solver = fmm::ToleranceSolver<fmm::Laplace, FewOrders, float>;
+  for (const std::size_t n : {std::size_t(3000), std::size_t(25000)}) {
+    Bodies bodies = make_bodies(Model::cube, n);
+    for (std::size_t i = 0; i < 40; ++i)
+      add_body(bodies, bodies.x[3 * i] + 3e-12, bodies.x[3 * i + 1], bodies.x[3 * i + 2],
+               bodies.q[i]);
+    const auto exact = direct_sum<fmm::Laplace>(bodies).field;
+    double reached = 0;
+    try {
+      Solver solver({.tolerance = 1e-5});
+      run(solver, bodies);
+      FAIL() << n;
+    } catch (fmm::InvalidArgument const& refusal) {
+      const std::string words = refusal.what();
+      EXPECT_NE(words.find("so close to each other"), std::string::npos) << words;
+      reached = std::stod(words.substr(words.find("at least ") + 9));
+    }
+    EXPECT_GT(reached, 1e-5);
+    EXPECT_LT(reached, 5e-3);
+    EXPECT_LT(error_at<Solver>({.tolerance = 2 * reached}, bodies), 2 * reached);
+    EXPECT_LT(error_at<OfPairs>({.tolerance = 1e-5}, bodies), 1e-5);
+  }
+}
+
 /// Rounding of float is more than a tolerance of a field that cancels.
 TEST(Tolerance, ThatFloatDoesNotReachInALatticeIsRefused) {
   using Solver = fmm::ToleranceSolver<fmm::Laplace, FewOrders, float>;
