@@ -287,7 +287,13 @@ class CalibratedCore {
                    ? ", or a smaller softening_error than " + to_text(*options_.softening_error)
                    : ""));
     }
-    held_->correct(stricter(held_->now(), held_->tolerance() / most));
+    Calibrated next = stricter(held_->now(), held_->tolerance() / most);
+    if (attempt.tightenings ==
+        constants.tightenings_until_safe) {  // the error is one that falls in steps
+      next.theta = 0;
+      next.pair_error = std::min(next.pair_error, held_->safe());
+    }
+    held_->correct(next);
   }
   /// `ratio`: by what the error has to shrink.
   Calibrated stricter(Calibrated found, double ratio) const {

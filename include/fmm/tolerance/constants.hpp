@@ -68,7 +68,7 @@ struct Constants {
   /// Draws at first, and at most: as many again until it is certain whether the tolerance is held.
   int first_draws = 16, most_draws = 128;
   /// How often a limit is made stricter; by what it was missed by and so much more, by no more than that at a time.
-  int most_tightenings = 5;
+  int most_tightenings = 5, tightenings_until_safe = 3;  ///< then the limit is what is safe at most
   double tightening = 0.8, least_tightening = 0.02;
   double above_seen = 1.2;  ///< what a refusal names, in the smallest error that was seen
 
