@@ -24,9 +24,9 @@ struct Orders {
 /// |a_exact|^2), of at most Options::tolerance. Chooses one of the `OrderList` for it, a higher one if the charges of
 /// the first build cancel, and, unless that is set, Options::softening_error. The first evaluation finds the
 /// MultipolePowerCriterion's pair_error for its bodies and charges, or the RadiusCriterion's theta where that costs
-/// less, and is verified at some of the bodies; evaluations of others like them keep it (docs/math.md). The fewer orders
-/// there are, the more it costs, not the more it errs. `tune` finds by measurement what costs least for bodies like
-/// those at hand.
+/// less, and is verified at some of the bodies; evaluations of others like them keep it (docs/math.md). The fewer
+/// orders there are, the more it costs, not the more it errs. `tune` finds by measurement what costs least for bodies
+/// like those at hand.
 ///
 /// Kernel, ExecutionSpace   as in Solver
 /// Precision                the same; float means Mixed, without which close pairs may err by more (but see tune)
