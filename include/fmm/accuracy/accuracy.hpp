@@ -292,9 +292,7 @@ ErrorMeasure compare_at(Space const& space, Kernel const& kernel, Positions cons
   if (m > 0) {
     Buffer<BodyIndex, Space> target_buffer("sampled targets");
     Buffer<Sums<double>, Space> result_buffer("sampled results");
-    const auto targets = target_buffer.resize(m);
-    copy_bytes<Kokkos::HostSpace, typename Space::memory_space>(
-        space, host_targets.data(), targets.data(), m * sizeof(BodyIndex));
+    const auto targets = to_device(space, target_buffer, host_targets);
     const auto results = result_buffer.resize(m);
     for_range("fmm::error::gather", space, m,
               GatherResults<Space, Potential, Field>{potential, field, targets, results});

@@ -141,6 +141,15 @@ class Buffer {
   Bytes<Space> bytes_;
 };
 
+/// The numbers of a host's vector in device memory; asynchronously in `space`, for which the vector has to be there.
+template <class Space, class T, class Numbers>
+Array<T, Space> to_device(Space const& space, Buffer<T, Space>& buffer, Numbers const& from) {
+  const auto to = buffer.resize(from.size());
+  copy_bytes<Kokkos::HostSpace, typename Space::memory_space>(space, from.data(), to.data(),
+                                                              from.size() * sizeof(T));
+  return to;
+}
+
 /// Hands out bytes of an array to buffers, one after the other.
 template <class Space>
 class Lender {

@@ -30,6 +30,34 @@ struct TileWeight {
   }
 };
 
+/// What is expected of a tile: of all its groups.
+template <class Space>
+struct AddGroups {
+  Array<float, Space> groups;  ///< `row` a tile
+  int row;
+  Array<Tile, Space> tiles;
+  Array<TileWeight, Space> weights;
+
+  KOKKOS_FUNCTION void operator()(std::int64_t i) const {
+    double sum = 0;
+    for (int k = 0; k < row; ++k) sum += groups(i * row + k);
+    weights(i).expected = sum;
+    weights(i).bodies = tiles(i).count;
+  }
+};
+
+/// Weights with sums over each tile of what is expected of its groups, `row` a tile; all else as it is.
+template <class Space>
+std::vector<TileWeight> weights_of_tiles(Space const& space, Octree<Space> const& octree, int row,
+                                         Array<float, Space> expected,
+                                         Array<TileWeight, Space> weights) {
+  std::vector<TileWeight> all(weights.extent(0));
+  for_range("fmm::verification::add", space, std::int64_t(all.size()),
+            AddGroups<Space>{expected, row, octree.tiles, weights});
+  read_back(space, weights.data(), all.data(), all.size());
+  return all;
+}
+
 /// A group, or a tile, that was drawn so many times, or is certain: 0 times.
 struct DrawnGroup {
   std::int64_t tile, number;  ///< the number-th group of that tile
@@ -49,7 +77,6 @@ class GroupDraws {
       all.potential += tile.potential;
       groups_ += tile.groups();
     }
-    expected_ = all.expected;
     field_ = all.field;
     potential_ = all.potential;
     const double strength = all.field > 0 ? all.field : all.potential,
@@ -71,9 +98,6 @@ class GroupDraws {
   /// Sums over all bodies.
   double field_squares() const { return field_; }
   double potential_squares() const { return potential_; }
-
-  /// Of what is expected of all bodies.
-  double expected_squares() const { return expected_; }
 
   /// So many draws of tiles, each tile once; or all. Those that would be drawn once or more on average are certain.
   FMM_NOINLINE std::vector<DrawnGroup> draw_tiles(int count) {
@@ -166,7 +190,7 @@ class GroupDraws {
   std::vector<TileWeight> tiles_;
   accuracy::RandomNumbers random_;
   std::int64_t groups_ = 0;
-  double expected_ = 0, field_ = 0, potential_ = 0;
+  double field_ = 0, potential_ = 0;
   std::vector<Chance> chances_;
   std::vector<double> ends_;
 };

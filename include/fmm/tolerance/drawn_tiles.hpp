@@ -9,24 +9,17 @@
 
 #include "drawn_groups.hpp"
 #include "sample.hpp"
-#include "verification.hpp"
 
 namespace fmm::tolerance {
 
 /// Of drawn tiles, the squares of errors and of what these are errors of.
 struct ErrorsAtTiles {
-  struct Of {
-    SumOverGroups errors = {}, values = {};
-  };
-  Of field = {}, potential = {};
-  double expected = 0;  ///< the sum of the squares that are expected
+  PerQuantity<SumOverGroups> errors = {}, values = {};
 
-  Of& of(Quantity one) { return one == Quantity::field ? field : potential; }
-  Of const& of(Quantity one) const { return one == Quantity::field ? field : potential; }
   /// If the values' squares add up to that.
-  SeenError seen(Quantity one, double squares) const { return seen_error(of(one).errors, squares); }
+  SeenError seen(Quantity one, double squares) const { return seen_error(errors[one], squares); }
   /// As far as these tiles tell.
-  SeenError seen(Quantity one) const { return seen(one, of(one).values.likely()); }
+  SeenError seen(Quantity one) const { return seen(one, values[one].likely()); }
 };
 
 /// `expected` are those of expected_of_groups for the lists in question. list(is_truth, wanted) makes the plan's
@@ -52,10 +45,8 @@ ErrorsAtTiles errors_at_tiles(Space const& space,
   for (DrawnGroup const& group : drawn) chosen.push_back(all[group.tile]);
   SampledFields<Space, Precision> sample(
       space, operators, plan, near_field, [&](Buffer<Tile, Space>& memory) {
-        const auto there = memory.resize(chosen.size());
-        copy_bytes<Kokkos::HostSpace, typename Space::memory_space>(
-            space, chosen.data(), there.data(), chosen.size() * sizeof(Tile));
-        return SampleOfLeaves<Space>{there, std::int64_t(chosen.size()), 1};
+        return SampleOfLeaves<Space>{to_device(space, memory, chosen), std::int64_t(chosen.size()),
+                                     1};
       });
   list(true, sample.wanted());
   sample.sum();
@@ -63,12 +54,11 @@ ErrorsAtTiles errors_at_tiles(Space const& space,
   list(false, sample.wanted());
   sample.sum();
   ErrorsAtTiles found;
-  found.expected = draws.expected_squares();
   of.each([&](Quantity quantity) {
     const auto differences = sample.differences(quantity);
     for (std::size_t i = 0; i < drawn.size(); ++i) {
-      found.of(quantity).errors.add(differences[i].error, drawn[i]);
-      found.of(quantity).values.add(differences[i].field, drawn[i]);
+      found.errors[quantity].add(differences[i].error, drawn[i]);
+      found.values[quantity].add(differences[i].field, drawn[i]);
     }
   });
   return found;

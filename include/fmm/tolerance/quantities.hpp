@@ -21,6 +21,15 @@ struct Quantities {
   }
 };
 
+/// One of each.
+template <class T>
+struct PerQuantity {
+  T field = {}, potential = {};
+
+  T& operator[](Quantity one) { return one == Quantity::field ? field : potential; }
+  T const& operator[](Quantity one) const { return one == Quantity::field ? field : potential; }
+};
+
 /// Of an evaluation with these results. Throws InvalidArgument for a tolerance of one that is not wanted.
 inline Quantities quantities_of(ToleranceOf of, bool potential, bool field) {
   if ((of == ToleranceOf::potential || of == ToleranceOf::both) && !potential)

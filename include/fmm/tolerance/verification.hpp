@@ -39,22 +39,6 @@ struct SquareSums {
   }
 };
 
-/// What is expected of a tile: of all its groups.
-template <class Space>
-struct AddGroups {
-  Array<float, Space> groups;  ///< `row` a tile
-  int row;
-  Array<Tile, Space> tiles;
-  Array<TileWeight, Space> weights;
-
-  KOKKOS_FUNCTION void operator()(std::int64_t i) const {
-    double sum = 0;
-    for (int k = 0; k < row; ++k) sum += groups(i * row + k);
-    weights(i).expected = sum;
-    weights(i).bodies = tiles(i).count;
-  }
-};
-
 /// Rows of some tiles.
 template <class Space>
 struct GatherRows {
@@ -134,18 +118,6 @@ struct RowsOfAllLeaves {
   }
 };
 
-/// Weights with sums over each tile of what is expected of its groups, `row` a tile; all else as it is.
-template <class Space>
-std::vector<TileWeight> weights_of_tiles(Space const& space, Octree<Space> const& octree, int row,
-                                         Array<float, Space> expected,
-                                         Array<TileWeight, Space> weights) {
-  std::vector<TileWeight> all(weights.extent(0));
-  for_range("fmm::verification::add", space, std::int64_t(all.size()),
-            AddGroups<Space>{expected, row, octree.tiles, weights});
-  read_back(space, weights.data(), all.data(), all.size());
-  return all;
-}
-
 /// Sums of a plan's bodies, which are all there, and their errors. `expected` are those of expected_of_groups;
 /// `exact_sums` adds to sums of the bodies in some tiles the pairs with the leaves of a list and their own leaf, in
 /// double. Sums are as they were afterwards. Cost: a few groups are compared at first (constants.first_draws), and
@@ -178,10 +150,8 @@ class Verification {
       compare(
           draws_.draw_groups(next, most, row, [&](auto const& tiles) { return rows_of(tiles); }));
       seen = {};
-      of_.each([&](Quantity one) {
-        seen = larger(seen,
-                      seen_error(one == Quantity::field ? of_field_ : of_potential_, squares(one)));
-      });
+      of_.each(
+          [&](Quantity one) { seen = larger(seen, seen_error(errors_of_[one], squares(one))); });
       if (all || seen.most <= tolerance || seen.least > tolerance) break;
     }
     return seen;
@@ -210,7 +180,7 @@ class Verification {
     std::vector<float> rows(tiles.size() * row);
     const auto there = rows_.resize(rows.size());
     for_range("fmm::verification::groups", space_, std::int64_t(rows.size()),
-              GatherRows<Space>{expected_, to_device(numbers_, tiles), row, there});
+              GatherRows<Space>{expected_, to_device(space_, numbers_, tiles), row, there});
     read_back(space_, there.data(), rows.data(), rows.size());
     return rows;
   }
@@ -232,8 +202,8 @@ class Verification {
     }
     std::sort(cells.begin(), cells.end());
     cells.erase(std::unique(cells.begin(), cells.end()), cells.end());
-    const auto there = to_device(groups_, tiles);
-    const auto list = all_leaves(to_device(cells_, cells));
+    const auto there = to_device(space_, groups_, tiles);
+    const auto list = all_leaves(to_device(space_, cells_, cells));
     const auto other = other_.resize(count * bodies_of_group);
     fill(space_, other, Sums<Sum>{});
     const ExchangeSums<Space, Sum> exchange{there, sums_, other};
@@ -246,18 +216,11 @@ class Verification {
     std::vector<GroupErrors> of_groups(count);
     read_back(space_, compared.data(), of_groups.data(), of_groups.size());
     for (std::int64_t i = 0; i < count; ++i) {
-      of_field_.add(of_groups[i].field, groups[i]);
-      of_potential_.add(of_groups[i].potential, groups[i]);
+      errors_of_.field.add(of_groups[i].field, groups[i]);
+      errors_of_.potential.add(of_groups[i].potential, groups[i]);
     }
   }
 
-  template <class T>
-  Array<T, Space> to_device(Buffer<T, Space>& buffer, std::vector<T> const& from) {
-    const auto to = buffer.resize(from.size());
-    copy_bytes<Kokkos::HostSpace, typename Space::memory_space>(space_, from.data(), to.data(),
-                                                                from.size() * sizeof(T));
-    return to;
-  }
   Csr<Space> all_leaves(Array<CellIndex, Space> chosen) {
     const std::int64_t leaves = octree_.leaves.extent(0), cells = octree_.cells.extent(0),
                        entries = leaves * std::int64_t(chosen.extent(0));
@@ -272,7 +235,7 @@ class Verification {
   Array<float, Space> expected_;
   Array<Sums<Sum>, Space> sums_;
   Quantities of_;
-  SumOverGroups of_field_, of_potential_;
+  PerQuantity<SumOverGroups> errors_of_;
   ExactSums exact_sums_;
   std::vector<Tile> tiles_;  ///< of the tree
   GroupDraws draws_;         ///< sets the one before it
