@@ -15,14 +15,13 @@ namespace forces {
 
 /// Errors against the direct sum in double.
 struct ErrorStatistics {
-  double field_l2 = 0;      ///< sqrt(sum |a - a_ref|^2 / sum |a_ref|^2)
-  double field_p99 = 0;     ///< 99th percentile of |a - a_ref| / |a_ref|
-  double field_max = 0;     ///< largest |a - a_ref| / |a_ref|
-  double potential_l2 = 0;  ///< as field_l2
+  double field_l2 = 0, field_p99 = 0, field_max = 0;  ///< as in fmm::ErrorMeasure
+  double potential_l2 = 0, potential_p99 = 0, potential_max = 0;
+  double least_share = 0;  ///< that own errors were measured with
   std::int64_t samples = 0;
   std::int64_t not_finite = 0;  ///< of these, with a result that is infinite or not a number
 
-  /// |a - a_ref| / |a_ref| counted in tenths of a decade: bin b holds 10^(b/10) to 10^((b+1)/10).
+  /// The fields' own errors counted in tenths of a decade: bin b holds 10^(b/10) to 10^((b+1)/10).
   std::map<int, std::int64_t> histogram;
 };
 

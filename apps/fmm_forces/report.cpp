@@ -38,6 +38,9 @@ Json error_of(std::optional<ErrorStatistics> const& error) {
           {"force_p99", error->field_p99},
           {"force_max", error->field_max},
           {"potential_l2", error->potential_l2},
+          {"potential_p99", error->potential_p99},
+          {"potential_max", error->potential_max},
+          {"least_share", error->least_share},
           {"samples", error->samples},
           {"not_finite", error->not_finite},
           {"histogram", {{"log10_from", exponents}, {"log10_width", 0.1}, {"counts", counts}}}};

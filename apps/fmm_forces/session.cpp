@@ -72,6 +72,9 @@ ErrorStatistics statistics_of(fmm::ErrorMeasure const& measure) {
                              .field_p99 = measure.field_p99,
                              .field_max = measure.field_max,
                              .potential_l2 = measure.potential_l2,
+                             .potential_p99 = measure.potential_p99,
+                             .potential_max = measure.potential_max,
+                             .least_share = measure.least_share,
                              .samples = static_cast<std::int64_t>(measure.samples),
                              .not_finite = static_cast<std::int64_t>(measure.not_finite),
                              .histogram = {}};

@@ -4,7 +4,9 @@
 // (pair_sums.cpp.in).
 #pragma once
 
+#include <fmm/kernels/p2p/magnitudes.hpp>
 #include <variant>
+#include <vector>
 
 #include "compiled_instances.hpp"
 
@@ -87,6 +89,14 @@ void p2p_chosen(Space const& space, AnyKernel const& any, double per_unit,
                 Array<Sums<double>, Space> sums) {
   std::visit(
       [&](auto const& kernel) { p2p_chosen<Out>(space, kernel, per_unit, bodies, targets, sums); },
+      any.one);
+}
+template <class Space>
+std::vector<Magnitudes> p2p_magnitudes(Space const& space, AnyKernel const& any, double per_unit,
+                                       Array<Body<double>, Space> bodies,
+                                       Array<BodyIndex, Space> chosen) {
+  return std::visit(
+      [&](auto const& kernel) { return p2p_magnitudes(space, kernel, per_unit, bodies, chosen); },
       any.one);
 }
 

@@ -34,7 +34,7 @@ ErrorMeasure compare_with_reference(Space const& space, kernels::AnyKernel const
                                     ConstArray const& positions, ConstArray const& charges,
                                     ConstArray const& potential, ConstArray const& field,
                                     std::vector<BodyIndex> const* targets, std::size_t samples,
-                                    std::uint64_t seed) {
+                                    std::uint64_t seed, double least_share) {
   if (!potential && !field)
     throw InvalidArgument("potential and field", "none", "at least one of the two");
   const std::int64_t n = engine::checked_size("positions", rows<double const, Space>(positions));
@@ -63,9 +63,11 @@ ErrorMeasure compare_with_reference(Space const& space, kernels::AnyKernel const
     return with_column<Space>(charges, [&](auto const& q) {
       const auto compare = [&](auto const& potentials, auto const& fields) {
         if (!targets)
-          return fmm::measure_error(space, kernel, x, q, potentials, fields, samples, seed);
+          return fmm::measure_error(space, kernel, x, q, potentials, fields, samples, seed,
+                                    least_share);
         return fmm::measure_error(space, kernel, x, q, potentials, fields,
-                                  Numbers(targets->data(), targets->size()), samples, seed);
+                                  Numbers(targets->data(), targets->size()), samples, seed,
+                                  least_share);
       };
       return !potential ? compare(none, a) : !field ? compare(phi, none) : compare(phi, a);
     });
@@ -76,7 +78,7 @@ ErrorMeasure compare_with_reference(Space const& space, kernels::AnyKernel const
   template ErrorMeasure compare_with_reference(                                         \
       Space const&, kernels::AnyKernel const&, ConstArray const&, ConstArray const&,    \
       ConstArray const&, ConstArray const&, std::vector<BodyIndex> const*, std::size_t, \
-      std::uint64_t);
+      std::uint64_t, double);
 FMM_FOR_EACH_SITE(FMM_IN)
 
 }  // namespace fmm::runtime

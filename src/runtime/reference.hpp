@@ -15,6 +15,6 @@ ErrorMeasure compare_with_reference(Space const& space, kernels::AnyKernel const
                                     ConstArray const& positions, ConstArray const& charges,
                                     ConstArray const& potential, ConstArray const& field,
                                     std::vector<BodyIndex> const* targets, std::size_t samples,
-                                    std::uint64_t seed);
+                                    std::uint64_t seed, double least_share);
 
 }  // namespace fmm::runtime

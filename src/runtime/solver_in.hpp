@@ -166,8 +166,10 @@ class SolverIn final : public AnySolver::Implementation {
     if (potential) check("potential", potential, 1);
     if (field) check("field", field, 2);
     const auto kernel = std::visit([](auto const& core) { return core.kernel(); }, core_);
+    constexpr double least_share =
+        std::is_same_v<Precision, double> ? least_share_in_double : least_share_in_float;
     return compare_with_reference<Space>(space_, kernel, positions, charges, potential, field,
-                                         targets, samples, seed);
+                                         targets, samples, seed, least_share);
   }
 
  private:

@@ -5,7 +5,7 @@
 #include <cmath>
 #include <limits>
 
-#include "../accuracy/accuracy.hpp"
+#include "../accuracy/direct_sum.hpp"
 #include "order_selection.hpp"
 
 namespace fmm::tolerance {

@@ -1,5 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // The reference itself: direct sums at chosen targets and the errors measured against them.
+#include <algorithm>
+#include <numeric>
 #include <random>
 #include <unordered_map>
 
@@ -158,11 +160,13 @@ TYPED_TEST(Accuracy, ErrorsAreWhatTheyAreDefinedAs) {
 }
 
 /// The errors of one vector of results against another, each of five bodies.
-fmm::ErrorMeasure compared(double result, double exact, std::size_t bodies = 5) {
+fmm::ErrorMeasure compared(double result, double exact, fmm::accuracy::Scales const& scale = {}) {
   using fmm::Sums;
+  constexpr std::size_t bodies = 5;
   std::vector<Sums<double>> computed(bodies, {exact, exact, 0, 0}), known = computed;
+  const std::vector<fmm::accuracy::Scales> scales(bodies, scale);
   computed[2] = {result, result, 0, 0};
-  return fmm::accuracy::compare(computed, known, true, true);
+  return fmm::accuracy::compare(computed, known, scales, true, true, fmm::least_share_in_double);
 }
 
 TEST(Errors, OfResultsThatAreNotFiniteAreInfinite) {
@@ -171,7 +175,7 @@ TEST(Errors, OfResultsThatAreNotFiniteAreInfinite) {
     const auto error = compared(bad, 1);
     EXPECT_EQ(error.field_l2, infinity) << bad;
     EXPECT_EQ(error.field_max, infinity) << bad;
-    EXPECT_EQ(error.field_p99, 0) << bad;
+    EXPECT_EQ(error.field_p99, infinity) << bad;  // one of five is more than a hundredth
     EXPECT_EQ(error.potential_l2, infinity) << bad;
     EXPECT_EQ(error.not_finite, 1u) << bad;
     EXPECT_EQ(error.field.back(), infinity);
@@ -191,6 +195,103 @@ TEST(Errors, OfVerySmallAndLargeFieldsAreThose) {
     EXPECT_NEAR(error.potential_l2, 1 / std::sqrt(5.0), 1e-15) << unit;
     EXPECT_EQ(error.field_max, 1) << unit;
     EXPECT_EQ(error.not_finite, 0u);
+  }
+}
+
+TEST(Errors, WhereResultsCancelAreRelativeToWhatTheTermsAre) {
+  // fields and potentials are 0, terms add up to 10 and 5, neighbours feel 2 and 4
+  const auto error = compared(3e-9, 0, {10, 5, 2, 4});
+  EXPECT_NEAR(error.field_max, 3, 1e-12);
+  EXPECT_NEAR(error.potential_max, 6, 1e-12);
+  EXPECT_NEAR(error.field_l2, 3e-9 / (1e-3 * 2 * std::sqrt(5.0)), 1e-18);
+  EXPECT_NEAR(error.potential_l2, 3e-9 / (1e-3 * 4 * std::sqrt(5.0)), 1e-18);
+  // not where they are larger than that
+  EXPECT_NEAR(compared(2, 1, {1e9, 1e9, 900, 900}).field_l2, 1 / std::sqrt(5.0), 1e-15);
+  EXPECT_NEAR(compared(2, 1, {1e9, 1e9, 0, 0}).field_max, 1, 1e-15);
+  // and a scale that overflows hides nothing
+  const double infinity = std::numeric_limits<double>::infinity();
+  EXPECT_EQ(compared(2, 1, {infinity, infinity, infinity, infinity}).field_max, 1);
+  EXPECT_NEAR(compared(2, 1, {infinity, infinity, infinity, infinity}).field_l2, 1 / std::sqrt(5.0),
+              1e-15);
+}
+
+TEST(Errors, OfOneInAHundredMayBeLarger) {
+  for (const std::size_t n : {1, 99, 100, 150, 199, 200, 1000}) {
+    fmm::accuracy::RelativeErrors errors;
+    for (std::size_t i = 0; i < n; ++i) errors.own.push_back(double(i));
+    const auto larger = std::count_if(errors.own.begin(), errors.own.end(),
+                                      [&](double error) { return error > errors.p99(); });
+    EXPECT_EQ(std::size_t(larger), n / 100);
+  }
+}
+
+/// What a body's terms add up to, written on its own.
+template <class Kernel>
+double sum_of_magnitudes(Bodies const& bodies, std::size_t i, Kernel const& kernel) {
+  double sum = 0;
+  for (std::size_t j = 0; j < bodies.size(); ++j) {
+    double r2 = 0;
+    for (int d = 0; d < 3; ++d) r2 += std::pow(bodies.x[3 * i + d] - bodies.x[3 * j + d], 2);
+    if (r2 > 0) sum += std::fabs(bodies.q[j] * kernel(r2).weight) * std::sqrt(r2);
+  }
+  return sum;
+}
+
+TYPED_TEST(Accuracy, OwnErrorsAreRelativeToTheSumOfMagnitudes) {
+  using Space = TypeParam;
+  const Space space;
+  const auto check = [&](auto const& kernel, Model model) {
+    Bodies bodies = make_bodies(model, 777);
+    for (std::size_t i = 0; i < 777; i += 3) bodies.q[i] *= -1;
+    for (int d = 0; d < 3; ++d) bodies.x[d] = bodies.x[9 + d];  // two at one place
+    const DeviceBodies<Space> device(bodies);
+    const ViewIn<double*, Space> potential("p", 777);
+    const ViewIn<double* [3], Space> field("a", 777);
+    const auto everyone = column_in<Space>([] {
+      std::vector<int> all(777);
+      std::iota(all.begin(), all.end(), 0);
+      return all;
+    }());
+    fmm::direct_sum(space, kernel, device.x, device.q, everyone, potential, field);
+    const auto wrong = Kokkos::create_mirror_view(field);
+    Kokkos::deep_copy(wrong, field);
+    std::vector<double> expected;
+    const double prefactor = fmm::kernels::prefactor(kernel);
+    for (std::size_t i = 0; i < 777; ++i) {
+      wrong(i, 1) += 1e-3 * double(i);
+      expected.push_back(1e-3 * double(i) /
+                         (std::fabs(prefactor) * sum_of_magnitudes(bodies, i, kernel)));
+    }
+    Kokkos::deep_copy(field, wrong);
+    std::sort(expected.begin(), expected.end());
+    const auto error =
+        fmm::measure_error(space, kernel, device.x, device.q, potential, field, 777, 1, 1.0);
+    ASSERT_EQ(error.field.size(), 777u);
+    EXPECT_EQ(error.least_share, 1);
+    for (std::size_t i = 0; i < 777; ++i)
+      EXPECT_NEAR(error.field[i], expected[i], 1e-10 * expected[776]) << i;
+  };
+  check(fmm::Laplace(), Model::cube);
+  check(fmm::SoftenedGravity{0.1, 3}, Model::plummer);
+  check(fmm::SplineGravity{0.3, 2}, Model::clusters);
+}
+
+/// Charges of 4, -1 and 4 in a row exert no force on each other.
+TYPED_TEST(Accuracy, ErrorsWhereAllFieldsVanishAreRelativeToNeighbours) {
+  using Space = TypeParam;
+  const Space space;
+  for (const double length : {1.0, 0x1p-40, 0x1p60}) {
+    const Bodies bodies{{0, 0, 0, length, 0, 0, 2 * length, 0, 0}, {4, -1, 4}};
+    const DeviceBodies<Space> device(bodies);
+    const ViewIn<double* [3], Space> field("a", 3);
+    const auto wrong = Kokkos::create_mirror_view(field);
+    wrong(1, 2) = 1e-8 / (length * length);
+    Kokkos::deep_copy(field, wrong);
+    const auto error = fmm::measure_error(space, fmm::Laplace(), device.x, device.q, fmm::none,
+                                          field, 3, 1, fmm::least_share_in_float);
+    EXPECT_NEAR(error.field_l2, 1e-8 / (1e-3 * std::sqrt(33.0)), 1e-16);
+    EXPECT_NEAR(error.field_max, 1e-8 / (1e-4 * 8), 1e-15);
+    EXPECT_EQ(error.field[0], 0);
   }
 }
 

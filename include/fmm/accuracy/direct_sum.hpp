@@ -1,0 +1,167 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// Direct sums in double as a reference.
+#pragma once
+
+#include <cmath>
+#include <string>
+#include <vector>
+
+#include "../detail/host_thread.hpp"
+#include "../engine/charges.hpp"
+#include "../engine/checks.hpp"
+#include "../engine/results.hpp"
+#include "../engine/stage.hpp"
+#include "../kernels/p2p/p2p.hpp"
+
+namespace fmm {
+
+namespace accuracy {
+
+template <class Space, class Positions, class Charges>
+struct CopyBodies {
+  Positions positions;
+  Charges charges;
+  Array<Body<double>, Space> bodies;
+
+  KOKKOS_FUNCTION void operator()(std::int64_t i) const {
+    bodies(i) = {double(positions(i, 0)), double(positions(i, 1)), double(positions(i, 2)),
+                 double(charges(i))};
+  }
+};
+
+template <class Space, class Potential, class Field>
+struct GiveDirect {
+  Array<Sums<double>, Space> sums;
+  double potential_unit, field_unit;
+  Potential potential;
+  Field field;
+
+  KOKKOS_FUNCTION void operator()(std::int64_t i) const {
+    if constexpr (!std::is_same_v<Potential, None>)
+      potential(i) = sums(i).potential * potential_unit;
+    if constexpr (!std::is_same_v<Field, None>) {
+      field(i, 0) = sums(i).x * field_unit;
+      field(i, 1) = sums(i).y * field_unit;
+      field(i, 2) = sums(i).z * field_unit;
+    }
+  }
+};
+
+/// The smallest index of a target that is no body's number.
+template <class Space>
+struct InspectTargets {
+  Array<BodyIndex, Space> targets;
+  std::int64_t bodies;
+
+  KOKKOS_FUNCTION void operator()(std::int64_t i, FirstIndex& bad) const {
+    const auto target = std::int64_t(targets(i));
+    if (target < 0 || target >= bodies) bad.join({i});
+  }
+};
+
+[[noreturn]] inline void refuse_target(std::int64_t i, double target, std::int64_t bodies) {
+  throw InvalidArgument("targets(" + std::to_string(i) + ")", target,
+                        "0 <= target < " + std::to_string(bodies));
+}
+
+/// Throws InvalidArgument for a target that is no body's number.
+template <class Space>
+void check_targets(Space const& space, Array<BodyIndex, Space> targets, std::int64_t bodies) {
+  const auto count = std::int64_t(targets.extent(0));
+  const std::int64_t bad =
+      first_bad(space, "fmm::targets::inspect", count, InspectTargets<Space>{targets, bodies});
+  if (bad < count) refuse_target(bad, double(read_back(space, targets.data() + bad)), bodies);
+}
+
+/// Direct sums in double over all bodies at those numbered in `targets`, and the units that they are in.
+template <class Space>
+struct DirectSums {
+  Buffer<Body<double>, Space> bodies{"direct sum's bodies"};
+  Buffer<Sums<double>, Space> sums{"direct sum"};
+  double potential_unit = 1, field_unit = 1, per_length = 1;
+
+  /// The kernel in the unit of length, of which the caller's is per_length.
+  template <class Out, class Kernel, class Positions, class Charges>
+  Kernel add(Space const& space, Kernel const& kernel, Positions const& positions,
+             Charges const& charges, Array<BodyIndex, Space> targets) {
+    const auto n = std::int64_t(positions.extent(0));
+    const auto all = bodies.resize(n);
+    for_range("fmm::direct_sum::bodies", space, n,
+              CopyBodies<Space, Positions, Charges>{positions, charges, all});
+    double length = 1;
+    Kernel scaled = kernel;
+    potential_unit = prefactor(kernel);
+    if constexpr (RescalableKernel<Kernel>) {
+      length = root_cube(bounding_box(space, positions)).exact_unit();
+      scaled = kernel.rescaled(length);
+      check_softening(softening_of(kernel), length, true);
+      potential_unit *= kernel.potential_unit(length);
+    }
+    field_unit = potential_unit / length;
+    per_length = 1 / length;
+    p2p_chosen<Out>(space, scaled, per_length, all, targets, sums.resize(targets.extent(0)));
+    return scaled;
+  }
+};
+
+template <class Targets>
+struct TakeTargets {
+  Targets targets;
+  Array<BodyIndex, Host> chosen;
+  void operator()(std::int64_t i) const { chosen(i) = targets(i); }
+};
+
+}  // namespace accuracy
+
+/// Direct sums in double, in the caller's units, over all N bodies at those numbered in `targets`
+/// (M): potential (M) and field (M,3), each a View or fmm::none. Returns when they are there.
+/// Throws InvalidArgument for a target that is no body, for extents that do not match and for
+/// results in float whose unit float has no room for, before any result is touched. Cost: M N
+/// pairs.
+template <class ExecutionSpace, class Kernel, class Positions, class Charges, class Targets,
+          class Potential, class Field>
+void direct_sum(ExecutionSpace const& space, Kernel const& kernel, Positions const& positions,
+                Charges const& charges, Targets const& targets, Potential const& potential,
+                Field const& field) {
+  static_assert(PairKernel<Kernel>);
+  static_assert(std::is_same_v<typename Targets::non_const_value_type, BodyIndex>,
+                "fmm: targets are numbers of bodies of the type fmm::BodyIndex");
+  using Site = site_t<ExecutionSpace>;
+  Site const& site = space;
+  const detail::HostThread<Site> thread(site);
+  engine::check_view<ExecutionSpace, Positions, 2>();
+  engine::check_view<ExecutionSpace, Charges, 1>();
+  engine::check_result<ExecutionSpace, Potential, 1>();
+  engine::check_result<ExecutionSpace, Field, 2>();
+  const std::int64_t n = engine::checked_size("positions", positions);
+  engine::check_extents("charges", charges, n);
+  const std::int64_t m = std::int64_t(targets.extent(0));
+  engine::check_extents("potential", potential, m);
+  engine::check_extents("field", field, m);
+  if (m == 0) return;
+  detail::Region region("direct_sum");
+  using Out = kernels::Outputs<!std::is_same_v<Potential, None>, !std::is_same_v<Field, None>>;
+  detail::Buffer<BodyIndex, Site> target_buffer("direct sum's targets");
+  const auto chosen = target_buffer.resize(m);
+  if constexpr (std::is_same_v<Site, Host>)
+    detail::for_range("fmm::direct_sum::targets", site, m,
+                      accuracy::TakeTargets<Targets>{targets, chosen});
+  else
+    Kokkos::deep_copy(space, chosen.view(), targets);
+  accuracy::check_targets(site, chosen, n);
+  constexpr bool in_float = engine::is_of_float_v<Potential> || engine::is_of_float_v<Field>;
+  if constexpr (in_float && kernels::RescalableKernel<Kernel>)
+    engine::check_ranges<double, Potential, Field>(
+        kernels::profile_of(kernel), tree::root_cube(tree::bounding_box(site, positions)),
+        engine::inspect_charges(site, false, charges).sum);
+  accuracy::DirectSums<Site> direct;
+  direct.template add<Out>(site, kernel, typename Positions::const_type(positions),
+                           typename Charges::const_type(charges), chosen);
+  detail::for_range(
+      "fmm::direct_sum::results", site, m,
+      accuracy::GiveDirect<Site, Potential, Field>{direct.sums.view(m), direct.potential_unit,
+                                                   direct.field_unit, potential, field});
+  space.fence();  // the buffers go now
+}
+
+}  // namespace fmm
