@@ -25,6 +25,7 @@ enum class Translation { direct, rotation, gemm };
 enum class Precision { single_precision, mixed_precision, double_precision };
 enum class Data { in_float, in_double };
 enum class Backend { serial, openmp, cuda };
+using fmm::ErrorNorm;
 using fmm::ToleranceOf;
 using fmm::TreeKind;
 
@@ -66,6 +67,10 @@ template <>
 struct Names<TreeKind> {
   static constexpr NameTable<TreeKind, 2> table{
       {{"uniform", TreeKind::uniform}, {"adaptive", TreeKind::adaptive}}};
+};
+template <>
+struct Names<ErrorNorm> {
+  static constexpr NameTable<ErrorNorm, 2> table{{{"l2", ErrorNorm::l2}, {"p99", ErrorNorm::p99}}};
 };
 template <>
 struct Names<ToleranceOf> {

@@ -82,6 +82,8 @@ void check(Settings const& settings, Given const& given) {
   if (settings.tune && !settings.tolerance) throw UserError("--tune is only for --tolerance");
   if (settings.tolerance_of && !settings.tolerance)
     throw UserError("--tolerance-of is only for --tolerance");
+  if (settings.error_norm && !settings.tolerance)
+    throw UserError("--error-norm is only for --tolerance");
   if (settings.tune && settings.order)
     throw UserError("--order is not to be set with --tune, which looks for it");
   const bool trees = std::any_of(settings.methods.begin(), settings.methods.end(),

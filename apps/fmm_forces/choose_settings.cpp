@@ -20,9 +20,10 @@ Settings with_tolerance(Settings settings, Method method) {
   const bool single = settings.precision != Precision::double_precision;
   if (method == Method::treecode)
     throw fmm::InvalidArgument("--tolerance", tolerance, "only with --method fmm");
-  if (!fmm::tolerance::is_reached(tolerance, single))
+  const auto norm = settings.error_norm.value_or(ErrorNorm::l2);
+  if (!fmm::tolerance::is_reached(tolerance, single, norm))
     throw fmm::InvalidArgument("--tolerance", tolerance,
-                               fmm::tolerance::reached_tolerances(single));
+                               fmm::tolerance::reached_tolerances(single, norm));
   for (auto const& [name, set] : {std::pair("--theta", settings.theta.has_value()),
                                   {"--criterion", settings.criterion.has_value()},
                                   {"--pair-error", settings.pair_error.has_value()},
@@ -111,6 +112,7 @@ MethodSettings resolve(Settings const& given, Method method, Build const& build)
   result.options.pair_error = settings.pair_error;
   result.options.tolerance = settings.tolerance;
   if (settings.tolerance_of) result.options.tolerance_of = *settings.tolerance_of;
+  if (settings.error_norm) result.options.error_norm = *settings.error_norm;
   if (traversal == Traversal::dual && result.options.theta.value_or(0) >= 1)
     throw fmm::InvalidArgument("--theta", *result.options.theta,
                                "0 < theta < 1 with --traversal dual");

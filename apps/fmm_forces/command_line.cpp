@@ -290,12 +290,20 @@ void CommandLine::add_methods() {
   add_real(
       "--tolerance", "E", settings_.tolerance, [](double x) { return x > 0; },
       "a finite number > 0",
-      "Relative L2 error of the force at most, " + fmm::tolerance::reached_tolerances(true) + ", " +
-          fmm::tolerance::reached_tolerances(false) +
+      "Relative error of the force at most, " +
+          fmm::tolerance::reached_tolerances(true, ErrorNorm::l2) + ", " +
+          fmm::tolerance::reached_tolerances(false, ErrorNorm::l2) +
           ", with --method fmm: finds order (unless it is given) and what the criterion takes, in "
           "the place of these options");
   add_choice("--tolerance-of", settings_.tolerance_of,
              "What --tolerance is of [" + name_of(ToleranceOf::field) + "]");
+  add_choice("--error-norm", settings_.error_norm,
+             "Which error --tolerance bounds: the relative L2 error of all bodies, or each body's "
+             "own but for a "
+             "hundredth of the bodies, " +
+                 fmm::tolerance::reached_tolerances(true, ErrorNorm::p99) + ", " +
+                 fmm::tolerance::reached_tolerances(false, ErrorNorm::p99) + " [" +
+                 name_of(ErrorNorm::l2) + "]");
   add_flag(
       "--tune", settings_.tune,
       "With --tolerance: first tries orders, criteria and sizes of leaves on these bodies, and "

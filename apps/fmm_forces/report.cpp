@@ -80,6 +80,7 @@ Json entry(Settings const& settings, RunFacts const& facts, Measurement const& m
       {"pair_error", only(tree, json_of(method.options.pair_error))},
       {"tolerance", only(fmm, json_of(settings.tolerance))},
       {"tolerance_of", only(fmm && settings.tolerance, name_of(method.options.tolerance_of))},
+      {"error_norm", only(fmm && settings.tolerance, name_of(method.options.error_norm))},
       {"tuning", json_of(measurement.tuning)},
       {"leaf", only(tree, json_of(method.options.leaf_capacity))},
       {"depth", only(tree, measurement.depth)},

@@ -41,6 +41,7 @@ struct Settings {
   std::optional<double> pair_error;
   std::optional<double> tolerance;
   std::optional<ToleranceOf> tolerance_of;
+  std::optional<ErrorNorm> error_norm;
   bool tune = false;
   bool one_part = false;
   Translation translation = defaults::translation;

@@ -23,9 +23,14 @@ inline constexpr double default_softening_error = 5e-4;
 /// What a tolerance is of: the field where it is wanted, else the potential; the potential; or each of the two.
 enum class ToleranceOf { field, potential, both };
 
+/// Which error a tolerance bounds (docs/math.md, "Relative errors"): the relative L2 error of all bodies; or each
+/// body's own, but for a hundredth of the bodies at most.
+enum class ErrorNorm { l2, p99 };
+
 /// An aggregate for designated initialisers: `Options{.theta = 0.5, .leaf_capacity = 64}`.
 struct Options {
-  /// Relative L2 error of the field at most, 1e-2 to 3e-6 in mixed precision, to 1e-12 in double; for ToleranceSolver,
+  /// Relative error at most: of ErrorNorm::l2 1e-2 to 3e-6 in mixed precision, to 1e-12 in double; of
+  /// ErrorNorm::p99 to 1e-4 and 1e-10; for ToleranceSolver,
   /// which finds order and criterion itself, and CalibratedSolver, of one order, which finds pair_error, or a theta to
   /// go by radii, of 20,000 bodies or more at a sample of them, and verify it: in the first evaluation and now and then
   /// (docs/math.md).
@@ -33,6 +38,9 @@ struct Options {
 
   /// What that is of. An evaluation without a result that it is of is refused.
   ToleranceOf tolerance_of = ToleranceOf::field;
+
+  /// The error that it is for. Hierarchies, halos and lines have own errors far above their L2 error, and cost more.
+  ErrorNorm error_norm = ErrorNorm::l2;
 
   /// Opening parameter of the traversal, dimensionless; 0 < theta <= 1 for BarnesHut, 0 < theta < 1
   /// for a DualTree criterion that uses it. Not set: the traversal's default.

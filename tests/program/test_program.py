@@ -142,7 +142,7 @@ class CommandLine(Case):
         text = self.run_ok("--help")
         for option in ("input model n seed kernel softening softening-kind softening-error G "
                        "method order theta leaf depth tree "
-                       "traversal criterion pair-error tolerance tolerance-of tune translation precision one-part data "
+                       "traversal criterion pair-error tolerance tolerance-of error-norm tune translation precision one-part data "
                        "backend threads "
                        "check check-seed repeat charges output report direct-limit").split():
             self.assertIn(f"--{option} ", text)
@@ -239,6 +239,9 @@ class CommandLine(Case):
         self.run_bad(*model, "--tolerance", 1e-4, "--theta", 0.5, says=("--theta", "--tolerance"))
         self.run_bad(*model, "--tune", says=("--tune", "--tolerance"))
         self.run_bad(*model, "--tolerance-of", "both", says=("--tolerance-of", "--tolerance"))
+        self.run_bad(*model, "--error-norm", "p99", says=("--error-norm", "--tolerance"))
+        self.run_bad(*model, "--tolerance", 5e-5, "--error-norm", "p99",
+                     says=("--tolerance = ", "1e-4 to 1e-2 in float and mixed precision"))
         self.run_bad(*model, "--tolerance", 1e-4, "--tune", "--order", 8, says=("--order", "--tune"))
         self.run_bad(*model, "--data", "float", "--precision", "double",
                      says=("--data = float", "double with --precision double"))
@@ -723,6 +726,10 @@ class Report(Case):
             for result in ("force_l2", "potential_l2"):
                 if of in ("both", result[:-3].replace("force", "field")):
                     self.assertLess(entry["error"][result], 1e-4)
+        entry, = self.report(*run, "--tolerance", 1e-4, "--error-norm", "p99")
+        self.assertEqual(entry["error_norm"], "p99")
+        self.assertLess(entry["error"]["field_p99"], 1e-4)
+        self.assertEqual(entry["error"]["least_share"], 5e-4)
         # of so many bodies the criterion takes what was found for them; of few what holds for any
         entry, = self.report(*run, "--tolerance", 1e-4, "--order", 8)
         few, = self.report("--model", "plummer", "--n", 2000, "--check", 2000, "--tolerance", 1e-4,

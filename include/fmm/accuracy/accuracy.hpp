@@ -44,15 +44,29 @@ struct GatherResults {
   }
 };
 
+template <class Space, class Potential, class Field>
+std::vector<Sums<double>> gather_results(Space const& space, Potential const& potential,
+                                         Field const& field, Array<BodyIndex, Space> targets) {
+  std::vector<Sums<double>> computed(targets.extent(0));
+  Buffer<Sums<double>, Space> buffer("sampled results");
+  const auto results = buffer.resize(computed.size());
+  for_range("fmm::error::gather", space, std::int64_t(computed.size()),
+            GatherResults<Space, Potential, Field>{potential, field, targets, results});
+  read_back(space, results.data(), computed.data(), computed.size());
+  return computed;
+}
+
 /// Of a body with that charge; `kernel` and sums are in a unit of length, of which the two units are.
 template <class Kernel>
 Scales scales_of(kernels::Magnitudes const& sums, double charge, Kernel const& kernel,
                  double potential_unit, double field_unit) {
   const double q = std::fabs(charge), p = std::fabs(potential_unit), f = std::fabs(field_unit);
-  Scales scales{sums.field * f, sums.potential * p, 0, 0};
+  Scales scales{sums.field * f, sums.potential * p};
   if (std::isfinite(sums.nearest2)) {
     const auto term = kernel(sums.nearest2);
-    scales.neighbour_field = q * std::fabs(term.weight) * std::sqrt(sums.nearest2) * f;
+    const double of_unit = std::fabs(term.weight) * std::sqrt(sums.nearest2) * f;
+    scales.neighbour_field = q * of_unit;
+    scales.field_of_nearest = sums.charge_of_nearest * of_unit;
     scales.neighbour_potential = q * std::fabs(term.potential) * p;
   }
   return scales;
@@ -66,6 +80,18 @@ struct GatherCharges {
   Array<double, Space> charges;
   KOKKOS_FUNCTION void operator()(std::int64_t i) const { charges(i) = bodies(targets(i)).q; }
 };
+/// The direct sums of as many targets, in the caller's units.
+template <class Space>
+std::vector<Sums<double>> exact_sums(Space const& space, DirectSums<Space> const& direct,
+                                     std::size_t targets) {
+  std::vector<Sums<double>> exact(targets);
+  read_back(space, direct.sums.view(targets).data(), exact.data(), targets);
+  for (Sums<double>& s : exact)
+    s = {s.potential * direct.potential_unit, s.x * direct.field_unit, s.y * direct.field_unit,
+         s.z * direct.field_unit};
+  return exact;
+}
+/// Their scales.
 template <class Space, class Kernel>
 std::vector<Scales> scales_at(Space const& space, DirectSums<Space> const& direct,
                               Kernel const& in_unit, Array<BodyIndex, Space> targets) {
@@ -104,12 +130,8 @@ ErrorMeasure compare_at(Space const& space, Kernel const& kernel, Positions cons
   double seconds = 0;
   if (m > 0) {
     Buffer<BodyIndex, Space> target_buffer("sampled targets");
-    Buffer<Sums<double>, Space> result_buffer("sampled results");
     const auto targets = to_device(space, target_buffer, host_targets);
-    const auto results = result_buffer.resize(m);
-    for_range("fmm::error::gather", space, m,
-              GatherResults<Space, Potential, Field>{potential, field, targets, results});
-    read_back(space, results.data(), computed.data(), m);
+    computed = gather_results(space, potential, field, targets);
 
     const Region region("direct_sum");
     const engine::Stopwatch watch;
@@ -117,10 +139,7 @@ ErrorMeasure compare_at(Space const& space, Kernel const& kernel, Positions cons
     const Kernel in_unit = direct.template add<Outputs<true, true>>(
         space, kernel, typename Positions::const_type(positions),
         typename Charges::const_type(charges), targets);
-    read_back(space, direct.sums.view(m).data(), exact.data(), m);
-    for (Sums<double>& s : exact)
-      s = {s.potential * direct.potential_unit, s.x * direct.field_unit, s.y * direct.field_unit,
-           s.z * direct.field_unit};
+    exact = exact_sums(space, direct, m);
     seconds = watch.seconds();
     scales = scales_at(space, direct, in_unit, targets);
   }

@@ -17,9 +17,11 @@
 namespace fmm::accuracy {
 
 /// What errors of a body's field and potential may be relative to where these cancel: the sums of the magnitudes of
-/// their terms, and the magnitudes of what it exerts itself on the nearest body at another place, 0 if there is none.
+/// their terms, and the magnitudes of what it exerts itself on the nearest body at another place, 0 if there is none;
+/// and of what that exerts on it.
 struct Scales {
-  double field = 0, potential = 0, neighbour_field = 0, neighbour_potential = 0;
+  double field = 0, potential = 0, neighbour_field = 0, neighbour_potential = 0,
+         field_of_nearest = 0;
 };
 
 /// The norms of differences and of what they are differences from, over any vectors, or what counts as that at least.
@@ -115,7 +117,7 @@ FMM_NOINLINE ErrorMeasure compare(Numbers const& computed, Numbers const& exact,
         !((!potential || std::isfinite(a.potential)) &&
           (!field || (std::isfinite(a.x) && std::isfinite(a.y) && std::isfinite(a.z))));
   if (potential) {
-    const auto errors = relative_errors(exact.size(), least_share, [&](std::size_t i) {
+    auto errors = relative_errors(exact.size(), least_share, [&](std::size_t i) {
       return Compared{{computed[i].potential, 0, 0},
                       {exact[i].potential, 0, 0},
                       scales[i].potential,
@@ -124,6 +126,7 @@ FMM_NOINLINE ErrorMeasure compare(Numbers const& computed, Numbers const& exact,
     error.potential_l2 = errors.l2;
     error.potential_p99 = errors.p99();
     error.potential_max = errors.max();
+    error.potential = std::move(errors.own);
   }
   if (field) {
     auto errors = relative_errors(exact.size(), least_share, [&](std::size_t i) {

@@ -14,6 +14,7 @@
 #include "../engine/solver_core.hpp"
 #include "calibration.hpp"
 #include "drawn_tiles.hpp"
+#include "known_groups.hpp"
 #include "near_strength.hpp"
 #include "order_selection.hpp"
 #include "rounded_pairs.hpp"
@@ -106,7 +107,7 @@ class CalibratedCore {
                 Ends const& ends, Report* report) {
     Attempt attempt;
     using Out = typename Ends::Out;
-    if (held_) attempt.of = quantities_of(options_.tolerance_of, Out::potential, Out::field);
+    if (held_) attempt.of = quantities_of(options_, Out::potential, Out::field);
     solver_.evaluate_listed(
         space, plan, operators, ends, report, options_,
         [&](Array<Real, Space> multipoles) { list(space, plan, multipoles, attempt, report); },
@@ -135,7 +136,8 @@ class CalibratedCore {
     bool is_verified = false;                                     ///< whether its sums are to be
     double least_seen = std::numeric_limits<double>::infinity();  ///< errors, of earlier attempts
     ErrorsAtTiles at_tiles = {};
-    Buffer<float, Space> expected{"errors of groups"};  ///< expected_of_groups
+    Buffer<float, Space> expected{"errors of groups"};        ///< expected_of_groups
+    std::optional<KnownGroups<Space, Precision>> known = {};  ///< for own errors
   };
 
   /// The lists of an evaluation, from the plan's multipoles, by what holds the tolerance.
@@ -157,16 +159,22 @@ class CalibratedCore {
         measures =
             measure(space, data, multipoles, known ? held_->now().field_scale : 0, attempt.of);
     });
+    if (!known && attempt.of.norm == ErrorNorm::p99)
+      stage(space, report, "verification", [&] {
+        attempt.known.emplace(space, data, in_units_of(tree.cube.edge, kernel()),
+                              exact_sums(space, data),
+                              single ? least_share_in_float : least_share_in_double);
+      });
     if (!known)
       stage(space, report, "calibration",
-            [&] { held_->find(std::move(bodies), find(space, data, measures, attempt.of)); });
+            [&] { held_->find(std::move(bodies), find(space, data, measures, attempt)); });
     tree.charges.need_short_sums |= held_->now().short_sums;
     const auto make_lists = [&] {
       stage(space, report, "lists",
             [&] { make_lists_by(space, data, held_->now(), measures, {}); });
     };
     make_lists();
-    while (attempt.is_verified) {
+    while (attempt.is_verified && !attempt.known) {
       stage(space, report, "verification", [&] { see_tiles(space, data, measures, attempt); });
       double most = 0;
       attempt.of.each(
@@ -186,12 +194,13 @@ class CalibratedCore {
 
   /// What holds the tolerance, as far as it is known before lists of all bodies are there.
   Calibrated find(Space const& space, Data& data, CellMeasures<Space> const& measures,
-                  Quantities of) {
-    if (!HeldTolerance::are_enough(data.tree.size)) return {held_->safe()};
+                  Attempt& attempt) {
+    if (!attempt.known && !HeldTolerance::are_enough(data.tree.size)) return {held_->safe()};
     const double safe = safe_for(data.tree.charges);
     return calibrate<Traversal>(space, *far_field_(kernel(), data.tree.cube), data, by_powers(safe),
                                 solver_.far_field(), measures, near_field(space, data),
-                                held_->tolerance(), of, safe);
+                                held_->tolerance(), attempt.of, safe,
+                                attempt.known ? &*attempt.known : nullptr);
   }
   /// A pair_error: where charges have both signs their errors may add up to more, and the sample is to tell.
   double safe_for(ChargeFacts const& charges) const {
@@ -245,6 +254,16 @@ class CalibratedCore {
              Attempt& attempt, Report* report) {
     double most = 0;
     stage(space, report, "verification", [&] {
+      if (attempt.known) {
+        most = attempt.known->seen(attempt.of, sums).most;
+        if constexpr (single)
+          if (attempt.of.field) {
+            const double enough = constants.share_of_rounding_in_pairs * held_->tolerance();
+            check_rounding(
+                own_rounding_of_pairs(space, data.tree, softening_of(kernel()), sums, enough));
+          }
+        return;
+      }
       Verification<Space, Precision> verification(space, data, attempt.expected.view(), sums,
                                                   attempt.of, exact_sums(space, data),
                                                   seed_of(attempt));
@@ -252,7 +271,9 @@ class CalibratedCore {
         most = std::max(most, attempt.at_tiles.seen(one, verification.squares(one)).most);
       });
       if constexpr (single)
-        if (attempt.of.field) check_rounding(space, data, verification.squares(Quantity::field));
+        if (attempt.of.field)
+          check_rounding(rounding_of_pairs(space, data.tree, softening_of(kernel()),
+                                           verification.squares(Quantity::field)));
       if (most > held_->tolerance()) return;
       const SeenError seen = verification.see(held_->tolerance());
       if (seen.most > held_->tolerance()) most = std::max(most, seen.two_more);
@@ -261,11 +282,9 @@ class CalibratedCore {
     correct(attempt, most);
     return false;
   }
-  /// Throws InvalidArgument where the coordinates of close bodies, as mixed precision keeps them, do not reach the
-  /// tolerance.
-  void check_rounding(Space const& space, Data const& data, double squares) {
-    const double error =
-        std::sqrt(rounding_of_pairs(space, data.tree, softening_of(kernel())) / squares);
+  /// Throws InvalidArgument where the coordinates of close bodies, as mixed precision keeps them, err by more than the
+  /// tolerance allows.
+  void check_rounding(double error) {
     if (!(error > constants.share_of_rounding_in_pairs * held_->tolerance())) return;
     held_->forget();
     throw InvalidArgument(

@@ -14,12 +14,14 @@
 
 #include "../engine/list_build.hpp"
 #include "held_tolerance.hpp"
+#include "known_groups.hpp"
 #include "order_selection.hpp"
 #include "sample.hpp"
 
 namespace fmm::tolerance {
 
-/// The largest pair_error at which the plan's bodies keep `tolerance`, at least `safe`; theta, if there is one at
+/// The largest pair_error at which the plan's bodies keep `tolerance`, at least `safe`, or far less where own errors are
+/// seen at bodies that are `known`; theta, if there is one at
 /// which RadiusCriterion keeps it at less cost; and the fields' scale. There are multipoles, and `measures` for the
 /// traversal, whose criterion is MultipolePowerCriterion; `options` are the solver's. Lists of the plan, and what
 /// SampledFields says, are lost. Cost: 2 to 14 evaluations for a sample of the bodies (sample.hpp); none if softening
@@ -30,7 +32,8 @@ FMM_NOINLINE Calibrated calibrate(Space const& space,
                                   PlanData<Space, Precision>& plan, Options options,
                                   FarFieldRule far, CellMeasures<Space> const& measures,
                                   AddNearField<Space, Precision> const& near_field,
-                                  double tolerance, Quantities of, double safe) {
+                                  double tolerance, Quantities of, double safe,
+                                  KnownGroups<Space, Precision>* known) {
   double scale[2];  // of the fields, and of rounding's part
   read_back(space, plan.memory.traversal.scale.view(2).data(), scale, 2);
   Calibrated found{
@@ -44,30 +47,43 @@ FMM_NOINLINE Calibrated calibrate(Space const& space,
                                           : 0,
                share = constants.goal - (fields_cancel ? constants.less_where_fields_cancel : 0),
                goal2 = std::pow(share * tolerance, 2) - softened * softened - rounded * rounded;
-  if (!(goal2 > 0)) return found;
-  const double goal = std::sqrt(goal2), of_truth = safe * constants.truth;
-  SampledFields<Space, Precision> sample(space, operators, plan, near_field);
+  if (!known && !(goal2 > 0)) return found;
+  // results that are known have nothing of all that, and err by nothing
+  const double goal = known ? constants.goal * tolerance : std::sqrt(goal2),
+               of_truth = known ? 0 : safe * constants.truth,
+               least = known ? constants.least_limit_for_own * safe : safe;
+  using Sample = SampledFields<Space, Precision>;
+  Sample sample = known ? Sample(space, operators, plan, near_field,
+                                 [&](auto const&) { return known->sample(); })
+                        : Sample(space, operators, plan, near_field);
   const auto list_by_powers = [&](double pair_error) {
     options.pair_error = pair_error;
     plan.lists = build_dual_lists<Traversal>(space, plan.memory, plan.tree, options, far, measures,
                                              sample.wanted());
   };
-  list_by_powers(of_truth);
-  sample.sum();
-  sample.keep();
-
-  double work_by_powers = 0, error_of_truth = 0;
-  found.pair_error = largest_limit(safe, constants.first * safe, 1, goal, [&](double pair_error) {
-    list_by_powers(pair_error);
+  const auto likely_error = [&] {
     sample.sum();
+    return known ? known->seen(of, sample.sums()).most : sample.likely_error(of);
+  };
+  if (!known) {
+    list_by_powers(of_truth);
+    sample.sum();
+    sample.keep();
+  }
+
+  constexpr double hopeless = std::numeric_limits<double>::infinity();
+  double work_by_powers = 0, error_of_truth = 0;
+  found.pair_error = largest_limit(least, constants.first * safe, 1, goal, [&](double pair_error) {
+    list_by_powers(pair_error);
     // errors grow about as pair_error, and what the truth errs by is in both
-    const double error = sample.likely_error(of) * pair_error / (pair_error - of_truth);
+    const double error = likely_error() * pair_error / (pair_error - of_truth);
     if (std::isfinite(error)) error_of_truth = error * of_truth / pair_error;
     if (error <= goal) work_by_powers = sample.work(far.order);
     return error;
   });
+  if (work_by_powers == 0 && known) work_by_powers = hopeless;
   if (work_by_powers == 0) {
-    list_by_powers(safe);
+    list_by_powers(least);
     work_by_powers = sample.work(far.order);
   }
 
@@ -77,17 +93,15 @@ FMM_NOINLINE Calibrated calibrate(Space const& space,
                most = std::pow(constants.largest_theta, degree),
                most_work =
                    work_by_powers * Tuning<Space, real_t<Precision>>::most_work_by_radii(far.order);
-  constexpr double ends = std::numeric_limits<double>::infinity();
-  double work_by_radii = ends;
+  double work_by_radii = hopeless;
   const double held = largest_limit(0, first, most, goal, [&](double limit) {
     options.theta = std::pow(limit, 1 / degree);
     plan.lists = build_lists_by_radii(space, plan.memory, plan.tree, options, far, sample.wanted());
     const double work = sample.work(far.order);
-    if (work > constants.hopeless_work * most_work) return ends;
-    sample.sum();
-    const double error = sample.likely_error(of) + error_of_truth;
+    if (work > constants.hopeless_work * most_work) return hopeless;
+    const double error = likely_error() + (known ? 0 : error_of_truth);
     if (error <= goal) work_by_radii = work;
-    return error > goal && work > most_work ? ends : error;  // a smaller theta would cost more
+    return error > goal && work > most_work ? hopeless : error;  // a smaller theta would cost more
   });
   if (work_by_radii < most_work) found.theta = std::pow(held, 1 / degree);
   return found;

@@ -2,6 +2,7 @@
 // Every number by which a tolerance is held, with its reason. Errors and fields are root mean squares over all bodies.
 #pragma once
 
+#include <cstddef>
 #include <cstdint>
 
 namespace fmm::tolerance {
@@ -12,6 +13,7 @@ struct Constants {
   double largest = 1e-2;           ///< tolerances above it were never tried
   double least_in_float = 3e-6;    ///< rounding has a floor of 2e-7 to 1.3e-6 (docs/accuracy.md)
   double least_in_double = 1e-12;  ///< what the highest default order, 16, was tried with
+  double least_own_in_float = 1e-4, least_own_in_double = 1e-10;  ///< of ErrorNorm::p99
   /// Rounding in float at most, in fields of a neighbour, as measured in lattices of ions on CPUs and GPUs, and with
   /// short sums (kernels::MixedSums; docs/accuracy.md).
   double rounding_in_float = 1.7e-6, rounding_of_short_sums = 1.05e-6;
@@ -57,6 +59,14 @@ struct Constants {
   /// largest_limit: it aims so far below the goal, and stops above that; both in goals.
   double aim = 0.95, enough = 0.9;
   int most_trials = 6;
+  /// Groups at which own errors are seen, and the least pair_error that is tried for them, in safe ones.
+  int own_groups = 768;
+  std::uint64_t own_seed = 1;
+  double least_limit_for_own = 1e-6;
+  /// Own errors are a few times the L2 error: their order is that of so many tolerances.
+  double tolerance_for_own = 0.3;
+  /// Of so many bodies, but for one in so many of these, the one with the least of a companion counts.
+  std::size_t companions = 256, companions_left_out = 20;
 
   // ---- verification: the first evaluation's error at drawn bodies (drawn_groups.hpp)
 
@@ -81,6 +91,8 @@ struct Constants {
   std::int64_t few_on_host = 1 << 15,
                few_on_device = 1 << 18;  ///< bodies whose direct sum is as fast as a few trials
   double known_field = 20;  ///< times less pair_error in the field that errors are measured against
+  std::size_t known_bodies = 4096;  ///< or bodies that own errors are measured at
+  std::uint64_t known_seed = 1;
   double known_softening = 4;  ///< times less softening_error in it
 };
 

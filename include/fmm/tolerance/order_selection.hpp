@@ -14,22 +14,29 @@
 
 namespace fmm::tolerance {
 
-/// Whether sums in float, or else in double, are sure to reach the tolerance.
-inline bool is_reached(double tolerance, bool single) {
-  return tolerance >= (single ? constants.least_in_float : constants.least_in_double) &&
-         tolerance <= constants.largest;
+/// Whether sums in float, or else in double, are sure to reach the tolerance of that norm.
+inline bool is_reached(double tolerance, bool single, ErrorNorm norm) {
+  const double least = norm == ErrorNorm::p99
+                           ? (single ? constants.least_own_in_float : constants.least_own_in_double)
+                           : (single ? constants.least_in_float : constants.least_in_double);
+  return tolerance >= least && tolerance <= constants.largest;
 }
 /// In words, the tolerances for which they do.
-inline std::string reached_tolerances(bool single) {
+inline std::string reached_tolerances(bool single, ErrorNorm norm) {
   static_assert(constants.least_in_float == 3e-6 && constants.least_in_double == 1e-12 &&
+                constants.least_own_in_float == 1e-4 && constants.least_own_in_double == 1e-10 &&
                 constants.largest == 1e-2);
-  return single ? "3e-6 to 1e-2 in float and mixed precision" : "1e-12 to 1e-2 in double";
+  const bool own = norm == ErrorNorm::p99;
+  return (single ? std::string(own ? "1e-4" : "3e-6") + " to 1e-2 in float and mixed precision"
+                 : std::string(own ? "1e-10" : "1e-12") + " to 1e-2 in double") +
+         (own ? " of the bodies' own errors" : "");
 }
 
 /// The options' tolerance. Throws InvalidArgument if there is none.
 inline double required(Options const& options, bool single) {
   if (!options.tolerance)
-    throw InvalidArgument("tolerance", "none", reached_tolerances(single) + ": it has to be set");
+    throw InvalidArgument("tolerance", "none",
+                          reached_tolerances(single, options.error_norm) + ": it has to be set");
   return *options.tolerance;
 }
 
@@ -61,8 +68,8 @@ inline double pair_error_for(double tolerance, int order) {
 /// bodies. Throws InvalidArgument for a tolerance that is not reached, and for options that it decides itself.
 inline Options safe_options(Options options, double tolerance, int order, bool single,
                             bool has_softening_error) {
-  if (!is_reached(tolerance, single))
-    throw InvalidArgument("tolerance", tolerance, reached_tolerances(single));
+  if (!is_reached(tolerance, single, options.error_norm))
+    throw InvalidArgument("tolerance", tolerance, reached_tolerances(single, options.error_norm));
   constexpr char not_set[] = "not set, with a tolerance";
   if (options.theta) throw InvalidArgument("theta", *options.theta, not_set);
   if (options.pair_error) throw InvalidArgument("pair_error", *options.pair_error, not_set);
@@ -85,15 +92,18 @@ struct Arithmetic {
 struct Cancellation {
   double net_share = 1;    ///< |sum q| / sum |q|
   double field_share = 1;  ///< the field over what a neighbour exerts, 1 at most
+  double far_share =
+      1;  ///< of the magnitudes of terms, without that of the companion in a close pair
 };
 
 /// The order for which sums of that tolerance cost least. Where charges cancel their field is weaker,
 /// and a criterion has to be the stricter for it, so that a higher order gains more; where fields
 /// cancel, as if the tolerance were less by the square of their share, as measured in lattices of ions
-/// (docs/accuracy.md). On a GPU beside P2P an M2L of order 6 costs float little more than one of order
+/// (docs/accuracy.md); where own errors count and each body has a companion, as if it were more. On a GPU beside P2P an M2L of order 6 costs float little more than one of order
 /// 5, and one of order 9 three times one of order 8 (docs/accuracy.md).
 inline double order_for(double tolerance, Arithmetic arithmetic, Cancellation charges) {
-  const double digits = -std::log10(tolerance * charges.field_share * charges.field_share);
+  const double digits = std::max(
+      -std::log10(tolerance * charges.field_share * charges.field_share / charges.far_share), 1.0);
   const bool cancel = charges.net_share < 0.1;
   if (arithmetic.host) return cancel ? 2.75 * digits - 2.45 : 2 * digits - 0.8;
   const double order = cancel ? 2 * digits - 0.8 : 1.52 * digits + 0.4;

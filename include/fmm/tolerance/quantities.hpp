@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Which results a tolerance is of.
+// Which results and which of their errors a tolerance is of.
 #pragma once
 
 #include "../options.hpp"
@@ -10,6 +10,7 @@ enum class Quantity { field, potential };
 
 struct Quantities {
   bool field = true, potential = false;
+  ErrorNorm norm = ErrorNorm::l2;
 
   bool has(Quantity one) const { return one == Quantity::field ? field : potential; }
   bool operator==(Quantities const&) const = default;
@@ -31,13 +32,14 @@ struct PerQuantity {
 };
 
 /// Of an evaluation with these results. Throws InvalidArgument for a tolerance of one that is not wanted.
-inline Quantities quantities_of(ToleranceOf of, bool potential, bool field) {
+inline Quantities quantities_of(Options const& options, bool potential, bool field) {
+  const ToleranceOf of = options.tolerance_of;
   if ((of == ToleranceOf::potential || of == ToleranceOf::both) && !potential)
     throw InvalidArgument("potential", "none", "wanted, which the tolerance is of");
   if (of == ToleranceOf::both && !field)
     throw InvalidArgument("field", "none", "wanted, which the tolerance is of");
-  if (of == ToleranceOf::field) return {field, !field};
-  return {of == ToleranceOf::both, true};
+  if (of == ToleranceOf::field) return {field, !field, options.error_norm};
+  return {of == ToleranceOf::both, true, options.error_norm};
 }
 
 }  // namespace fmm::tolerance

@@ -208,6 +208,8 @@ class SampledFields {
     set_far_field_of(space_, far_, plan_.memory, plan_.tree, plan_.lists, sample_.tiles, sums_);
     near_field_(sample_.tiles, plan_.lists.p2p, sums_);
   }
+  /// Those of all bodies, of which the sample's are there.
+  Array<Sums<Sum>, Space> sums() const { return sums_; }
   /// Has the last sums stand for the truth.
   void keep() { for_range("fmm::calibration::keep", space_, sample_.tiles.extent(0), kept_sums()); }
   /// What the last sums differ from those by.

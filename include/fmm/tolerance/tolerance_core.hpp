@@ -5,12 +5,14 @@
 
 #include <algorithm>
 #include <memory>
+#include <optional>
 #include <utility>
 #include <variant>
 #include <vector>
 
 #include "autotuner.hpp"
 #include "calibrated_core.hpp"
+#include "known_bodies.hpp"
 #include "known_field.hpp"
 #include "tuned.hpp"
 
@@ -58,7 +60,7 @@ class ToleranceCore {
                               Report* report) {
     const HostThread<Space> thread(space);
     if (!is_for_charges_ && orders_.size() > 1) {
-      const int best = first_order(cancellation_of(space, kernel_, inputs.sources, inputs.charges));
+      const int best = first_order(seen_in(space, inputs));
       if (order_of(best) != order()) solver_ = make(best, true, options_);
     }
     auto plan = build_by(solver_, space, inputs, report);
@@ -81,13 +83,23 @@ class ToleranceCore {
     auto const& positions = inputs.sources;
     auto const& charges = inputs.charges;
     check_extents("charges", charges, checked_size("positions", positions));
-    Buffer<double, Space> known_numbers("tuning's known results");
-    const auto known = results_in(known_numbers, charges.extent(0));
-    find_field(space, inputs, highest, known);
-    const double none = error_of(space, known, known);
-    if (none > 0) return {false, none, 0, 0};  // nothing to be relative to
-    Buffer<double, Space> numbers("tuning's results");
+    const auto of = quantities_of(options_, true, true);
+    Buffer<double, Space> known_numbers("tuning's known results"), numbers("tuning's results");
+    Results known;
+    std::optional<KnownBodies<Space>> known_bodies;
+    if (of.norm == ErrorNorm::p99) {
+      known_bodies.emplace(space, kernel_, positions, charges, single);
+    } else {
+      known = results_in(known_numbers, charges.extent(0));
+      find_field(space, inputs, highest, known);
+      const double none = error_of(space, known, known, of);
+      if (none > 0) return {false, none, 0, 0};  // nothing to be relative to
+    }
     const auto results = results_in(numbers, charges.extent(0));
+    const auto error_of_results = [&] {
+      return known_bodies ? known_bodies->error(space, results.potential, results.field, of)
+                          : error_of(space, results, known, of);
+    };
 
     const auto measure = [&](Setting const& setting, double goal) {
       OneOrder solver = with(setting);
@@ -105,14 +117,13 @@ class ToleranceCore {
         return watch.seconds();
       };
       seconds();  // allocates, too
-      Trial trial{setting, error_of(space, results, known)};
+      Trial trial{setting, error_of_results()};
       if (trial.error <= goal) trial.seconds = std::min(seconds(), seconds());
       return trial;
     };
     SettingSearch search(constants.tuned_error * tolerance_, numbers_of_orders(),
                          leaves_to_try(options_), true, &default_leaf, measure);
-    const Trial found =
-        search.fastest(first_order(cancellation_of(space, kernel_, positions, charges)));
+    const Trial found = search.fastest(first_order(seen_in(space, inputs)));
     const bool held = found.error <= tolerance_;
     if (held) {
       solver_ = with(found.setting);
@@ -137,10 +148,11 @@ class ToleranceCore {
     return {Rows<double*>(first, n), Rows<double* [3]>(first + n, n)};
   }
 
-  /// Of what the tolerance is of; both results are there.
-  double error_of(Space const& space, Results const& results, Results const& known) const {
+  /// The L2 error of what the tolerance is of; both results are there.
+  static double error_of(Space const& space, Results const& results, Results const& known,
+                         Quantities of) {
     double largest = 0;
-    quantities_of(options_.tolerance_of, true, true).each([&](Quantity one) {
+    of.each([&](Quantity one) {
       const auto columns = [&](Results const& of) {
         return one == Quantity::field
                    ? Rows<double**>(of.field.data(), of.field.extent(0), 3)
@@ -191,10 +203,19 @@ class ToleranceCore {
     for (Order const& order : orders_) numbers.push_back(order.facts.order);
     return numbers;
   }
+  template <class Sources, class Charges>
+  Cancellation seen_in(Space const& space, Inputs<Sources, Charges> const& inputs) const {
+    Cancellation seen = cancellation_of(space, kernel_, inputs.sources, inputs.charges);
+    if (options_.error_norm == ErrorNorm::p99)
+      seen.far_share = far_share_of(space, kernel_, inputs.sources, inputs.charges);
+    return seen;
+  }
   /// The index of the order that holds the tolerance at the least cost, as a rule.
   int first_order(Cancellation charges) const {
+    const double tolerance =
+        tolerance_ * (options_.error_norm == ErrorNorm::p99 ? constants.tolerance_for_own : 1);
     return int(
-        nearest_order(tolerance_, {is_host_space_v<Space>, single}, charges, numbers_of_orders()));
+        nearest_order(tolerance, {is_host_space_v<Space>, single}, charges, numbers_of_orders()));
   }
 
   OneOrder with(Setting const& setting) const {

@@ -6,7 +6,6 @@
 #include <algorithm>
 #include <cmath>
 #include <cstdint>
-#include <functional>
 #include <limits>
 #include <vector>
 
@@ -14,6 +13,7 @@
 #include "drawn_groups.hpp"
 #include "expected_errors.hpp"
 #include "quantities.hpp"
+#include "sums_over_all.hpp"
 
 namespace fmm::tolerance {
 
@@ -95,50 +95,25 @@ struct CompareGroups {
   }
 };
 
-/// Rows of a list for the cells of `chosen`, ascending, with all leaves each.
-template <class Space>
-struct RowsOfAllLeaves {
-  Array<CellIndex, Space> chosen, leaves;
-  Csr<Space> list;
-
-  KOKKOS_FUNCTION void operator()(std::int64_t i) const {
-    const auto all = std::int64_t(leaves.extent(0));
-    if (i < std::int64_t(list.offsets.extent(0))) {
-      std::int64_t low = 0, high = std::int64_t(chosen.extent(0));  // chosen cells below number i
-      while (low < high) {
-        const std::int64_t middle = (low + high) / 2;
-        if (chosen(middle) < i)
-          low = middle + 1;
-        else
-          high = middle;
-      }
-      list.offsets(i) = Offset(low * all);
-    }
-    if (i < std::int64_t(list.entries.extent(0))) list.entries(i) = leaves(i % all);
-  }
-};
-
 /// Sums of a plan's bodies, which are all there, and their errors. `expected` are those of expected_of_groups;
-/// `exact_sums` adds to sums of the bodies in some tiles the pairs with the leaves of a list and their own leaf, in
-/// double. Sums are as they were afterwards. Cost: a few groups are compared at first (constants.first_draws), and
+/// `exact_sums` are as SumsOverAll has them. Sums are as they were afterwards. Cost: a few groups are compared at first (constants.first_draws), and
 /// more until it is certain whether the tolerance is held, of N pairs a body: at most 2048 N pairs, or all. Memory
 /// for as long: 2 bytes a body or so, and a list of all leaves for 64 groups.
 template <class Space, class Precision>
 class Verification {
   using Sum = sum_t<Precision>;
   static constexpr int row = groups_of_tile<Space, real_t<Precision>>;
-  using ExactSums = std::function<void(Array<Tile, Space>, Csr<Space>, Array<Sums<Sum>, Space>)>;
 
  public:
   Verification(Space const& space, PlanData<Space, Precision> const& plan,
                Array<float, Space> expected, Array<Sums<Sum>, Space> sums, Quantities of,
-               ExactSums exact_sums, std::uint64_t seed)
+               typename SumsOverAll<Space, Sum>::ExactSums exact_sums, std::uint64_t seed)
       : space_(space),
         octree_(plan.tree.octree),
         expected_(expected),
         sums_(sums),
         of_(of),
-        exact_sums_(std::move(exact_sums)),
+        over_all_(space, plan.tree.octree, std::move(exact_sums)),
         draws_(weights(), seed) {}
 
   /// The error of the results that the tolerance is of, the larger one of two.
@@ -162,7 +137,7 @@ class Verification {
   }
 
  private:
-  static constexpr std::int64_t groups_at_a_time = 64;
+  static constexpr std::int64_t at_a_time = SumsOverAll<Space, Sum>::tiles_at_a_time;
 
   std::vector<TileWeight> weights() {
     const std::int64_t tiles = octree_.tiles.extent(0);
@@ -187,28 +162,19 @@ class Verification {
 
   void compare(std::vector<DrawnGroup> const& groups) {
     const auto count = std::int64_t(groups.size());
-    for (std::int64_t begin = 0; begin < count; begin += groups_at_a_time)
-      compare_some(&groups[begin], std::min(groups_at_a_time, count - begin));
+    for (std::int64_t begin = 0; begin < count; begin += at_a_time)
+      compare_some(&groups[begin], std::min(at_a_time, count - begin));
   }
   void compare_some(DrawnGroup const* groups, std::int64_t count) {
     std::vector<Tile> tiles;
-    std::vector<CellIndex> cells;
-    for (std::int64_t i = 0; i < count; ++i) {
-      const Tile tile = tiles_[groups[i].tile];
-      const auto before = BodyIndex(groups[i].number * bodies_of_group);
-      tiles.push_back({tile.cell, tile.first + before,
-                       std::min<BodyIndex>(bodies_of_group, tile.count - before)});
-      cells.push_back(tile.cell);
-    }
-    std::sort(cells.begin(), cells.end());
-    cells.erase(std::unique(cells.begin(), cells.end()), cells.end());
+    for (std::int64_t i = 0; i < count; ++i)
+      tiles.push_back(tile_of_group(tiles_[groups[i].tile], groups[i]));
     const auto there = to_device(space_, groups_, tiles);
-    const auto list = all_leaves(to_device(space_, cells_, cells));
     const auto other = other_.resize(count * bodies_of_group);
     fill(space_, other, Sums<Sum>{});
     const ExchangeSums<Space, Sum> exchange{there, sums_, other};
     for_range("fmm::verification::keep", space_, count, exchange);
-    exact_sums_(there, list, sums_);
+    over_all_.add(tiles, there, sums_);
     for_range("fmm::verification::give_back", space_, count, exchange);
     const auto compared = errors_.resize(count);
     for_range("fmm::verification::compare", space_, count,
@@ -221,29 +187,18 @@ class Verification {
     }
   }
 
-  Csr<Space> all_leaves(Array<CellIndex, Space> chosen) {
-    const std::int64_t leaves = octree_.leaves.extent(0), cells = octree_.cells.extent(0),
-                       entries = leaves * std::int64_t(chosen.extent(0));
-    const Csr<Space> list{offsets_.resize(cells + 1), entries_.resize(entries), Offset(leaves)};
-    for_range("fmm::verification::rows", space_, std::max(cells + 1, entries),
-              RowsOfAllLeaves<Space>{chosen, octree_.leaves, list});
-    return list;
-  }
-
   Space const& space_;
   Octree<Space> const& octree_;
   Array<float, Space> expected_;
   Array<Sums<Sum>, Space> sums_;
   Quantities of_;
   PerQuantity<SumOverGroups> errors_of_;
-  ExactSums exact_sums_;
+  SumsOverAll<Space, Sum> over_all_;
   std::vector<Tile> tiles_;  ///< of the tree
   GroupDraws draws_;         ///< sets the one before it
   Buffer<float, Space> rows_{"verification's drawn weights"};
   Buffer<std::uint64_t, Space> numbers_{"verification's drawn tiles"};
   Buffer<Tile, Space> groups_{"verification's groups"};
-  Buffer<CellIndex, Space> cells_{"verification's cells"}, entries_{"verification's list"};
-  Buffer<Offset, Space> offsets_{"verification's rows"};
   Buffer<Sums<Sum>, Space> other_{"verification's sums"};
   Buffer<GroupErrors, Space> errors_{"verification's errors"};
 };

@@ -17,9 +17,9 @@
 namespace fmm::kernels {
 
 /// Of a body: sums over all others of |q w| r and |q u|, and the square of the distance to the nearest one at another
-/// place, infinite if there is none; or of a segment of the others.
+/// place, infinite if there is none, and |q| of that one; or of a segment of the others.
 struct Magnitudes {
-  double field, potential, nearest2;
+  double field, potential, nearest2, charge_of_nearest;
 };
 
 /// Sums of some targets, one a lane, over a segment of all bodies: Tuning's lanes of double.
@@ -43,7 +43,8 @@ struct SumMagnitudes {
     const LaneBodies<V> at(chosen, count);
     const V unit(per_unit);
     using simd::rsqrt;
-    V field(0.0), potential(0.0), nearest2(std::numeric_limits<double>::infinity());
+    V field(0.0), potential(0.0), nearest2(std::numeric_limits<double>::infinity()),
+        charge_of_nearest(0.0);
     for (std::int64_t k = segment * n / segments; k < (segment + 1) * n / segments; ++k) {
       const Body<double> b = bodies(k);
       const V x = (at.x - V(b.x)) * unit, y = (at.y - V(b.y)) * unit, z = (at.z - V(b.z)) * unit,
@@ -53,15 +54,20 @@ struct SumMagnitudes {
       const V q(std::fabs(b.q)), w = term.weight * (r2 * rsqrt(r2)), u = term.potential;
       field += select(apart, q * select(w < V(0.0), -w, w), V(0.0));
       potential += select(apart, q * select(u < V(0.0), -u, u), V(0.0));
-      nearest2 = select(apart, select(r2 < nearest2, r2, nearest2), nearest2);
+      const V other2 = select(apart, r2, nearest2);
+      const auto nearer = other2 < nearest2;
+      nearest2 = select(nearer, other2, nearest2);
+      charge_of_nearest = select(nearer, q, charge_of_nearest);
     }
-    double numbers[3][W];
+    double numbers[4][W];
     using T = LaneTraits<V>;
     T::store(field, numbers[0]);
     T::store(potential, numbers[1]);
     T::store(nearest2, numbers[2]);
+    T::store(charge_of_nearest, numbers[3]);
     for (int l = 0; l < count; ++l)
-      sums((first + l) * segments + segment) = {numbers[0][l], numbers[1][l], numbers[2][l]};
+      sums((first + l) * segments + segment) = {numbers[0][l], numbers[1][l], numbers[2][l],
+                                                numbers[3][l]};
   }
 };
 
@@ -90,8 +96,12 @@ std::vector<Magnitudes> p2p_magnitudes(Space const& space, Kernel const& kernel,
     all[i] = parts[i * segments];
     for (std::int64_t s = 1; s < segments; ++s) {
       Magnitudes const& part = parts[i * segments + s];
-      all[i] = {all[i].field + part.field, all[i].potential + part.potential,
-                std::fmin(all[i].nearest2, part.nearest2)};
+      all[i].field += part.field;
+      all[i].potential += part.potential;
+      if (part.nearest2 < all[i].nearest2) {
+        all[i].nearest2 = part.nearest2;
+        all[i].charge_of_nearest = part.charge_of_nearest;
+      }
     }
   }
   return all;

@@ -1,0 +1,177 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// Groups of bodies, drawn evenly, whose results are known in double: what own errors are seen at.
+#pragma once
+
+#include <cmath>
+#include <cstdint>
+#include <functional>
+#include <utility>
+#include <vector>
+
+#include "../accuracy/error_measure.hpp"
+#include "../engine/evaluation.hpp"
+#include "../engine/field_strength.hpp"
+#include "../kernels/p2p/magnitudes.hpp"
+#include "own_errors.hpp"
+#include "quantities.hpp"
+#include "sample.hpp"
+#include "sums_over_all.hpp"
+
+namespace fmm::tolerance {
+
+/// Copies the sums of groups' bodies, bodies_of_group a group, and sets them to zero.
+template <class Space, class Sum>
+struct TakeSums {
+  Array<Tile, Space> groups;
+  Array<Sums<Sum>, Space> sums, taken;
+  std::int64_t first;  ///< group of `taken`
+
+  KOKKOS_FUNCTION void operator()(std::int64_t i) const {
+    const Tile group = groups(i);
+    for (int k = 0; k < group.count; ++k) {
+      taken((first + i) * bodies_of_group + k) = sums(group.first + k);
+      sums(group.first + k) = {};
+    }
+  }
+};
+
+/// Own errors: of the sums of groups' bodies, for those that are known, relative to at least `least`.
+template <class Space, class Sum>
+struct OwnErrorsOfGroups {
+  Array<Tile, Space> groups;
+  Array<Sums<Sum>, Space> sums, known;
+  bool potential;  ///< or else the field
+  Array<double, Space> least;
+  Array<float, Space> errors;
+
+  KOKKOS_FUNCTION void operator()(std::int64_t i) const {
+    const Tile group = groups(i);
+    for (int k = 0; k < group.count; ++k) {
+      const std::int64_t at = i * bodies_of_group + k;
+      const Sums<Sum> a = sums(group.first + k), b = known(at);
+      const double value = potential ? std::fabs(double(b.potential)) : length(b.x, b.y, b.z),
+                   error = potential ? std::fabs(double(a.potential) - double(b.potential))
+                                     : length(double(a.x) - double(b.x), double(a.y) - double(b.y),
+                                              double(a.z) - double(b.z));
+      errors(at) = error == 0 ? 0 : float(error / (value > least(at) ? value : least(at)));
+    }
+  }
+  KOKKOS_FUNCTION static double length(double x, double y, double z) {
+    return std::sqrt(x * x + y * y + z * z);
+  }
+};
+
+/// Of a plan, whose kernel in units of the cube is `in_cube`. Cost: constants.own_groups groups, or all, of four bodies,
+/// 2 N pairs a body; memory: at first 64 bytes a body, then 32 for each of the groups' bodies.
+template <class Space, class Precision>
+class KnownGroups {
+  using Sum = sum_t<Precision>;
+
+ public:
+  template <class Kernel>
+  KnownGroups(Space const& space, engine::PlanData<Space, Precision> const& plan,
+              Kernel const& in_cube, typename SumsOverAll<Space, Sum>::ExactSums exact_sums,
+              double least_share)
+      : space_(space), bodies_(double(plan.tree.size)) {
+    draw(plan.tree.octree);
+    find_sums(plan, std::move(exact_sums));
+    find_least(plan.tree, in_cube, least_share);
+  }
+
+  /// The groups, as tiles of a sample.
+  SampleOfLeaves<Space> sample() const {
+    return {groups_.view(), 0, bodies_ / double(chosen_.size())};
+  }
+  /// The error that a hundredth of all bodies exceed, by sums of the groups' bodies; the largest of several.
+  SeenError seen(Quantities of, Array<Sums<Sum>, Space> sums) {
+    SeenError all;
+    of.each([&](Quantity one) { all = larger(all, seen_error(errors(one, sums), bodies_)); });
+    return all;
+  }
+
+ private:
+  void draw(Octree<Space> const& octree) {
+    std::vector<Tile> tiles(octree.tiles.extent(0)), groups;
+    read_back(space_, octree.tiles.data(), tiles.data(), tiles.size());
+    std::vector<TileWeight> weights;
+    for (Tile const& tile : tiles) weights.push_back({0, 0, 0, double(tile.count)});
+    constexpr int row = groups_of_tile<Space, real_t<Precision>>;
+    drawn_ =
+        GroupDraws(std::move(weights), constants.own_seed)
+            .draw_groups(constants.own_groups, constants.own_groups, row,
+                         [](auto const& some) { return std::vector<float>(some.size() * row); });
+    for (DrawnGroup const& group : drawn_) {
+      groups.push_back(tile_of_group(tiles[group.tile], group));
+      for (BodyIndex k = 0; k < groups.back().count; ++k)
+        chosen_.push_back(groups.back().first + k);
+    }
+    to_device(space_, groups_, groups);
+    tiles_ = std::move(groups);
+  }
+  void find_sums(engine::PlanData<Space, Precision> const& plan,
+                 typename SumsOverAll<Space, Sum>::ExactSums exact_sums) {
+    using All = SumsOverAll<Space, Sum>;
+    All over_all(space_, plan.tree.octree, std::move(exact_sums));
+    Buffer<Sums<Sum>, Space> buffer("known sums of all bodies");
+    Buffer<Tile, Space> some_buffer("known groups");
+    const auto sums = buffer.resize(plan.tree.size);
+    fill(space_, sums, Sums<Sum>{});
+    const auto known = known_.resize(tiles_.size() * bodies_of_group);
+    for (std::size_t begin = 0; begin < tiles_.size(); begin += All::tiles_at_a_time) {
+      const std::size_t end = std::min(tiles_.size(), begin + All::tiles_at_a_time);
+      const std::vector<Tile> some(tiles_.begin() + begin, tiles_.begin() + end);
+      const auto there = to_device(space_, some_buffer, some);
+      over_all.add(some, there, sums);
+      for_range("fmm::own_errors::take", space_, std::int64_t(some.size()),
+                TakeSums<Space, Sum>{there, sums, known, std::int64_t(begin)});
+      space_.fence();  // the list and the tiles are of the next ones now
+    }
+  }
+  template <class Kernel>
+  void find_least(BodyTree<Space, Precision> const& tree, Kernel const& in_cube,
+                  double least_share) {
+    Buffer<Body<double>, Space> bodies("known groups' sources");
+    Buffer<BodyIndex, Space> numbers("known groups' bodies");
+    const auto in_edges = bodies.resize(tree.size);
+    for_range("fmm::own_errors::bodies", space_, tree.octree.tiles.extent(0),
+              engine::BodiesInCube<Space, real_t<Precision>>{tree.octree.cells, tree.octree.tiles,
+                                                             tree.bodies, tree.low, in_edges});
+    const auto terms =
+        p2p_magnitudes(space_, in_cube, 1, in_edges, to_device(space_, numbers, chosen_));
+    std::vector<double> fields(tiles_.size() * bodies_of_group), potentials(fields.size());
+    std::size_t i = 0;
+    for (std::size_t g = 0; g < tiles_.size(); ++g)
+      for (int k = 0; k < tiles_[g].count; ++k, ++i) {
+        fields[g * bodies_of_group + k] = least_share * terms[i].field;
+        potentials[g * bodies_of_group + k] = least_share * terms[i].potential;
+      }
+    to_device(space_, least_.field, fields);
+    to_device(space_, least_.potential, potentials);
+  }
+
+  OwnErrors errors(Quantity one, Array<Sums<Sum>, Space> sums) {
+    std::vector<float> all(tiles_.size() * bodies_of_group);
+    const auto there = errors_.resize(all.size());
+    for_range("fmm::own_errors::compare", space_, std::int64_t(tiles_.size()),
+              OwnErrorsOfGroups<Space, Sum>{groups_.view(), sums, known_.view(),
+                                            one == Quantity::potential, least_[one].view(), there});
+    read_back(space_, there.data(), all.data(), all.size());
+    OwnErrors own;
+    for (std::size_t g = 0; g < tiles_.size(); ++g)
+      own.add(&all[g * bodies_of_group], int(tiles_[g].count), drawn_[g]);
+    return own;
+  }
+
+  Space const& space_;
+  double bodies_;
+  std::vector<DrawnGroup> drawn_;
+  std::vector<Tile> tiles_;        ///< the groups
+  std::vector<BodyIndex> chosen_;  ///< their bodies
+  Buffer<Tile, Space> groups_{"known groups"};
+  Buffer<Sums<Sum>, Space> known_{"known sums"};
+  PerQuantity<Buffer<double, Space>> least_{Buffer<double, Space>("least fields"),
+                                            Buffer<double, Space>("least potentials")};
+  Buffer<float, Space> errors_{"own errors"};
+};
+
+}  // namespace fmm::tolerance

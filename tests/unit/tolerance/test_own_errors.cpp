@@ -1,0 +1,196 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// ErrorNorm::p99: of a tolerance at most a hundredth of the bodies err by more, each relative to its own.
+#include "support.hpp"
+
+namespace fmm_test {
+namespace {
+
+using Space = Kokkos::DefaultExecutionSpace;
+using fmm::ErrorNorm, fmm::ToleranceOf;
+using fmm::tolerance::DrawnGroup, fmm::tolerance::OwnErrors;
+using FewOrders = std::conditional_t<quick, fmm::Orders<4, 8>, fmm::Orders<3, 5, 8>>;
+using ManyDigits = std::conditional_t<quick, fmm::Orders<4, 8>, fmm::Orders<4, 8, 12>>;
+
+/// The largest own errors of field and potential but for a hundredth of every so many of the bodies, against sums over
+/// all of them that are written here, with least shares of magnitudes.
+struct OwnP99 {
+  double field, potential;
+};
+OwnP99 own_p99(Bodies const& bodies, Results const& results, double share, std::size_t step) {
+  std::vector<double> fields, potentials;
+  for (std::size_t i = 0; i < bodies.size(); i += step) {
+    double a[3] = {}, p = 0, field_terms = 0, potential_terms = 0;
+    for (std::size_t j = 0; j < bodies.size(); ++j) {
+      double d[3], r2 = 0;
+      for (int k = 0; k < 3; ++k) {
+        d[k] = bodies.x[3 * i + k] - bodies.x[3 * j + k];
+        r2 += d[k] * d[k];
+      }
+      if (r2 == 0) continue;
+      const double r = std::sqrt(r2), q = bodies.q[j];
+      p += q / r;
+      potential_terms += std::fabs(q) / r;
+      field_terms += std::fabs(q) / r2;
+      for (int k = 0; k < 3; ++k) a[k] += q * d[k] / (r2 * r);
+    }
+    double error2 = 0, norm2 = 0;
+    for (int k = 0; k < 3; ++k) {
+      error2 += std::pow(results.field[3 * i + k] - a[k], 2);
+      norm2 += a[k] * a[k];
+    }
+    fields.push_back(std::sqrt(error2) / std::fmax(std::sqrt(norm2), share * field_terms));
+    potentials.push_back(std::fabs(results.potential[i] - p) /
+                         std::fmax(std::fabs(p), share * potential_terms));
+  }
+  const auto p99 = [](std::vector<double>& errors) {
+    std::sort(errors.begin(), errors.end());
+    return errors[errors.size() - 1 - errors.size() / 100];
+  };
+  return {p99(fields), p99(potentials)};
+}
+
+/// Alternating charges at the points of a grid: their fields vanish inside.
+Bodies rock_salt(int side) {
+  Bodies bodies;
+  for (int i = 0; i < side; ++i)
+    for (int j = 0; j < side; ++j)
+      for (int k = 0; k < side; ++k) {
+        bodies.x.insert(bodies.x.end(), {double(i), double(j), double(k)});
+        bodies.q.push_back((i + j + k) % 2 ? -1 : 1);
+      }
+  return bodies;
+}
+
+template <class Solver>
+void holds(fmm::Options options, Bodies const& bodies, double share) {
+  options.error_norm = ErrorNorm::p99;
+  Solver solver(options);
+  const OwnP99 errors = own_p99(bodies, run(solver, bodies), share, bodies.size() / 1500 + 1);
+  const bool field = options.tolerance_of != ToleranceOf::potential,
+             potential = options.tolerance_of != ToleranceOf::field;
+  if (field) {
+    EXPECT_LT(errors.field, *options.tolerance) << bodies.size();
+  }
+  if (potential) {
+    EXPECT_LT(errors.potential, *options.tolerance) << bodies.size();
+  }
+  if (bodies.size() > 20000) {  // not by summing everything
+    EXPECT_GT(std::fmax(field ? errors.field : 0, potential ? errors.potential : 0),
+              0.01 * *options.tolerance);
+  }
+}
+
+TEST(OwnErrors, AreHeldInDouble) {
+  using Solver = fmm::ToleranceSolver<fmm::Laplace, ManyDigits, double>;
+  const auto all = [](fmm::Options const& options, Bodies const& bodies) {
+    holds<Solver>(options, bodies, fmm::least_share_in_double);
+  };
+  for (const Model model : {Model::plummer, Model::clusters, Model::line})
+    for (const std::size_t n : {std::size_t(2500), std::size_t(25000)}) {
+      all({.tolerance = 1e-3}, make_bodies(model, n));
+      all({.tolerance = 1e-7}, make_bodies(model, n, true));
+    }
+  all({.tolerance = 1e-10}, make_bodies(Model::cube, 4000));
+  all({.tolerance = 1e-5}, rock_salt(28));
+  for (const ToleranceOf of : {ToleranceOf::potential, ToleranceOf::both})
+    all({.tolerance = 1e-4, .tolerance_of = of}, make_bodies(Model::disk, 22000, true));
+}
+
+TEST(OwnErrors, AreHeldInMixedPrecision) {
+  using Solver = fmm::ToleranceSolver<fmm::Laplace, FewOrders, fmm::Mixed>;
+  for (const Model model : {Model::plummer, Model::shell, Model::line})
+    holds<Solver>({.tolerance = 1e-3}, make_bodies(model, 22000), fmm::least_share_in_float);
+  for (const int side : {15, 28})
+    holds<Solver>({.tolerance = 1.5e-4}, rock_salt(side), fmm::least_share_in_float);
+}
+
+/// An L2 error is that of the strongest fields: weak ones may err by far more.
+TEST(OwnErrors, AreFarAboveTheL2ErrorOfALine) {
+  using Solver = fmm::ToleranceSolver<fmm::Laplace, FewOrders, double>;
+  const Bodies bodies = make_bodies(Model::line, 4000);
+  Solver solver({.tolerance = 4e-3});
+  EXPECT_GT(own_p99(bodies, run(solver, bodies), fmm::least_share_in_double, 2).field, 8e-3);
+}
+
+TEST(OwnErrors, AreTunedFor) {
+  using Solver = fmm::ToleranceSolver<fmm::Laplace, FewOrders, double>;
+  const Space space;
+  for (const std::size_t n : {std::size_t(3000), std::size_t(22000)}) {
+    const Bodies bodies = make_bodies(Model::plummer, n);
+    const DeviceBodies<Space> device(bodies);
+    Solver solver({.tolerance = 1e-3, .error_norm = ErrorNorm::p99});
+    const auto tuned = solver.tune(space, fmm::Inputs{device.x, device.q});
+    EXPECT_TRUE(tuned.held);
+    EXPECT_LT(tuned.error, 1e-3);
+    const OwnP99 errors =
+        own_p99(bodies, run(solver, bodies), fmm::least_share_in_double, n / 1500 + 1);
+    EXPECT_LT(errors.field, 1e-3);
+    EXPECT_GT(errors.field, 1e-5);
+  }
+}
+
+TEST(OwnErrors, BelowTheReachOfAPrecisionAreRefused) {
+  using Double = fmm::ToleranceSolver<fmm::Laplace, FewOrders, double>;
+  using Mixed = fmm::ToleranceSolver<fmm::Laplace, FewOrders, fmm::Mixed>;
+  const auto refusal = [](auto make) {
+    try {
+      make();
+      return std::string();
+    } catch (fmm::InvalidArgument const& e) {
+      return std::string(e.what());
+    }
+  };
+  const auto in_double =
+      refusal([] { Double({.tolerance = 0.9e-10, .error_norm = ErrorNorm::p99}); });
+  EXPECT_NE(in_double.find("1e-10 to 1e-2 in double"), std::string::npos) << in_double;
+  const auto in_mixed = refusal([] { Mixed({.tolerance = 0.9e-4, .error_norm = ErrorNorm::p99}); });
+  EXPECT_NE(in_mixed.find("1e-4 to 1e-2"), std::string::npos) << in_mixed;
+  EXPECT_EQ(refusal([] { Double({.tolerance = 1e-10, .error_norm = ErrorNorm::p99}); }), "");
+}
+
+/// Close pairs whose coordinates mixed precision rounds: of a few bodies none counts, of many the tolerance is refused.
+TEST(OwnErrors, OfPairsThatAreTooCloseForMixedPrecisionAreRefused) {
+  using Solver = fmm::ToleranceSolver<fmm::Laplace, FewOrders, fmm::Mixed>;
+  for (const std::size_t pairs : {std::size_t(10), std::size_t(400)}) {
+    Bodies bodies = make_bodies(Model::cube, 4000);
+    for (std::size_t i = 0; i < pairs; ++i)
+      for (int d = 0; d < 3; ++d)
+        bodies.x[6 * i + 3 + d] = bodies.x[6 * i + d] + (d == 0 ? 3e-14 : 0);
+    Solver solver({.tolerance = 1e-3, .error_norm = ErrorNorm::p99});
+    if (pairs == 10)
+      EXPECT_NO_THROW(run(solver, bodies));
+    else
+      EXPECT_THROW(run(solver, bodies), fmm::InvalidArgument);
+  }
+}
+
+TEST(OwnErrors, OfDrawnGroupsTellWhatAHundredthExceeds) {
+  // 1000 groups of 4, all of them: errors 1 to 4000
+  OwnErrors all;
+  for (int g = 0; g < 1000; ++g) {
+    const float errors[] = {4 * g + 1.0f, 4 * g + 2.0f, 4 * g + 3.0f, 4 * g + 4.0f};
+    all.add(errors, 4, {g, 0, 1, 0});
+  }
+  EXPECT_NEAR(all.exceeded(4000, 3), 3960, 20);
+  // a tenth of them drawn, each with the chance of its like: more standard errors are more
+  OwnErrors some;
+  for (int g = 0; g < 1000; g += 10) {
+    const float errors[] = {4 * g + 1.0f, 4 * g + 2.0f, 4 * g + 3.0f, 4 * g + 4.0f};
+    some.add(errors, 4, {g, 0, 1.0 / 1000, 1});
+  }
+  const double likely = some.exceeded(4000, 0), most = some.exceeded(4000, 1);
+  EXPECT_NEAR(likely, 3960, 40);
+  EXPECT_GE(most, likely);
+  EXPECT_LE(some.exceeded(4000, -1), likely);
+  // none is larger than 0; and what is no number is larger than all
+  OwnErrors none;
+  const float zeros[] = {0, 0, 0, 0}, bad[] = {NAN, 1, 1, 1};
+  none.add(zeros, 4, {0, 0, 1, 0});
+  EXPECT_EQ(none.exceeded(4, 3), 0);
+  none.add(bad, 4, {1, 0, 1, 0});
+  EXPECT_EQ(none.exceeded(8, 0), std::numeric_limits<double>::infinity());
+  EXPECT_NEAR(none.exceeded(100, 0), 1, 0.01);                                // one of which may
+}
+
+}  // namespace
+}  // namespace fmm_test
