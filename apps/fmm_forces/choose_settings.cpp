@@ -15,11 +15,9 @@ namespace {
 
 /// The settings with what a tolerance leaves no choice of, and in the place of float mixed precision, which holds it
 /// for close pairs, too; order and criterion are found by the library. Throws fmm::InvalidArgument.
-Settings with_tolerance(Settings settings, Method method) {
+Settings with_tolerance(Settings settings) {
   const double tolerance = *settings.tolerance;
   const bool single = settings.precision != Precision::double_precision;
-  if (method == Method::treecode)
-    throw fmm::InvalidArgument("--tolerance", tolerance, "only with --method fmm");
   const auto norm = settings.error_norm.value_or(ErrorNorm::l2);
   if (!fmm::tolerance::is_reached(tolerance, single, norm))
     throw fmm::InvalidArgument("--tolerance", tolerance,
@@ -38,7 +36,7 @@ Settings with_tolerance(Settings settings, Method method) {
 }  // namespace
 
 MethodSettings resolve(Settings const& given, Method method, Build const& build) {
-  const Settings settings = given.tolerance ? with_tolerance(given, method) : given;
+  const Settings settings = given.tolerance ? with_tolerance(given) : given;
   const bool mixed = settings.precision == Precision::mixed_precision;
   if (mixed && settings.translation != Translation::rotation)
     throw fmm::InvalidArgument("--translation", name_of(settings.translation),
@@ -90,7 +88,7 @@ MethodSettings resolve(Settings const& given, Method method, Build const& build)
   else if (settings.criterion)
     throw fmm::InvalidArgument("--criterion", name_of(*settings.criterion),
                                "only with --traversal dual");
-  if (method == Method::treecode && result.criterion == Criterion::power)
+  if (method == Method::treecode && result.criterion == Criterion::power && !settings.tolerance)
     throw fmm::InvalidArgument("--criterion", "power",
                                "radius, field or relative with --method treecode");
   if (mixed && result.criterion == Criterion::relative)

@@ -59,7 +59,7 @@ Data const* in_space(std::vector<double> const& host, Column<Space, Data>& stora
 
 /// Whether the library's compiled solvers do not have it, but the program's runners do: what is there to compare with.
 bool is_laboratory(MethodSettings const& settings) {
-  if (settings.method == Method::direct) return false;
+  if (settings.method == Method::direct || settings.options.tolerance) return false;
   if (settings.traversal == Traversal::lists || settings.criterion == Criterion::relative)
     return true;
   if (settings.method == Method::treecode)

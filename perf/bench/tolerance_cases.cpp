@@ -3,6 +3,7 @@
 //
 //     tolerance_cases [--first I] [--last J] [--seed S] [--largest N] [--check M] [--backend B] [--kind NAME]
 //                     [--of field|potential|both] [--norm l2|p99]
+//                     [--method fmm|treecode]
 //
 // Case i of a seed is always the same: kind, N from 10^3 to `largest` and tolerance evenly in the logarithm, Mixed or
 // double, one sign of charge or, for three of ten that have masses, random signs, and for one of five gravity with
@@ -35,7 +36,7 @@ std::string text_of(double value) {
 struct Request {
   std::uint64_t first = 0, last = 10, seed = 1, check = 100000;
   double largest = 1e5;
-  std::string backend = "", kind = "", of = "field", norm = "l2";
+  std::string backend = "", kind = "", of = "field", norm = "l2", method = "fmm";
 };
 
 Request parse(int argc, char** argv) {
@@ -57,6 +58,8 @@ Request parse(int argc, char** argv) {
       request.backend = value;
     else if (name == "--of")
       request.of = value;
+    else if (name == "--method")
+      request.method = value;
     else if (name == "--norm")
       request.norm = value;
     else if (name == "--kind")
@@ -99,6 +102,7 @@ void run(Request const& request, std::uint64_t number) {
 
   fmm::runtime::Policies policies;
   policies.kernel = soft ? fmm::runtime::Kernel::softened_gravity : fmm::runtime::Kernel::laplace;
+  if (request.method == "treecode") policies.method = fmm::runtime::Method::treecode;
   policies.precision = mixed ? fmm::runtime::Precision::mixed : fmm::runtime::Precision::full;
   if (request.backend == "cuda") policies.backend = fmm::runtime::Backend::cuda;
   if (request.backend == "openmp") policies.backend = fmm::runtime::Backend::openmp;
@@ -112,7 +116,7 @@ void run(Request const& request, std::uint64_t number) {
       (unsigned long long)number, (unsigned long long)request.seed, kind->name,
       kind->is_hierarchy ? "true" : "false", n, signs || kind->has_signs ? "true" : "false",
       soft ? options.softening : 0.0, mixed ? "mixed" : "double", request.of.c_str(),
-      request.norm.c_str(), tolerance);
+      request.norm.c_str(), request.method.c_str(), tolerance);
   try {
     fmm::AnySolver solver(policies, options);
     const Kokkos::View<double*[3], Kokkos::LayoutRight> x("x", n), a("a", n);

@@ -56,9 +56,6 @@ class SolverIn final : public AnySolver::Implementation {
       std::variant<Direct, OfTree, OfTreeByField, ByRadii, ByField, ByPowers, ByTolerance>,
       std::variant<Direct, OfTree, OfTreeByField, ByRadii, ByField, ByPowers>>;
   template <class Core>
-  static constexpr bool is_treecode_v =
-      std::is_same_v<Core, OfTree> || std::is_same_v<Core, OfTreeByField>;
-  template <class Core>
   static constexpr bool uses_charges_v = std::is_same_v<Core, ByPowers> ||
                                          (has_tolerance && std::is_same_v<Core, ByTolerance>);
 
@@ -181,7 +178,7 @@ class SolverIn final : public AnySolver::Implementation {
 
   Cores make(Policies const& asked, Options const& options) {
     if constexpr (has_tolerance)
-      if (options.tolerance && asked.method == Method::fmm)
+      if (options.tolerance && asked.method != Method::direct)
         return Cores(std::in_place_type<ByTolerance>, options, kernel_, orders_for(asked));
     if (asked.method == Method::direct)
       return Cores(std::in_place_type<Direct>, options, kernel_,
@@ -217,7 +214,10 @@ class SolverIn final : public AnySolver::Implementation {
     std::vector<tolerance::OrderOfMany<Kernel, Space, Precision>> chosen;
     for (All const& one : expansions_)
       if (is_wanted(one.facts.order)) {
-        chosen.push_back({one.facts, one.fmm.both});
+        if (asked.method == Method::treecode)
+          chosen.push_back({{one.facts.order, false, one.facts.powers_of}, one.treecode.both});
+        else
+          chosen.push_back({one.facts, one.fmm.both});
         highest_ = one.facts.order;
       }
     return chosen;
@@ -269,7 +269,7 @@ class SolverIn final : public AnySolver::Implementation {
             core.evaluate_pairs(space_, plan, ends, report, nullptr);
           } else {
             All const& one = of_order(core.order());
-            const auto& operators = is_treecode_v<Core> ? one.treecode : one.fmm;
+            const auto& operators = policies.method == Method::treecode ? one.treecode : one.fmm;
             core.evaluate(space_, plan, operators.template get<Out>(), ends, report);
           }
         },

@@ -235,7 +235,6 @@ class CommandLine(Case):
         self.run_bad(*model, "--tolerance", 1e-7, says=("--tolerance = ", "3e-6 to 1e-2 in float and mixed precision"))
         self.run_bad(*model, "--tolerance", 1e-13, "--precision", "double",
                      says=("--tolerance = ", "1e-12 to 1e-2 in double"))
-        self.run_bad(*model, "--tolerance", 1e-4, "--method", "treecode", says=("--method fmm",))
         self.run_bad(*model, "--tolerance", 1e-4, "--theta", 0.5, says=("--theta", "--tolerance"))
         self.run_bad(*model, "--tune", says=("--tune", "--tolerance"))
         self.run_bad(*model, "--tolerance-of", "both", says=("--tolerance-of", "--tolerance"))
@@ -726,6 +725,10 @@ class Report(Case):
             for result in ("force_l2", "potential_l2"):
                 if of in ("both", result[:-3].replace("force", "field")):
                     self.assertLess(entry["error"][result], 1e-4)
+        entry, = self.report(*run, "--tolerance", 1e-4, "--method", "treecode")
+        self.assertEqual((entry["method"], entry["tolerance"]), ("treecode", 1e-4))
+        self.assertLess(entry["error"]["field_l2"], 1e-4)
+        self.assertGreater(entry["error"]["field_l2"], 1e-6)
         entry, = self.report(*run, "--tolerance", 1e-4, "--error-norm", "p99")
         self.assertEqual(entry["error_norm"], "p99")
         self.assertLess(entry["error"]["field_p99"], 1e-4)

@@ -64,4 +64,16 @@ FMM_NOINLINE inline void check_one_cube(Cube const& targets, Cube const& sources
                           "that of the targets' tree");
 }
 
+/// Zero sums of the bodies in some tiles: an FMM's have anything in them until L2P.
+template <class Space, class Sum>
+struct ClearSums {
+  Array<Tile, Space> tiles;
+  Array<Sums<Sum>, Space> sums;
+
+  KOKKOS_FUNCTION void operator()(std::int64_t i) const {
+    const Tile tile = tiles(i);
+    for (int k = 0; k < tile.count; ++k) sums(tile.first + k) = {Sum(0), Sum(0), Sum(0), Sum(0)};
+  }
+};
+
 }  // namespace fmm::engine

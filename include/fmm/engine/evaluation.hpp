@@ -113,6 +113,10 @@ class Evaluation {
   /// A row of FarFieldTraits::row numbers a cell; from upward to interact, in a treecode to downward.
   Array<Real, Space> multipoles() const { return multipoles_; }
 
+  /// A treecode's sums are zero before downward; lists that were tried have left theirs there.
+  void clear_sums() {
+    if (!traits().has_locals) fill(space_, sums(), Sums<Sum>{});
+  }
   /// What acts on the cells themselves, as local expansions.
   void interact() {
     if (!traits().has_locals) return;

@@ -133,17 +133,23 @@ void set_far_field_of(Space const& space, FarField<Space, Precision, Out> const&
                       Workspace<Space, Precision>& memory, BodyTree<Space, Precision> const& tree,
                       InteractionLists<Space> const& lists, Array<Tile, Space> tiles,
                       Array<Sums<sum_t<Precision>>, Space> sums) {
+  using Sum = sum_t<Precision>;
   auto const& octree = tree.octree;
   const BodySets<Space, Precision> sets{tree, tree};
   const std::size_t coefficients = far.coefficients(octree);
-  const auto multipoles = memory.multipoles.view(coefficients),
-             locals = memory.locals.resize(coefficients);
-  set_locals(space, far, memory, sets, {tree.bodies, {}}, lists, multipoles, locals, nullptr);
-  pass_locals_down(space, far, octree, locals, nullptr);
-  far.l2p(space, octree, tiles, tree.bodies, locals, sums);
-  if (lists.m2p.entries.extent(0) > 0)
-    far.m2p(space, memory, sets, tiles, lists.m2p, {},
-            far.prepare(space, multipoles, memory.locals), sums);
+  const auto multipoles = memory.multipoles.view(coefficients);
+  if (far.traits().has_locals) {
+    const auto locals = memory.locals.resize(coefficients);
+    set_locals(space, far, memory, sets, {tree.bodies, {}}, lists, multipoles, locals, nullptr);
+    pass_locals_down(space, far, octree, locals, nullptr);
+    far.l2p(space, octree, tiles, tree.bodies, locals, sums);
+    if (lists.m2p.entries.extent(0) == 0) return;
+  } else {
+    for_range("fmm::far_field::clear", space, std::int64_t(tiles.extent(0)),
+              ClearSums<Space, Sum>{tiles, sums});
+  }
+  far.m2p(space, memory, sets, tiles, lists.m2p, far.traits().has_locals ? Csr<Space>{} : lists.m2l,
+          far.prepare(space, multipoles, memory.locals), sums);
 }
 
 }  // namespace fmm::engine

@@ -113,18 +113,6 @@ struct ScaleFields {
   KOKKOS_FUNCTION void operator()(std::int64_t i) const { fields(i) *= float(scale(0)); }
 };
 
-/// Zero sums of the bodies in a sample of tiles: an FMM's have anything in them until L2P.
-template <class Space, class Sum>
-struct ClearSums {
-  Array<Tile, Space> sample;
-  Array<Sums<Sum>, Space> sums;
-
-  KOKKOS_FUNCTION void operator()(std::int64_t i) const {
-    const Tile tile = sample(i);
-    for (int k = 0; k < tile.count; ++k) sums(tile.first + k) = {Sum(0), Sum(0), Sum(0), Sum(0)};
-  }
-};
-
 /// The tiles' bodies, counted from the cube's corner in its edges.
 template <class Space, class Real>
 struct BodiesInCube {

@@ -163,6 +163,7 @@ class SolverCore {
     do {
       steps.upward(uses_charges);
       if constexpr (uses_charges) list(steps.multipoles());
+      if constexpr (uses_powers) steps.clear_sums();
       steps.interact();
       steps.downward();
       steps.template near_field<PairPrecision>(kernel_, near_options);

@@ -48,10 +48,10 @@ Inputs<Positions> checked_inputs(Positions const& positions) {
 template <class Kernel, class Space, class Precision>
 struct OrderOfMany {
   ExpansionFacts<Kernel, Space, Precision> facts;                         ///< with powers
-  MakeFarField<Kernel, Space, Precision, Outputs<true, true>> far_field;  ///< of an Fmm by DualTree
+  MakeFarField<Kernel, Space, Precision, Outputs<true, true>> far_field;  ///< by DualTree
 };
 
-/// That of a Solver whose method is an Fmm by DualTree<MultipolePowerCriterion>.
+/// That of a Solver whose method is an Fmm or a Treecode by DualTree<MultipolePowerCriterion>.
 template <class Solver>
 auto order_of_many() {
   using Kernel = typename Solver::kernel_type;
@@ -229,9 +229,11 @@ class CalibratedCore {
                  Attempt& attempt) {
     auto const& tree = data.tree;
     const double safe = safe_for(tree.charges);
+    const auto operators = far_field_(kernel(), tree.cube);
     const ListedPairs<Space> pairs{make_criterion<MultipolePowerCriterion>(criterion_options<Shape>(
                                        by_powers(safe), solver_.far_field())),
-                                   tree.octree.cells, measures, data.lists};
+                                   tree.octree.cells, measures, data.lists,
+                                   operators->traits().has_locals};
     Buffer<CellErrors, Space> errors("errors of cells");
     const auto expected = attempt.expected.resize(std::int64_t(tree.octree.tiles.extent(0)) *
                                                   groups_of_tile<Space, Real>);
@@ -239,8 +241,8 @@ class CalibratedCore {
     Calibrated truth;
     truth.pair_error = constants.truth_at_tiles * safe;
     attempt.at_tiles = errors_at_tiles(
-        space, *far_field_(kernel(), tree.cube), data, near_field(space, data), expected,
-        attempt.of, seed_of(attempt), [&](bool is_truth, Array<int, Space> wanted) {
+        space, *operators, data, near_field(space, data), expected, attempt.of, seed_of(attempt),
+        [&](bool is_truth, Array<int, Space> wanted) {
           make_lists_by(space, data, is_truth ? truth : held_->now(), measures, wanted);
         });
   }

@@ -23,6 +23,7 @@ struct ListedPairs {
   Array<Cell, Space> cells;
   tree::CellMeasures<Space> measures;
   tree::InteractionLists<Space> lists;
+  bool has_locals;  ///< or else a treecode, where no local expansion ends
 
   KOKKOS_FUNCTION CellView view(CellIndex index) const {
     return tree::view_for<MultipolePowerCriterion>(index, cells(index), measures);
@@ -43,7 +44,7 @@ struct SumPairErrors {
   KOKKOS_FUNCTION void operator()(std::int64_t i) const {
     const CellView target = pairs.view(CellIndex(i));
     CellErrors sum;
-    add(target, pairs.lists.m2l, i, true, true, sum);
+    add(target, pairs.lists.m2l, i, pairs.has_locals, true, sum);
     add(target, pairs.lists.p2l, i, true, false, sum);  // no multipole ends
     add(target, pairs.lists.m2p, i, false, true, sum);  // nor a local expansion
     errors(i) = sum;

@@ -146,6 +146,7 @@ struct WorkOfSample {
   Array<Cell, Space> cells;
   Array<Tile, Space> sample;
   InteractionLists<Space> lists;
+  bool has_locals;
   double per_m2l, per_m2p,
       per_p2l;  ///< pairs that a list entry is worth, or for the last two a body of it
   Array<double, Space> work;
@@ -156,9 +157,10 @@ struct WorkOfSample {
     double of_body =
         double(bodies_in_row(cells, lists.p2p, cell)) + per_m2p * double(lists.m2p.length(cell));
     for (; cell >= 0; cell = cells(cell).parent)
-      of_body += (per_m2l * double(lists.m2l.length(cell)) +
-                  per_p2l * double(bodies_in_row(cells, lists.p2l, cell))) /
-                 double(cells(cell).body_count);
+      of_body += has_locals ? (per_m2l * double(lists.m2l.length(cell)) +
+                               per_p2l * double(bodies_in_row(cells, lists.p2l, cell))) /
+                                  double(cells(cell).body_count)
+                            : per_m2p * double(lists.m2l.length(cell));
     work(i) = of_body * tile.count;
   }
 };
@@ -236,8 +238,9 @@ class SampledFields {
     std::vector<double> of_tiles(sample_.tiles.extent(0));
     for_range("fmm::calibration::work", space_, std::int64_t(of_tiles.size()),
               WorkOfSample<Space>{plan_.tree.octree.cells, sample_.tiles, plan_.lists,
-                                  Shape::pairs_per_m2l(order), Shape::pairs_per_m2p(order),
-                                  Shape::pairs_per_p2l(order), numbers_.view()});
+                                  far_.traits().has_locals, Shape::pairs_per_m2l(order),
+                                  Shape::pairs_per_m2p(order), Shape::pairs_per_p2l(order),
+                                  numbers_.view()});
     read_back(space_, numbers_.view().data(), of_tiles.data(), of_tiles.size());
     double certain = 0, others = 0;
     for (std::size_t i = 0; i < of_tiles.size(); ++i)

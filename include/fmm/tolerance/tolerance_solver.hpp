@@ -14,15 +14,25 @@
 
 namespace fmm {
 
-/// Expansion orders that are compiled in, in ascending order.
+/// Expansion orders of an FMM that are compiled in, in ascending order.
 template <int... Order>
 struct Orders {
   static_assert(sizeof...(Order) > 0, "fmm: Orders needs an order");
+  template <int P>
+  using method = Fmm<P, DualTree<MultipolePowerCriterion>>;
+};
+/// The same of a treecode.
+template <int... Order>
+struct TreecodeOrders {
+  static_assert(sizeof...(Order) > 0, "fmm: TreecodeOrders needs an order");
+  template <int P>
+  using method = Treecode<P, DualTree<MultipolePowerCriterion>>;
 };
 
-/// Potential and field by FMM with a relative L2 error of the field, sqrt(sum |a - a_exact|^2 / sum
-/// |a_exact|^2), of at most Options::tolerance. Chooses one of the `OrderList` for it, a higher one if the charges of
-/// the first build cancel, and, unless that is set, Options::softening_error. The first evaluation finds the
+/// Potential and field by FMM or treecode with a relative error, of Options::tolerance_of and ::error_norm, of at most
+/// Options::tolerance: by default sqrt(sum |a - a_exact|^2 / sum |a_exact|^2). Chooses one of the `OrderList`, Orders
+/// or TreecodeOrders, for it, a higher one if the charges of the first build cancel, and, unless that is set,
+/// Options::softening_error. The first evaluation finds the
 /// MultipolePowerCriterion's pair_error for its bodies and charges, or the RadiusCriterion's theta where that costs
 /// less, and is verified at some of the bodies; evaluations of others like them keep it (docs/math.md). The fewer
 /// orders there are, the more it costs, not the more it errs. `tune` finds by measurement what costs least for bodies
@@ -36,14 +46,15 @@ template <class Kernel, class OrderList = Orders<2, 3, 4, 5, 6, 8, 10, 12, 16>,
           class Precision = Mixed, class ExecutionSpace = Kokkos::DefaultExecutionSpace>
 class ToleranceSolver;
 
-template <class Kernel, int... Order, class Precision, class ExecutionSpace>
-class ToleranceSolver<Kernel, Orders<Order...>, Precision, ExecutionSpace> {
+template <class Kernel, template <int...> class OrderList, int... Order, class Precision,
+          class ExecutionSpace>
+class ToleranceSolver<Kernel, OrderList<Order...>, Precision, ExecutionSpace> {
   using UsedPrecision = std::conditional_t<std::is_same_v<Precision, float>, Mixed, Precision>;
   using Site = site_t<ExecutionSpace>;
   using Core = tolerance::ToleranceCore<Kernel, UsedPrecision, Site>;
   template <int P, class RealPrecision = UsedPrecision>
-  using OfOrder =
-      Solver<Kernel, Fmm<P, DualTree<MultipolePowerCriterion>>, RealPrecision, ExecutionSpace>;
+  using OfOrder = Solver<Kernel, typename OrderList<Order...>::template method<P>, RealPrecision,
+                         ExecutionSpace>;
 
  public:
   using execution_space = ExecutionSpace;
@@ -72,7 +83,8 @@ class ToleranceSolver<Kernel, Orders<Order...>, Precision, ExecutionSpace> {
     return plan_type(core_.build(space, tolerance::checked_inputs<ExecutionSpace>(inputs), report));
   }
   /// Potential (N) and field (N,3) of all bodies from (N) `charges`, in the caller's order, as of Solver. Throws
-  /// InvalidArgument before any result is touched, for a tolerance that is not reached, too. Cost: O(N). The first
+  /// InvalidArgument before any result is touched, for a tolerance that is not reached, too. Cost: O(N), or of a
+  /// treecode O(N log N). The first
   /// time, every 32nd time, and where bodies are no longer like those before, it is verified: two evaluations of 768
   /// tiles and 64 to 512 N pairs, and again where it is not held; of 20,000 bodies or more also 2 to 14 evaluations for
   /// a sample of them (tolerance/sample.hpp).

@@ -189,7 +189,7 @@ TEST(OwnErrors, OfDrawnGroupsTellWhatAHundredthExceeds) {
   EXPECT_EQ(none.exceeded(4, 3), 0);
   none.add(bad, 4, {1, 0, 1, 0});
   EXPECT_EQ(none.exceeded(8, 0), std::numeric_limits<double>::infinity());
-  EXPECT_NEAR(none.exceeded(100, 0), 1, 0.01);                                // one of which may
+  EXPECT_NEAR(none.exceeded(100, 0), 1, 0.01);  // one of which may
 }
 
 }  // namespace

@@ -57,6 +57,31 @@ TEST(Tolerance, IsHeldInDouble) {
   EXPECT_GT(median(ratios), 0.02);
 }
 
+/// Of a treecode, whose multipoles act on bodies.
+TEST(Tolerance, IsHeldByTreecodes) {
+  using Double = fmm::ToleranceSolver<fmm::Laplace, fmm::TreecodeOrders<4, 8>, double>;
+  using Mixed = fmm::ToleranceSolver<fmm::Laplace, fmm::TreecodeOrders<4, 8>, fmm::Mixed>;
+  for (const Model model : {Model::plummer, Model::clusters})
+    for (const std::size_t n : {std::size_t(3000), std::size_t(21000)})
+      for (const double tolerance : {1e-3, 1e-5}) {
+        if (quick && tolerance < 1e-3) continue;
+        const Bodies bodies = make_bodies(model, n, model == Model::clusters);
+        const double in_double = error_at<Double>({.tolerance = tolerance}, bodies),
+                     in_mixed = error_at<Mixed>({.tolerance = tolerance}, bodies);
+        EXPECT_LT(in_double, tolerance) << name_of(model);
+        EXPECT_LT(in_mixed, tolerance) << name_of(model);
+        if (n > 20000) {
+          EXPECT_GT(in_double, 0.01 * tolerance);
+        }
+      }
+  const Bodies bodies = make_bodies(Model::plummer, 3000);
+  const DeviceBodies<Space> device(bodies);
+  Double solver({.tolerance = 1e-4});
+  const auto tuned = solver.tune(Space(), fmm::Inputs{device.x, device.q});
+  EXPECT_TRUE(tuned.held);
+  EXPECT_LT(relative_l2(run(solver, bodies).field, direct_sum<fmm::Laplace>(bodies).field), 1e-4);
+}
+
 /// The far field has no Plummer softening: by default it errs by more than these tolerances.
 TEST(Tolerance, IsHeldWithPlummerSoftening) {
   using Solver = fmm::ToleranceSolver<fmm::SoftenedGravity, ManyDigits, double>;
