@@ -14,10 +14,10 @@ namespace forces {
 namespace {
 
 /// The settings with what a tolerance leaves no choice of, and in the place of float mixed precision, which holds it
-/// for close pairs, too; order and criterion are found by the library. Throws fmm::InvalidArgument.
-Settings with_tolerance(Settings settings) {
+/// for close pairs, too, or for all pairs double; order and criterion are found by the library. Throws fmm::InvalidArgument.
+Settings with_tolerance(Settings settings, Method method) {
   const double tolerance = *settings.tolerance;
-  const bool single = settings.precision != Precision::double_precision;
+  const bool single = settings.precision != Precision::double_precision && method != Method::direct;
   const auto norm = settings.error_norm.value_or(ErrorNorm::l2);
   if (!fmm::tolerance::is_reached(tolerance, single, norm))
     throw fmm::InvalidArgument("--tolerance", tolerance,
@@ -27,7 +27,7 @@ Settings with_tolerance(Settings settings) {
                                   {"--pair-error", settings.pair_error.has_value()},
                                   {"--traversal", settings.traversal.has_value()}})
     if (set) throw UserError(std::string(name) + " is not to be set with --tolerance");
-  if (single) settings.precision = Precision::mixed_precision;
+  settings.precision = single ? Precision::mixed_precision : Precision::double_precision;
   settings.traversal = Traversal::dual;
   settings.criterion = Criterion::power;
   return settings;
@@ -36,7 +36,7 @@ Settings with_tolerance(Settings settings) {
 }  // namespace
 
 MethodSettings resolve(Settings const& given, Method method, Build const& build) {
-  const Settings settings = given.tolerance ? with_tolerance(given) : given;
+  const Settings settings = given.tolerance ? with_tolerance(given, method) : given;
   const bool mixed = settings.precision == Precision::mixed_precision;
   if (mixed && settings.translation != Translation::rotation)
     throw fmm::InvalidArgument("--translation", name_of(settings.translation),
@@ -60,6 +60,10 @@ MethodSettings resolve(Settings const& given, Method method, Build const& build)
     result.options.softening = settings.softening;
     result.options.G = settings.G;
   }
+
+  result.options.tolerance = settings.tolerance;
+  if (settings.tolerance_of) result.options.tolerance_of = *settings.tolerance_of;
+  if (settings.error_norm) result.options.error_norm = *settings.error_norm;
 
   // A wrong order is refused for every method, though the direct sum has no use for it.
   const auto& orders = build.orders;
@@ -108,9 +112,6 @@ MethodSettings resolve(Settings const& given, Method method, Build const& build)
     throw fmm::InvalidArgument("--pair-error", *settings.pair_error,
                                "only with --criterion field, power or relative");
   result.options.pair_error = settings.pair_error;
-  result.options.tolerance = settings.tolerance;
-  if (settings.tolerance_of) result.options.tolerance_of = *settings.tolerance_of;
-  if (settings.error_norm) result.options.error_norm = *settings.error_norm;
   if (traversal == Traversal::dual && result.options.theta.value_or(0) >= 1)
     throw fmm::InvalidArgument("--theta", *result.options.theta,
                                "0 < theta < 1 with --traversal dual");

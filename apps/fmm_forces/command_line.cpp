@@ -293,9 +293,8 @@ void CommandLine::add_methods() {
       "Relative error of the force at most, " +
           fmm::tolerance::reached_tolerances(true, ErrorNorm::l2) + ", " +
           fmm::tolerance::reached_tolerances(false, ErrorNorm::l2) +
-          ", with --method fmm or treecode: finds order (unless it is given) and what the "
-          "criterion takes, in "
-          "the place of these options");
+          ": finds order (unless it is given) and what the criterion takes, in the place of these "
+          "options");
   add_choice("--tolerance-of", settings_.tolerance_of,
              "What --tolerance is of [" + name_of(ToleranceOf::field) + "]");
   add_choice("--error-norm", settings_.error_norm,

@@ -3,7 +3,7 @@
 """Whether a tolerance is held, over random cases of many kinds of bodies.
 
     perf/scripts/tolerance_cases.py build/tolerance_cases cases.jsonl --cases 10000 [--seed 1] [--largest 1e5]
-        [--check 100000] [--backend openmp] [--seconds 3000]
+        [--check 100000] [--backend openmp] [--of potential] [--norm p99] [--method treecode] [--seconds 3000]
 
 Runs the program and adds its lines to the file, one a case. A run that was interrupted goes on after the last whole
 line; cases of several seeds may share a file. Then it says, kind by kind, how many cases were over their tolerance
@@ -37,8 +37,9 @@ def run(options, first):
     """Adds cases from `first` on to the file, until all are there or the time is over."""
     line = [options.program, "--first", str(first), "--last", str(options.cases), "--seed", str(options.seed),
             "--largest", repr(options.largest), "--check", str(options.check)]
-    if options.backend:
-        line += ["--backend", options.backend]
+    for word in ("backend", "of", "norm", "method"):
+        if getattr(options, word):
+            line += [f"--{word}", getattr(options, word)]
     end = time.monotonic() + options.seconds if options.seconds else None
     with open(options.file, "ab") as file, subprocess.Popen(line, stdout=subprocess.PIPE) as process:
         for case in process.stdout:
@@ -54,7 +55,9 @@ def run(options, first):
 
 
 def ratio(case):
-    of = {"field": ["l2"], "potential": ["potential_l2"], "both": ["l2", "potential_l2"]}[case.get("of", "field")]
+    norm = case.get("norm", "l2")
+    of = {"field": [norm], "potential": [f"potential_{norm}"],
+          "both": [norm, f"potential_{norm}"]}[case.get("of", "field")]
     return max(case[error] for error in of) / case["tolerance"]
 
 
@@ -80,6 +83,9 @@ def main():
     parser.add_argument("--check", type=lambda text: int(float(text)), default=100000,
                         help="bodies at which errors are measured")
     parser.add_argument("--backend", default="")
+    parser.add_argument("--of", choices=["field", "potential", "both"], help="what tolerances are of")
+    parser.add_argument("--norm", choices=["l2", "p99"])
+    parser.add_argument("--method", choices=["fmm", "treecode"])
     parser.add_argument("--seconds", type=float, help="end after so many; the next run goes on")
     options = parser.parse_args()
 

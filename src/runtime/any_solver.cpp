@@ -56,8 +56,8 @@ Policies completed(Policies policies, Options const& options) {
   if (std::find(there.begin(), there.end(), *policies.backend) == there.end())
     throw InvalidArgument("backend", name_of(*policies.backend), joined(there, name_of));
   if (options.tolerance && policies.method == Method::direct)
-    throw InvalidArgument("tolerance", *options.tolerance, "not set, with Method::direct");
-  if (options.tolerance && policies.precision == Precision::single)
+    policies.precision = Precision::full;
+  else if (options.tolerance && policies.precision == Precision::single)
     policies.precision = Precision::mixed;
   if (policies.criterion && (options.tolerance || policies.method == Method::direct))
     throw InvalidArgument(

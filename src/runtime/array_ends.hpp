@@ -28,7 +28,8 @@ struct ArrayEnds {
   void take(Evaluation& evaluation) const;
   void give(Evaluation& evaluation) const;
   void all_pairs(Space const& space, Data& plan, kernels::AnyKernel const& kernel,
-                 tree::TileSample<Space> const* sample, Report* report) const;
+                 tree::TileSample<Space> const* sample, Report* report,
+                 engine::SeePairs<Space, Precision, kernels::AnyKernel> const& see) const;
   void stop(engine::EvaluationClock<Space> const& clock, std::int64_t n,
             std::size_t memory_bytes) const;
 

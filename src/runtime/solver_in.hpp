@@ -51,10 +51,19 @@ class SolverIn final : public AnySolver::Implementation {
   static constexpr bool has_tolerance = !std::is_same_v<Precision, float>;
   using ByTolerance =
       tolerance::ToleranceCore<Kernel, std::conditional_t<has_tolerance, Precision, double>, Space>;
+  static constexpr bool is_double = std::is_same_v<Precision, double>;
+  using PairsByTolerance = tolerance::AllPairsCore<Kernel, Space>;
   using Cores = std::conditional_t<
-      has_tolerance,
-      std::variant<Direct, OfTree, OfTreeByField, ByRadii, ByField, ByPowers, ByTolerance>,
-      std::variant<Direct, OfTree, OfTreeByField, ByRadii, ByField, ByPowers>>;
+      is_double,
+      std::variant<Direct, OfTree, OfTreeByField, ByRadii, ByField, ByPowers, ByTolerance,
+                   PairsByTolerance>,
+      std::conditional_t<
+          has_tolerance,
+          std::variant<Direct, OfTree, OfTreeByField, ByRadii, ByField, ByPowers, ByTolerance>,
+          std::variant<Direct, OfTree, OfTreeByField, ByRadii, ByField, ByPowers>>>;
+  template <class Core>
+  static constexpr bool has_tree_v =
+      !std::is_same_v<Core, Direct> && !(is_double && std::is_same_v<Core, PairsByTolerance>);
   template <class Core>
   static constexpr bool uses_charges_v = std::is_same_v<Core, ByPowers> ||
                                          (has_tolerance && std::is_same_v<Core, ByTolerance>);
@@ -119,13 +128,17 @@ class SolverIn final : public AnySolver::Implementation {
                                             MutableArray const& potential,
                                             MutableArray const& field, std::int64_t samples,
                                             Report* report) override {
-    auto* const core = std::get_if<Direct>(&core_);
-    if (!core) throw InvalidArgument("method", "one with a tree", "Method::direct, for a sample");
     auto& plan = checked(any_plan, charges, potential, field);
     const auto sample = [&]<class Out>(Out) {
-      return core->evaluate_sample(space_, plan,
-                                   ArrayEnds<Space, Precision, Out>{charges, potential, field},
-                                   samples, report);
+      const ArrayEnds<Space, Precision, Out> ends{charges, potential, field};
+      return std::visit(
+          [&](auto& core) -> Kokkos::View<BodyIndex*, Device<Space>> {
+            if constexpr (!has_tree_v<std::remove_cvref_t<decltype(core)>>)
+              return core.evaluate_sample(space_, plan, ends, samples, report);
+            else
+              throw InvalidArgument("method", "one with a tree", "Method::direct, for a sample");
+          },
+          core_);
     };
     const auto bodies = potential && field ? sample(Both())
                         : potential        ? sample(Potential())
@@ -177,6 +190,9 @@ class SolverIn final : public AnySolver::Implementation {
   }
 
   Cores make(Policies const& asked, Options const& options) {
+    if constexpr (is_double)
+      if (options.tolerance && asked.method == Method::direct)
+        return Cores(std::in_place_type<PairsByTolerance>, options, kernel_);
     if constexpr (has_tolerance)
       if (options.tolerance && asked.method != Method::direct)
         return Cores(std::in_place_type<ByTolerance>, options, kernel_, orders_for(asked));
@@ -267,6 +283,8 @@ class SolverIn final : public AnySolver::Implementation {
         [&]<class Core>(Core& core) {
           if constexpr (std::is_same_v<Core, Direct>) {
             core.evaluate_pairs(space_, plan, ends, report, nullptr);
+          } else if constexpr (is_double && std::is_same_v<Core, PairsByTolerance>) {
+            core.evaluate(space_, plan, ends, report);
           } else {
             All const& one = of_order(core.order());
             const auto& operators = policies.method == Method::treecode ? one.treecode : one.fmm;

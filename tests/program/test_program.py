@@ -729,6 +729,10 @@ class Report(Case):
         self.assertEqual((entry["method"], entry["tolerance"]), ("treecode", 1e-4))
         self.assertLess(entry["error"]["field_l2"], 1e-4)
         self.assertGreater(entry["error"]["field_l2"], 1e-6)
+        entry, = self.report("--model", "plummer", "--n", 1000, "--check", 1000, "--tolerance", 1e-9,
+                             "--method", "direct")
+        self.assertEqual((entry["method"], entry["tolerance"], entry["precision"]), ("direct", 1e-9, "double"))
+        self.assertLess(entry["error"]["field_l2"], 1e-9)
         entry, = self.report(*run, "--tolerance", 1e-4, "--error-norm", "p99")
         self.assertEqual(entry["error_norm"], "p99")
         self.assertLess(entry["error"]["field_p99"], 1e-4)

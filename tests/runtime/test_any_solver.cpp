@@ -138,6 +138,13 @@ TEST(AnySolver, HasTheBitsOfATolerance) {
       "tolerance, float",
       {.kernel = Kernel::softened_gravity, .order = order, .precision = Precision::single},
       {.tolerance = 1e-3, .softening = 1e-3}, 21000);
+  compare<fmm::ToleranceSolver<Laplace, fmm::TreecodeOrders<order>, double>>(
+      "tolerance, treecode",
+      {.method = Method::treecode, .order = order, .precision = Precision::full},
+      {.tolerance = 1e-3, .error_norm = fmm::ErrorNorm::p99}, 3000);
+  compare<fmm::ToleranceSolver<Laplace, DirectSum, double>>(
+      "tolerance, all pairs", {.method = Method::direct, .precision = Precision::full},
+      {.tolerance = 1e-9}, 500);
 }
 
 TEST(AnySolver, SumsASample) {
@@ -316,7 +323,7 @@ TEST(AnySolver, RefusesWhatIsWrong) {
   EXPECT_EQ(refusal([&] { AnySolver({.order = order}, {.softening = 1}); }),
             "softening = 1 is not allowed: 0, with a kernel that has none");
   EXPECT_NE(refusal([&] {
-              AnySolver({.method = Method::direct}, {.tolerance = 1e-3});
+              AnySolver({.method = Method::direct}, {.tolerance = 1e-13});
             }).find("tolerance"),
             std::string::npos);
   EXPECT_NE(refusal([&] { solver.tune(views.x, views.q); }).find("tolerance"), std::string::npos);

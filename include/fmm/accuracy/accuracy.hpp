@@ -91,22 +91,28 @@ std::vector<Sums<double>> exact_sums(Space const& space, DirectSums<Space> const
          s.z * direct.field_unit};
   return exact;
 }
-/// Their scales.
+/// The scales of targets among bodies, of which lengths times per_length are in the kernel's unit.
 template <class Space, class Kernel>
-std::vector<Scales> scales_at(Space const& space, DirectSums<Space> const& direct,
-                              Kernel const& in_unit, Array<BodyIndex, Space> targets) {
-  const auto sums =
-      p2p_magnitudes(space, in_unit, direct.per_length, direct.bodies.view(), targets);
+std::vector<Scales> scales_at(Space const& space, Array<Body<double>, Space> bodies,
+                              Kernel const& in_unit, double per_length,
+                              Array<BodyIndex, Space> targets, double potential_unit,
+                              double field_unit) {
+  const auto sums = p2p_magnitudes(space, in_unit, per_length, bodies, targets);
   Buffer<double, Space> buffer("targets' charges");
   for_range("fmm::error::charges", space, std::int64_t(sums.size()),
-            GatherCharges<Space>{direct.bodies.view(), targets, buffer.resize(sums.size())});
+            GatherCharges<Space>{bodies, targets, buffer.resize(sums.size())});
   std::vector<double> charges(sums.size());
   read_back(space, buffer.view().data(), charges.data(), charges.size());
   std::vector<Scales> scales;
   for (std::size_t i = 0; i < sums.size(); ++i)
-    scales.push_back(
-        scales_of(sums[i], charges[i], in_unit, direct.potential_unit, direct.field_unit));
+    scales.push_back(scales_of(sums[i], charges[i], in_unit, potential_unit, field_unit));
   return scales;
+}
+template <class Space, class Kernel>
+std::vector<Scales> scales_at(Space const& space, DirectSums<Space> const& direct,
+                              Kernel const& in_unit, Array<BodyIndex, Space> targets) {
+  return scales_at(space, direct.bodies.view(), in_unit, direct.per_length, targets,
+                   direct.potential_unit, direct.field_unit);
 }
 
 /// Compares `potential` (N) and `field` (N,3), or fmm::none, of all bodies with the direct sum in double at those

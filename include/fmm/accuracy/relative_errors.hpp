@@ -67,6 +67,21 @@ struct Compared {
   }
 };
 
+inline Compared compared_fields(Sums<double> const& computed, Sums<double> const& exact,
+                                Scales const& scales) {
+  return {{computed.x, computed.y, computed.z},
+          {exact.x, exact.y, exact.z},
+          scales.field,
+          scales.neighbour_field};
+}
+inline Compared compared_potentials(Sums<double> const& computed, Sums<double> const& exact,
+                                    Scales const& scales) {
+  return {{computed.potential, 0, 0},
+          {exact.potential, 0, 0},
+          scales.potential,
+          scales.neighbour_potential};
+}
+
 /// Relative errors of all, and of each, ascending.
 struct RelativeErrors {
   double l2 = 0;
@@ -118,10 +133,7 @@ FMM_NOINLINE ErrorMeasure compare(Numbers const& computed, Numbers const& exact,
           (!field || (std::isfinite(a.x) && std::isfinite(a.y) && std::isfinite(a.z))));
   if (potential) {
     auto errors = relative_errors(exact.size(), least_share, [&](std::size_t i) {
-      return Compared{{computed[i].potential, 0, 0},
-                      {exact[i].potential, 0, 0},
-                      scales[i].potential,
-                      scales[i].neighbour_potential};
+      return compared_potentials(computed[i], exact[i], scales[i]);
     });
     error.potential_l2 = errors.l2;
     error.potential_p99 = errors.p99();
@@ -130,10 +142,7 @@ FMM_NOINLINE ErrorMeasure compare(Numbers const& computed, Numbers const& exact,
   }
   if (field) {
     auto errors = relative_errors(exact.size(), least_share, [&](std::size_t i) {
-      return Compared{{computed[i].x, computed[i].y, computed[i].z},
-                      {exact[i].x, exact[i].y, exact[i].z},
-                      scales[i].field,
-                      scales[i].neighbour_field};
+      return compared_fields(computed[i], exact[i], scales[i]);
     });
     error.field_l2 = errors.l2;
     error.field_p99 = errors.p99();

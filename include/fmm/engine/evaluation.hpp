@@ -4,6 +4,7 @@
 #pragma once
 
 #include <algorithm>
+#include <functional>
 #include <memory>
 #include <utility>
 
@@ -193,6 +194,11 @@ class Evaluation {
   PreparedMultipoles<Space, Real> prepared_;
 };
 
+/// What may throw once the sums of all pairs are there, before any result is written: (kernel, per_length, sums), where
+/// lengths times per_length are in the kernel's unit, and sums, too. Or nothing.
+template <class Space, class Precision, class Kernel>
+using SeePairs = std::function<void(Kernel const&, double, Array<Sums<sum_t<Precision>>, Space>)>;
+
 /// Potential and field from the sources' charges by all pairs; the sums of all targets, or of a sample. Both are one
 /// plan, or with NoShift two (cells/sets.hpp).
 template <class Out, class Shift = OneSet, class Space, class Precision, class Kernel,
@@ -200,7 +206,8 @@ template <class Out, class Shift = OneSet, class Space, class Precision, class K
 void evaluate_all_pairs(Space const& space, PlanData<Space, Precision>& targets,
                         PlanData<Space, Precision>& sources, Kernel const& kernel,
                         Charges const& charges, Potential const& potential, Field const& field,
-                        TileSample<Space> const* sample, Report* report) {
+                        TileSample<Space> const* sample, Report* report,
+                        SeePairs<Space, Precision, Kernel> const& see = {}) {
   constexpr bool one_set = std::is_same_v<Shift, OneSet>;
   auto& tree = targets.tree;
   charges_stage<Potential, Field>(space, sources.memory, sources.tree, profile_of(kernel), charges,
@@ -214,6 +221,7 @@ void evaluate_all_pairs(Space const& space, PlanData<Space, Precision>& targets,
           space, kernel_of_unit, 1 / length, of_sets<Shift>(tree.positions, sources.tree.positions),
           sample ? sample->tiles : tree.octree.tiles, targets.facts.all_pairs_shape, sums);
     });
+    if (see) see(kernel_of_unit, 1 / length, sums);
   };
   if constexpr (RescalableKernel<Kernel>) {
     length = tree.cube.exact_unit();

@@ -38,8 +38,10 @@ struct EvaluationEnds {
   /// Everything between, by all pairs.
   template <class Space, class Precision, class Kernel>
   void all_pairs(Space const& space, PlanData<Space, Precision>& plan, Kernel const& kernel,
-                 TileSample<Space> const* sample, Report* report) const {
-    evaluate_all_pairs<Out>(space, plan, plan, kernel, charges, potential, field, sample, report);
+                 TileSample<Space> const* sample, Report* report,
+                 SeePairs<Space, Precision, Kernel> const& see) const {
+    evaluate_all_pairs<Out>(space, plan, plan, kernel, charges, potential, field, sample, report,
+                            see);
   }
   /// The same of two sets.
   template <class Space, class Precision, class Kernel>

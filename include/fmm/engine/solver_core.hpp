@@ -205,12 +205,13 @@ class SolverCore {
   /// Solver::evaluate by all pairs: the sums of all bodies, or of a sample.
   template <class Ends>
   void evaluate_pairs(Space const& space, Data& data, Ends const& ends, Report* report,
-                      TileSample<Space> const* sample) {
+                      TileSample<Space> const* sample,
+                      SeePairs<Space, Precision, Kernel> const& see = {}) {
     const HostThread<Space> thread(space);
     check(data, ends);
     if (data.tree.size == 0) return;
     const EvaluationClock clock(space, report);
-    ends.all_pairs(space, data, kernel_, sample, report);
+    ends.all_pairs(space, data, kernel_, sample, report, see);
     ends.stop(clock, data.tree.size, memory_bytes());
   }
 

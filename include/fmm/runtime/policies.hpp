@@ -46,7 +46,7 @@ struct Policies {
   /// With Options::tolerance and no order, those to choose from. None: fmm::ToleranceSolver's that are compiled in.
   std::vector<int> orders_to_choose_from = {};
 
-  /// With Options::tolerance, single means mixed.
+  /// With Options::tolerance, single means mixed, and all pairs are summed in double.
   Precision precision = Precision::mixed;
 
   /// Not set: default_backend().

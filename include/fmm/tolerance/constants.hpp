@@ -82,6 +82,8 @@ struct Constants {
   double tightening = 0.8, least_tightening = 0.02;
   double above_seen = 1.2;  ///< what a refusal names, in the smallest error that was seen
 
+  std::size_t seen_pairs = 512;  ///< bodies at which rounding is seen, where all pairs are summed
+
   // ---- tuning: the fastest setting whose measured error is small enough
 
   double tuned_error =

@@ -10,6 +10,7 @@
 #include <algorithm>
 
 #include "../solver.hpp"
+#include "all_pairs_core.hpp"
 #include "tolerance_core.hpp"
 
 namespace fmm {
@@ -123,6 +124,41 @@ class ToleranceSolver<Kernel, OrderList<Order...>, Precision, ExecutionSpace> {
     return found;
   }
 
+  Core core_;
+};
+
+/// The same by all pairs, in double whatever the precision: what rounding leaves of a tolerance is seen at 512 bodies, and
+/// a tolerance that it breaks is refused. Cost: N^2 pairs, and 1536 N.
+template <class Kernel, class Precision, class ExecutionSpace>
+class ToleranceSolver<Kernel, DirectSum, Precision, ExecutionSpace> {
+  using Core = tolerance::AllPairsCore<Kernel, site_t<ExecutionSpace>>;
+
+ public:
+  using execution_space = ExecutionSpace;
+  using plan_type = Plan<ExecutionSpace, double>;
+  static constexpr bool uses_charges = true;
+  static constexpr bool uses_last_field = false;
+
+  /// Options::tolerance is required. Throws InvalidArgument.
+  explicit ToleranceSolver(Options const& options, Kernel kernel = {}) : core_(options, kernel) {}
+
+  Options const& options() const { return core_.options(); }
+  Kernel const& kernel() const { return core_.kernel(); }
+
+  /// A plan for Inputs of positions, and perhaps charges, as of Solver.
+  template <class Given>
+  plan_type build(ExecutionSpace const& space, Given const& inputs, Report* report = nullptr) {
+    return plan_type(core_.build(space, tolerance::checked_inputs<ExecutionSpace>(inputs), report));
+  }
+  /// Potential (N) and field (N,3) of all bodies from (N) `charges`, in the caller's order. Throws InvalidArgument
+  /// before any result is touched.
+  template <class Charges, class Potential, class Field>
+  void evaluate(ExecutionSpace const& space, plan_type& plan, Charges const& charges,
+                Potential const& potential, Field const& field, Report* report = nullptr) {
+    core_.evaluate(space, plan.data(), engine::EvaluationEnds{charges, potential, field}, report);
+  }
+
+ private:
   Core core_;
 };
 

@@ -82,6 +82,39 @@ TEST(Tolerance, IsHeldByTreecodes) {
   EXPECT_LT(relative_l2(run(solver, bodies).field, direct_sum<fmm::Laplace>(bodies).field), 1e-4);
 }
 
+/// All pairs are summed in double, whatever the precision: the bits are those of Solver.
+TEST(Tolerance, IsHeldByAllPairs) {
+  using Solver = fmm::ToleranceSolver<fmm::SoftenedGravity, fmm::DirectSum, float>;
+  const Bodies bodies = make_bodies(Model::plummer, 1500);
+  for (const fmm::ErrorNorm norm : {fmm::ErrorNorm::l2, fmm::ErrorNorm::p99}) {
+    fmm::Options options{.tolerance = 1e-10, .error_norm = norm, .softening = 0.01};
+    Solver solver(options);
+    const Results held = run(solver, bodies);
+    options = {.softening = 0.01};
+    fmm::Solver<fmm::SoftenedGravity, fmm::DirectSum, double> direct(options);
+    EXPECT_EQ(held.field, run(direct, bodies).field);
+  }
+  EXPECT_THROW(Solver({.tolerance = 1e-13}), fmm::InvalidArgument);
+  EXPECT_THROW(Solver(fmm::Options{}), fmm::InvalidArgument);
+  EXPECT_THROW(Solver({.tolerance = 1e-6, .theta = 0.5}), fmm::InvalidArgument);
+}
+
+/// Rounding by 1e-13 of the terms, in a hundred bodies: a field of all of the terms, or a thousandth of these.
+TEST(Tolerance, OfAllPairsIsRefusedWhereRoundingBreaksIt) {
+  using fmm::ErrorNorm;
+  for (const double field : {1.0, 1e-3}) {
+    fmm::tolerance::RoundedSums sums;
+    for (int i = 0; i < 100; ++i)
+      sums.bodies.push_back({{field + (i == 7 ? 2e-13 : 0), 0, 0}, {field, 0, 0}, 2, 0});
+    EXPECT_NEAR(sums.error(ErrorNorm::l2, 1e-6) * field, 2e-13, 2e-16);
+    EXPECT_NEAR(sums.error(ErrorNorm::p99, 1e-6) * field, 2e-13, 2e-16);
+    EXPECT_NEAR(sums.error(ErrorNorm::p99, 1e-2) * std::max(field, 0.02), 2e-13, 2e-16);
+    // the norm is at least a thousandth of what neighbours exert
+    for (auto& one : sums.bodies) one.neighbour = 1e4;
+    EXPECT_NEAR(sums.error(ErrorNorm::l2, 1e-6) * 10, 2e-13, 2e-16);
+  }
+}
+
 /// The far field has no Plummer softening: by default it errs by more than these tolerances.
 TEST(Tolerance, IsHeldWithPlummerSoftening) {
   using Solver = fmm::ToleranceSolver<fmm::SoftenedGravity, ManyDigits, double>;
