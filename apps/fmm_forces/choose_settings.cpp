@@ -14,7 +14,8 @@ namespace forces {
 namespace {
 
 /// The settings with what a tolerance leaves no choice of, and in the place of float mixed precision, which holds it
-/// for close pairs, too, or for all pairs double; order and criterion are found by the library. Throws fmm::InvalidArgument.
+/// for close pairs, too, or for all pairs double; order and criterion are found by the library. Throws
+/// fmm::InvalidArgument.
 Settings with_tolerance(Settings settings, Method method) {
   const double tolerance = *settings.tolerance;
   const bool single = settings.precision != Precision::double_precision && method != Method::direct;

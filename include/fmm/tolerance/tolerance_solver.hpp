@@ -127,8 +127,8 @@ class ToleranceSolver<Kernel, OrderList<Order...>, Precision, ExecutionSpace> {
   Core core_;
 };
 
-/// The same by all pairs, in double whatever the precision: what rounding leaves of a tolerance is seen at 512 bodies, and
-/// a tolerance that it breaks is refused. Cost: N^2 pairs, and 1536 N.
+/// The same by all pairs, in double whatever the precision: what rounding leaves of a tolerance is seen at 512 bodies,
+/// and a tolerance that it breaks is refused. Cost: N^2 pairs, and 1536 N.
 template <class Kernel, class Precision, class ExecutionSpace>
 class ToleranceSolver<Kernel, DirectSum, Precision, ExecutionSpace> {
   using Core = tolerance::AllPairsCore<Kernel, site_t<ExecutionSpace>>;
