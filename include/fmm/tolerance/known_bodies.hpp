@@ -9,6 +9,7 @@
 
 #include "../accuracy/accuracy.hpp"
 #include "own_errors.hpp"
+#include "quantities.hpp"
 
 namespace fmm::tolerance {
 
