@@ -6,6 +6,7 @@
 #include <array>
 #include <cstddef>
 #include <fmm/options.hpp>
+#include <fmm/report.hpp>
 #include <optional>
 #include <span>
 #include <string>
@@ -26,6 +27,7 @@ enum class Precision { single_precision, mixed_precision, double_precision };
 enum class Data { in_float, in_double };
 enum class Backend { serial, openmp, cuda };
 using fmm::ErrorNorm;
+using fmm::HeldBy;
 using fmm::ToleranceOf;
 using fmm::TreeKind;
 
@@ -67,6 +69,11 @@ template <>
 struct Names<TreeKind> {
   static constexpr NameTable<TreeKind, 2> table{
       {{"uniform", TreeKind::uniform}, {"adaptive", TreeKind::adaptive}}};
+};
+template <>
+struct Names<HeldBy> {
+  static constexpr NameTable<HeldBy, 2> table{
+      {{"bound", HeldBy::bound}, {"sample", HeldBy::sample}}};
 };
 template <>
 struct Names<ErrorNorm> {

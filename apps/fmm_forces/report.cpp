@@ -18,6 +18,12 @@ Json json_of(std::optional<T> const& value) {
   return value ? Json(*value) : Json(nullptr);
 }
 
+Json json_of(std::optional<fmm::FoundLimit> const& found) {
+  if (!found) return nullptr;
+  return {{"by", name_of(found->held_by)},
+          {"seen_error", found->seen_error},
+          {"largest_own_error", json_of(found->largest_own_error)}};
+}
 Json json_of(std::optional<TuningFacts> const& tuning) {
   if (!tuning) return nullptr;
   return {{"held", tuning->held}, {"trials", tuning->trials}, {"seconds", tuning->seconds}};
@@ -81,6 +87,7 @@ Json entry(Settings const& settings, RunFacts const& facts, Measurement const& m
       {"tolerance", json_of(settings.tolerance)},
       {"tolerance_of", only(settings.tolerance.has_value(), name_of(method.options.tolerance_of))},
       {"error_norm", only(settings.tolerance.has_value(), name_of(method.options.error_norm))},
+      {"held", json_of(measurement.report.found)},
       {"tuning", json_of(measurement.tuning)},
       {"leaf", only(tree, json_of(method.options.leaf_capacity))},
       {"depth", only(tree, measurement.depth)},

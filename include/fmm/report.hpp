@@ -21,11 +21,19 @@ struct StageReport {
   double flops = 0;  ///< every add, multiply, divide, square root or reciprocal square root is one
 };
 
+/// What a tolerance is held by: a limit that was safe for all bodies it was measured with, before anything is known of
+/// those at hand; or what a sample of these showed. Either is verified.
+enum class HeldBy { bound, sample };
+
 /// The limit of the criterion that holds a tolerance for the bodies at hand.
 struct FoundLimit {
   int order = 0;                          ///< of the expansions
   std::optional<double> pair_error = {};  ///< of MultipolePowerCriterion, or else
   std::optional<double> theta = {};       ///< of RadiusCriterion
+  HeldBy held_by = HeldBy::bound;
+  /// What the last verification of such bodies says of the error of all, of the norm that the tolerance has.
+  double seen_error = 0;
+  std::optional<double> largest_own_error = {};  ///< of ErrorNorm::p99: the largest that it saw
 };
 
 /// Hand one to `Solver::build` and `Solver::evaluate`: every stage is then fenced and timed, which

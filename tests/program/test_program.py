@@ -734,7 +734,9 @@ class Report(Case):
         self.assertEqual((entry["method"], entry["tolerance"], entry["precision"]), ("direct", 1e-9, "double"))
         self.assertLess(entry["error"]["field_l2"], 1e-9)
         entry, = self.report(*run, "--tolerance", 1e-4, "--error-norm", "p99")
-        self.assertEqual(entry["error_norm"], "p99")
+        self.assertEqual((entry["error_norm"], entry["held"]["by"]), ("p99", "sample"))
+        self.assertLess(entry["held"]["seen_error"], 1e-4)
+        self.assertGreater(entry["held"]["largest_own_error"], entry["held"]["seen_error"])
         self.assertLess(entry["error"]["field_p99"], 1e-4)
         self.assertEqual(entry["error"]["least_share"], 5e-4)
         # of so many bodies the criterion takes what was found for them; of few what holds for any

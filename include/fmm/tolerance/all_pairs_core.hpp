@@ -85,8 +85,10 @@ class AllPairsCore {
         space, plan, ends, report, nullptr,
         [&](Kernel const& in_unit, double per_length, Array<Sums<double>, Space> sums) {
           stage(space, report, "verification",
-                [&] { see(space, plan.tree.positions, in_unit, per_length, sums, of); });
+                [&] { seen_ = see(space, plan.tree.positions, in_unit, per_length, sums, of); });
         });
+    if (report && plan.tree.size > 0)
+      report->found = FoundLimit{.held_by = HeldBy::sample, .seen_error = seen_};
   }
 
   /// Solver::evaluate_sample, whose rounding is not looked at.
@@ -104,8 +106,9 @@ class AllPairsCore {
     return options;
   }
 
-  void see(Space const& space, Array<Body<double>, Space> bodies, Kernel const& in_unit,
-           double per_length, Array<Sums<double>, Space> sums, Quantities of) const {
+  /// The error, of the norm that the tolerance has. Throws where it is larger than that.
+  double see(Space const& space, Array<Body<double>, Space> bodies, Kernel const& in_unit,
+             double per_length, Array<Sums<double>, Space> sums, Quantities of) const {
     Buffer<BodyIndex, Space> numbers("seen bodies");
     Buffer<Sums<double>, Space> buffer("seen bodies' sums");
     const auto chosen =
@@ -119,6 +122,7 @@ class AllPairsCore {
     p2p_chosen<Outputs<true, true>>(space, in_unit, per_length, bodies, there, some);
     read_back(space, some.data(), exact.data(), exact.size());
     const auto scales = accuracy::scales_at(space, bodies, in_unit, per_length, there, 1, 1);
+    double largest = 0;
     of.each([&](Quantity one) {
       RoundedSums rounded;
       for (std::size_t i = 0; i < chosen.size(); ++i)
@@ -131,11 +135,14 @@ class AllPairsCore {
         throw InvalidArgument("tolerance", *options_.tolerance,
                               "at least " + to_text(constants.above_seen * error) +
                                   " for these bodies and charges, whose sums are rounded");
+      largest = std::max(largest, error);
     });
+    return largest;
   }
 
   Inner solver_;
   Options options_;
+  double seen_ = 0;
 };
 
 }  // namespace fmm::tolerance

@@ -13,6 +13,7 @@
 
 #include "../engine/solver_core.hpp"
 #include "calibration.hpp"
+#include "checked_inputs.hpp"
 #include "drawn_tiles.hpp"
 #include "known_groups.hpp"
 #include "near_strength.hpp"
@@ -21,28 +22,6 @@
 #include "verification.hpp"
 
 namespace fmm::tolerance {
-
-/// The positions and charges of a build for a tolerance. Inputs with targets or a last field do not compile, and say
-/// why.
-template <class Space, class Sources, class Charges, class Targets, class LastField>
-Inputs<Sources, Charges> checked_inputs(
-    Inputs<Sources, Charges, Targets, LastField> const& inputs) {
-  static_assert(
-      !std::is_same_v<Charges, None>,
-      "fmm: a tolerance is held for charges: build(space, fmm::Inputs{positions, charges})");
-  static_assert(std::is_same_v<Targets, None>,
-                "fmm: a tolerance is held where the sources are the targets, too: for targets of "
-                "their own take fmm::Solver");
-  static_assert(std::is_same_v<LastField, None>, "fmm: a tolerance takes no last_field");
-  engine::check_view<Space, Sources, 2>();
-  engine::check_optional_view<Space, Charges, 1>();
-  return {inputs.sources, inputs.charges};
-}
-/// Nor do positions alone.
-template <class Space, class Positions>
-Inputs<Positions> checked_inputs(Positions const& positions) {
-  return checked_inputs<Space>(Inputs<Positions>{positions});
-}
 
 /// All that a solver for a tolerance knows of one order. What is compiled for an order is behind it.
 template <class Kernel, class Space, class Precision>
@@ -114,6 +93,7 @@ class CalibratedCore {
         [&](auto const& sums) {
           return !attempt.is_verified || holds(space, plan, sums, attempt, report);
         });
+    if (report && held_ && plan.tree.size > 0) report->found = found_for(plan.tree.charges);
   }
 
  private:
@@ -184,12 +164,18 @@ class CalibratedCore {
       make_lists();  // they are lost
       if (held) break;
     }
-    if (!report) return;
-    Calibrated const& found = held_->now();
-    add_list_work(*report, data.lists);
-    report->found = FoundLimit{order(), std::nullopt, std::nullopt};
-    (found.theta > 0 ? report->found->theta : report->found->pair_error) =
-        found.theta > 0 ? found.theta : found.pair_error;
+    if (report) add_list_work(*report, data.lists);
+  }
+
+  FoundLimit found_for(ChargeFacts const& charges) const {
+    Calibrated const& now = held_->now();
+    SeenError const& seen = held_->seen();
+    const bool own = options_.error_norm == ErrorNorm::p99;
+    FoundLimit found{.order = order(), .seen_error = seen.likely};
+    (now.theta > 0 ? found.theta : found.pair_error) = now.theta > 0 ? now.theta : now.pair_error;
+    if (own || now.theta > 0 || now.pair_error > safe_for(charges)) found.held_by = HeldBy::sample;
+    if (own) found.largest_own_error = seen.largest;
+    return found;
   }
 
   /// What holds the tolerance, as far as it is known before lists of all bodies are there.
@@ -255,9 +241,11 @@ class CalibratedCore {
   bool holds(Space const& space, Data& data, Array<Sums<sum_t<Precision>>, Space> sums,
              Attempt& attempt, Report* report) {
     double most = 0;
+    SeenError all;
     stage(space, report, "verification", [&] {
       if (attempt.known) {
-        most = attempt.known->seen(attempt.of, sums).most;
+        all = attempt.known->seen(attempt.of, sums);
+        most = all.most;
         if constexpr (single)
           if (attempt.of.field) {
             const double enough = constants.share_of_rounding_in_pairs * held_->tolerance();
@@ -270,8 +258,9 @@ class CalibratedCore {
                                                   attempt.of, exact_sums(space, data),
                                                   seed_of(attempt));
       attempt.of.each([&](Quantity one) {
-        most = std::max(most, attempt.at_tiles.seen(one, verification.squares(one)).most);
+        all = larger(all, attempt.at_tiles.seen(one, verification.squares(one)));
       });
+      most = all.most;
       if constexpr (single)
         if (attempt.of.field)
           check_rounding(rounding_of_pairs(space, data.tree, softening_of(kernel()),
@@ -280,6 +269,7 @@ class CalibratedCore {
       const SeenError seen = verification.see(held_->tolerance());
       if (seen.most > held_->tolerance()) most = std::max(most, seen.two_more);
     });
+    held_->note(all);
     if (most <= held_->tolerance()) return true;
     correct(attempt, most);
     return false;

@@ -222,17 +222,18 @@ class SumOverGroups {
   double certain_ = 0, sum_ = 0, squares_ = 0;
 };
 
-/// Relative L2 errors of all bodies.
+/// Errors of all bodies, in the norm of a tolerance.
 struct SeenError {
   double likely = 0;
   double two_more = 0;  ///< with the sum of squares two standard errors higher
   double most = 0;      ///< three higher
   double least = 0;     ///< and three lower
+  double largest = 0;   ///< of own errors: that of the drawn bodies
 };
 
 inline SeenError larger(SeenError const& a, SeenError const& b) {
   return {std::fmax(a.likely, b.likely), std::fmax(a.two_more, b.two_more),
-          std::fmax(a.most, b.most), std::fmax(a.least, b.least)};
+          std::fmax(a.most, b.most), std::fmax(a.least, b.least), std::fmax(a.largest, b.largest)};
 }
 
 /// From sums of squares, and that of what errors are relative to: 0 of 0 is no error, and there is none of what is not

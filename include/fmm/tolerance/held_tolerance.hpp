@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "constants.hpp"
+#include "drawn_groups.hpp"
 #include "quantities.hpp"
 
 namespace fmm::tolerance {
@@ -66,7 +67,10 @@ class HeldTolerance {
     if (!known) forget();
     return known;
   }
-  void find(Likeness bodies, Calibrated const& found) { last() = {std::move(bodies), found, 0}; }
+  void find(Likeness bodies, Calibrated const& found) { last() = {std::move(bodies), found}; }
+  /// What the last verification of such bodies saw.
+  void note(SeenError const& seen) { last().seen = seen; }
+  SeenError const& seen() const { return kinds_[last_].seen; }
   /// Has what was found be another one: it was seen not to hold the tolerance.
   void correct(Calibrated const& found) { last().found = found; }
   /// Nothing is known of the bodies asked for last.
@@ -79,6 +83,7 @@ class HeldTolerance {
     Likeness bodies;
     Calibrated found;
     int evaluations = 0;
+    SeenError seen = {};
   };
   Kind& last() { return kinds_[last_]; }
 

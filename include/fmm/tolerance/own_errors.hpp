@@ -22,6 +22,13 @@ class OwnErrors {
     ends_.push_back(errors_.size());
   }
 
+  /// Of those that are there; infinite if one is no number.
+  double largest() const {
+    float largest = 0;
+    for (const float error : errors_)
+      if (!(error <= largest)) largest = error > 0 ? error : std::numeric_limits<float>::infinity();
+    return largest;
+  }
   /// The error that of so many bodies a hundredth exceed, their number so many standard errors higher than these tell.
   FMM_NOINLINE double exceeded(double bodies, double more) const {
     const double most = bodies / 100;
@@ -63,7 +70,7 @@ class OwnErrors {
 inline SeenError seen_error(OwnErrors const& errors, double bodies) {
   return {errors.exceeded(bodies, 0), errors.exceeded(bodies, 2),
           errors.exceeded(bodies, constants.standard_errors),
-          errors.exceeded(bodies, -constants.standard_errors)};
+          errors.exceeded(bodies, -constants.standard_errors), errors.largest()};
 }
 
 }  // namespace fmm::tolerance

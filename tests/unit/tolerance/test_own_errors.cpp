@@ -104,6 +104,38 @@ TEST(OwnErrors, AreHeldInMixedPrecision) {
     holds<Solver>({.tolerance = 1.5e-4}, rock_salt(side), fmm::least_share_in_float);
 }
 
+/// What is told of it: of few bodies and an L2 error a limit that is safe for all holds it, else what these bodies show.
+TEST(OwnErrors, AndL2ErrorsThatWereSeenAreReported) {
+  using Solver = fmm::ToleranceSolver<fmm::Laplace, FewOrders, double>;
+  for (const std::size_t n : {std::size_t(4000), std::size_t(25000)}) {
+    const Bodies bodies = make_bodies(Model::plummer, n);
+    const Results exact = direct_sum<fmm::Laplace>(bodies);
+    fmm::Report report;
+    Solver solver({.tolerance = 1e-3});
+    const double error = relative_l2(run(solver, bodies, {}, &report).field, exact.field);
+    ASSERT_TRUE(report.found);
+    EXPECT_EQ(report.found->held_by == fmm::HeldBy::bound, n < 20000);
+    EXPECT_FALSE(report.found->largest_own_error);
+    EXPECT_NEAR(report.found->seen_error, error, 0.4 * error);
+    run(solver, bodies, {}, &report);  // is not verified
+    EXPECT_NEAR(report.found->seen_error, error, 0.4 * error);
+
+    Solver own({.tolerance = 1e-3, .error_norm = ErrorNorm::p99});
+    const Results results = run(own, bodies, {}, &report);
+    const double p99 = own_p99(bodies, results, fmm::least_share_in_double, n / 1500 + 1).field;
+    ASSERT_TRUE(report.found && report.found->largest_own_error);
+    EXPECT_EQ(report.found->held_by, fmm::HeldBy::sample);
+    EXPECT_NEAR(report.found->seen_error, p99, 0.4 * p99);
+    EXPECT_GT(*report.found->largest_own_error, report.found->seen_error);
+  }
+  fmm::Report report;
+  fmm::ToleranceSolver<fmm::Laplace, fmm::DirectSum> pairs({.tolerance = 1e-9});
+  run(pairs, make_bodies(Model::cube, 500), {}, &report);
+  ASSERT_TRUE(report.found);
+  EXPECT_GT(report.found->seen_error, 1e-17);
+  EXPECT_LT(report.found->seen_error, 1e-14);
+}
+
 /// An L2 error is that of the strongest fields: weak ones may err by far more.
 TEST(OwnErrors, AreFarAboveTheL2ErrorOfALine) {
   using Solver = fmm::ToleranceSolver<fmm::Laplace, FewOrders, double>;

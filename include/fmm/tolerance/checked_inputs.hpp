@@ -1,0 +1,34 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// What a build for a tolerance is given.
+#pragma once
+
+#include <type_traits>
+
+#include "../engine/checks.hpp"
+#include "../inputs.hpp"
+
+namespace fmm::tolerance {
+
+/// The positions and charges of a build for a tolerance. Inputs with targets or a last field do not compile, and say
+/// why.
+template <class Space, class Sources, class Charges, class Targets, class LastField>
+Inputs<Sources, Charges> checked_inputs(
+    Inputs<Sources, Charges, Targets, LastField> const& inputs) {
+  static_assert(
+      !std::is_same_v<Charges, None>,
+      "fmm: a tolerance is held for charges: build(space, fmm::Inputs{positions, charges})");
+  static_assert(std::is_same_v<Targets, None>,
+                "fmm: a tolerance is held where the sources are the targets, too: for targets of "
+                "their own take fmm::Solver");
+  static_assert(std::is_same_v<LastField, None>, "fmm: a tolerance takes no last_field");
+  engine::check_view<Space, Sources, 2>();
+  engine::check_optional_view<Space, Charges, 1>();
+  return {inputs.sources, inputs.charges};
+}
+/// Nor do positions alone.
+template <class Space, class Positions>
+Inputs<Positions> checked_inputs(Positions const& positions) {
+  return checked_inputs<Space>(Inputs<Positions>{positions});
+}
+
+}  // namespace fmm::tolerance
