@@ -281,8 +281,10 @@ class CalibratedCore {
     held_->forget();
     throw InvalidArgument(
         "tolerance", held_->tolerance(),
-        "at least " + to_text(error / constants.share_of_rounding_in_pairs) +
-            " in mixed precision for bodies so close to each other; in double less");
+        std::isfinite(error)
+            ? "at least " + to_text(error / constants.share_of_rounding_in_pairs) +
+                  " in mixed precision for bodies so close to each other; in double less"
+            : "one in double: mixed precision takes bodies so close to each other for one");
   }
   /// Makes the limit a stricter one, after an error of up to `most` was seen. After some of these the tolerance is
   /// refused, with what can be had.

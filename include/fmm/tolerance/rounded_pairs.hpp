@@ -4,6 +4,7 @@
 #pragma once
 
 #include <cmath>
+#include <limits>
 
 #include "../detail/reduce.hpp"
 #include "../engine/body_tree.hpp"
@@ -11,7 +12,8 @@
 namespace fmm::tolerance {
 
 /// Over a body and all others of its leaf the sum of the squares of what a pair's field errs by, in units of
-/// charge / (edge of the cube)^2: twice |q| delta / r^3, where the distance r errs by delta, a pair on its own.
+/// charge / (edge of the cube)^2: twice |q| delta / r^3, where the distance r errs by delta, a pair on its own. Of
+/// bodies whose coordinates are the same, though they are at two places, it is infinite.
 template <class Space>
 struct RoundedPairs {
   /// Three coordinates of two bodies, each off by up to 2^-50 evenly.
@@ -31,7 +33,11 @@ struct RoundedPairs {
                    y = double(a.y) - b.y + (double(rest.y) - other.y),
                    z = double(a.z) - b.z + (double(rest.z) - other.z),
                    r2 = x * x + y * y + z * z + softening2;
-      if (r2 == 0) continue;  // itself, or a body at its place
+      if (j == k) continue;
+      if (r2 == 0) {
+        if (rest.q == other.q || b.q == 0) continue;  // at its place, by their marks (PlaceBodies)
+        return std::numeric_limits<double>::infinity();
+      }
       const double error = 2 * delta * double(b.q) / (r2 * std::sqrt(r2));
       squares += error * error;
     }
@@ -88,7 +94,7 @@ double rounding_of_pairs(Space const& space, engine::BodyTree<Space, Mixed> cons
 }
 
 /// What no more than a hundredth of the bodies exceed, relative to their own fields in `sums`: `enough`, or within a
-/// factor of 1.3 of it if that is more. Cost: the same, some times if it is more.
+/// factor of 1.3 of it if that is more; infinite above 1000. Cost: the same, some times if it is more.
 template <class Space>
 double own_rounding_of_pairs(Space const& space, engine::BodyTree<Space, Mixed> const& tree,
                              double softening, Array<Sums<double>, Space> sums, double enough) {
@@ -104,7 +110,7 @@ double own_rounding_of_pairs(Space const& space, engine::BodyTree<Space, Mixed> 
     return count > double(tree.size) / 100;
   };
   while (share < 1e3 && is_exceeded()) share *= 1.3;
-  return share;
+  return share < 1e3 ? share : std::numeric_limits<double>::infinity();
 }
 
 }  // namespace fmm::tolerance

@@ -316,6 +316,26 @@ TEST(Tolerance, IsRefusedInMixedPrecisionForPairsThatAreTooClose) {
   }
 }
 
+/// Two bodies whose coordinates are the same in mixed precision: at two places they are refused, at one place not.
+TEST(Tolerance, IsRefusedInMixedPrecisionForBodiesThatItTakesForOne) {
+  for (const double apart : {0.0, 1e-19})
+    for (const fmm::ErrorNorm norm : {fmm::ErrorNorm::l2, fmm::ErrorNorm::p99}) {
+      Bodies bodies = make_bodies(Model::cube, 3000);
+      for (const double x : {0.0, apart})  // coordinates near 0 are as fine as that
+        for (int i = 0; i < (norm == fmm::ErrorNorm::p99 ? 40 : 1); ++i)
+          add_body(bodies, x, 1e-3 * i, 0.01, 1);
+      fmm::ToleranceSolver<fmm::Laplace, FewOrders, fmm::Mixed> solver(
+          {.tolerance = 1e-3, .error_norm = norm});
+      if (apart == 0)
+        EXPECT_NO_THROW(run(solver, bodies));
+      else
+        EXPECT_THROW(run(solver, bodies), fmm::InvalidArgument);
+      const auto exact = direct_sum<fmm::Laplace>(bodies).field;
+      fmm::ToleranceSolver<fmm::Laplace, FewOrders, double> in_double({.tolerance = 1e-3});
+      EXPECT_LT(relative_l2(run(in_double, bodies).field, exact), 1e-3);
+    }
+}
+
 /// Rounding of float is more than a tolerance of a field that cancels.
 TEST(Tolerance, ThatFloatDoesNotReachInALatticeIsRefused) {
   using Solver = fmm::ToleranceSolver<fmm::Laplace, FewOrders, float>;
