@@ -88,6 +88,7 @@ void check(Settings const& settings, Given const& given) {
     throw UserError("--order is not to be set with --tune, which looks for it");
   const bool trees = std::any_of(settings.methods.begin(), settings.methods.end(),
                                  [](Method method) { return method != Method::direct; });
+  if (settings.tune && !trees) throw UserError("--tune is for --method fmm and treecode");
   if (settings.one_part &&
       (settings.precision != Precision::mixed_precision || settings.tolerance || !trees))
     throw UserError(

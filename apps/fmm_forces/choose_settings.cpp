@@ -120,7 +120,7 @@ MethodSettings resolve(Settings const& given, Method method, Build const& build)
     throw fmm::InvalidArgument("--theta", *settings.theta,
                                "not with --traversal lists, whose theta is 2/3");
   result.options.leaf_capacity = settings.leaf;
-  if (!settings.leaf)
+  if (!settings.leaf && !(settings.tolerance && method == Method::treecode))
     result.options.leaf_capacity = defaults::leaf_capacity(method, settings.backend);
   result.options.one_part = settings.one_part;
   result.tune = settings.tune;

@@ -27,11 +27,12 @@ enum class HeldBy { bound, sample };
 
 /// The limit of the criterion that holds a tolerance for the bodies at hand.
 struct FoundLimit {
-  int order = 0;                          ///< of the expansions
+  int order = 0;                          ///< of the expansions; 0, and no limit, by all pairs
   std::optional<double> pair_error = {};  ///< of MultipolePowerCriterion, or else
   std::optional<double> theta = {};       ///< of RadiusCriterion
   HeldBy held_by = HeldBy::bound;
-  /// What the last verification of such bodies says of the error of all, of the norm that the tolerance has.
+  /// What the last verification of such bodies says of the error of all, of the norm that the tolerance has; of
+  /// ErrorNorm::l2 of what lists leave out, without rounding and softening, by all pairs of rounding.
   double seen_error = 0;
   std::optional<double> largest_own_error = {};  ///< of ErrorNorm::p99: the largest that it saw
 };

@@ -15,6 +15,7 @@
 #include <cstdlib>
 #include <cstring>
 #include <fmm/runtime.hpp>
+#include <initializer_list>
 #include <string>
 
 #include "kinds_of_bodies.hpp"
@@ -69,6 +70,16 @@ Request parse(int argc, char** argv) {
       std::exit(2);
     }
   }
+  const auto check = [](char const* name, std::string const& value,
+                        std::initializer_list<char const*> allowed) {
+    for (char const* one : allowed)
+      if (value == one) return;
+    std::fprintf(stderr, "tolerance_cases: %s %s\n", name, value.c_str());
+    std::exit(2);
+  };
+  check("--of", request.of, {"field", "potential", "both"});
+  check("--norm", request.norm, {"l2", "p99"});
+  check("--method", request.method, {"fmm", "treecode"});
   return request;
 }
 
@@ -110,9 +121,7 @@ void run(Request const& request, std::uint64_t number) {
   std::printf(
       "{\"case\": %llu, \"seed\": %llu, \"kind\": \"%s\", \"hierarchy\": %s, \"n\": %zu, "
       "\"signs\": %s, \"softening\": %.17g, \"precision\": \"%s\", \"of\": \"%s\", \"norm\": "
-      "\"%s\", "
-      "\"tolerance\": "
-      "%.17g",
+      "\"%s\", \"method\": \"%s\", \"tolerance\": %.17g",
       (unsigned long long)number, (unsigned long long)request.seed, kind->name,
       kind->is_hierarchy ? "true" : "false", n, signs || kind->has_signs ? "true" : "false",
       soft ? options.softening : 0.0, mixed ? "mixed" : "double", request.of.c_str(),

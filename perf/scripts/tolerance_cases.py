@@ -89,7 +89,12 @@ def main():
     parser.add_argument("--seconds", type=float, help="end after so many; the next run goes on")
     options = parser.parse_args()
 
-    done = [case["case"] for case in whole_lines(options.file) if case["seed"] == options.seed]
+    def is_asked_for(case):
+        return case["seed"] == options.seed and all(
+            case.get(word, usual) == (getattr(options, word) or usual)
+            for word, usual in (("of", "field"), ("norm", "l2"), ("method", "fmm")))
+
+    done = [case["case"] for case in whole_lines(options.file) if is_asked_for(case)]
     first = max(done, default=-1) + 1
     if first < options.cases:
         run(options, first)

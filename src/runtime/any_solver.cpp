@@ -69,6 +69,8 @@ Policies completed(Policies policies, Options const& options) {
   if (policies.method == Method::direct) {
     if (policies.order)
       throw InvalidArgument("order", *policies.order, "not set, with Method::direct");
+    if (!policies.orders_to_choose_from.empty())
+      throw InvalidArgument("orders_to_choose_from", "set", "none, with Method::direct");
     return policies;
   }
   if (policies.method == Method::treecode && policies.criterion == Criterion::multipole_power)

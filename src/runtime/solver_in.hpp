@@ -164,6 +164,8 @@ class SolverIn final : public AnySolver::Implementation {
           });
         });
       }
+    if (policies.method == Method::direct)
+      throw InvalidArgument("method", "direct", "one with a tree: of all pairs nothing is tuned");
     throw InvalidArgument("tolerance", "none", "set: without it there is nothing to tune to");
   }
 

@@ -23,19 +23,23 @@ struct RoundedSums {
   std::vector<accuracy::Compared> bodies;
 
   double error(ErrorNorm norm, double least_share) const {
-    double share = std::numeric_limits<double>::epsilon(), terms2 = 0, norm2 = 0, neighbours2 = 0;
+    double share = std::numeric_limits<double>::epsilon(), terms2 = 0, norm2 = 0, neighbours2 = 0,
+           largest = 0;
     std::vector<double> own;
+    for (accuracy::Compared const& one : bodies) largest = std::fmax(largest, one.terms);
     for (accuracy::Compared const& one : bodies) {
-      if (!(one.terms > 0)) continue;
+      if (one.terms == 0) continue;
       double error = 0, value = 0;
       for (int d = 0; d < 3; ++d) {
         error = std::hypot(error, one.computed[d] - one.exact[d]);
         value = std::hypot(value, one.exact[d]);
       }
+      if (!std::isfinite(error + value + one.terms)) return std::numeric_limits<double>::infinity();
       share = std::max(share, error / one.terms);
-      terms2 += one.terms * one.terms;
-      norm2 += value * value;
-      neighbours2 += std::pow(least_share_of_neighbours * one.neighbour, 2);
+      terms2 += std::pow(one.terms / largest, 2);
+      norm2 += std::pow(value / largest, 2);
+      if (std::isfinite(one.neighbour))
+        neighbours2 += std::pow(least_share_of_neighbours * one.neighbour / largest, 2);
       own.push_back(one.terms / std::max(value, least_share * one.terms));
     }
     if (own.empty()) return 0;
@@ -76,7 +80,7 @@ class AllPairsCore {
     return solver_.build(space, Inputs<Sources>{inputs.sources}, report);
   }
   /// `ends` as in SolverCore. Throws InvalidArgument for a tolerance that rounding does not leave room for, before any
-  /// result is written. Cost: N^2 pairs, and 3 N for each of constants.seen_pairs bodies.
+  /// result is written. Cost: N^2 pairs, and 2 N for each of constants.seen_pairs bodies.
   template <class Ends>
   void evaluate(Space const& space, Data& plan, Ends const& ends, Report* report) {
     using Out = typename Ends::Out;
@@ -133,8 +137,10 @@ class AllPairsCore {
       const double error = rounded.error(of.norm, least_share_in_double);
       if (!(error <= *options_.tolerance))
         throw InvalidArgument("tolerance", *options_.tolerance,
-                              "at least " + to_text(constants.above_seen * error) +
-                                  " for these bodies and charges, whose sums are rounded");
+                              std::isfinite(error)
+                                  ? "at least " + to_text(constants.above_seen * error) +
+                                        " for these bodies and charges, whose sums are rounded"
+                                  : "none for sums that are not finite");
       largest = std::max(largest, error);
     });
     return largest;

@@ -87,13 +87,18 @@ class CalibratedCore {
     Attempt attempt;
     using Out = typename Ends::Out;
     if (held_) attempt.of = quantities_of(options_, Out::potential, Out::field);
-    solver_.evaluate_listed(
-        space, plan, operators, ends, report, options_,
-        [&](Array<Real, Space> multipoles) { list(space, plan, multipoles, attempt, report); },
-        [&](auto const& sums) {
-          return !attempt.is_verified || holds(space, plan, sums, attempt, report);
-        });
-    if (report && held_ && plan.tree.size > 0) report->found = found_for(plan.tree.charges);
+    try {
+      solver_.evaluate_listed(
+          space, plan, operators, ends, report, options_,
+          [&](Array<Real, Space> multipoles) { list(space, plan, multipoles, attempt, report); },
+          [&](auto const& sums) {
+            return !attempt.is_verified || holds(space, plan, sums, attempt, report);
+          });
+    } catch (...) {
+      if (held_ && attempt.is_verified) held_->forget();  // what was found was not verified
+      throw;
+    }
+    if (report && held_ && plan.tree.size > 0) report->found = found_now();
   }
 
  private:
@@ -167,13 +172,12 @@ class CalibratedCore {
     if (report) add_list_work(*report, data.lists);
   }
 
-  FoundLimit found_for(ChargeFacts const& charges) const {
+  FoundLimit found_now() const {
     Calibrated const& now = held_->now();
     SeenError const& seen = held_->seen();
     const bool own = options_.error_norm == ErrorNorm::p99;
-    FoundLimit found{.order = order(), .seen_error = seen.likely};
+    FoundLimit found{.order = order(), .held_by = now.held_by, .seen_error = seen.likely};
     (now.theta > 0 ? found.theta : found.pair_error) = now.theta > 0 ? now.theta : now.pair_error;
-    if (own || now.theta > 0 || now.pair_error > safe_for(charges)) found.held_by = HeldBy::sample;
     if (own) found.largest_own_error = seen.largest;
     return found;
   }
@@ -247,11 +251,10 @@ class CalibratedCore {
         all = attempt.known->seen(attempt.of, sums);
         most = all.most;
         if constexpr (single)
-          if (attempt.of.field) {
-            const double enough = constants.share_of_rounding_in_pairs * held_->tolerance();
+          if (attempt.of.field)
             check_rounding(
-                own_rounding_of_pairs(space, data.tree, softening_of(kernel()), sums, enough));
-          }
+                own_rounding_of_pairs(space, data.tree, softening_of(kernel()), sums,
+                                      constants.share_of_rounding_in_pairs * held_->tolerance()));
         return;
       }
       Verification<Space, Precision> verification(space, data, attempt.expected.view(), sums,
@@ -276,12 +279,14 @@ class CalibratedCore {
   }
   /// Throws InvalidArgument where the coordinates of close bodies, as mixed precision keeps them, err by more than the
   /// tolerance allows.
-  void check_rounding(double error) {
-    if (!(error > constants.share_of_rounding_in_pairs * held_->tolerance())) return;
-    held_->forget();
+  void check_rounding(RoundingOfPairs const& rounding) {
+    const double error = rounding.error;
+    if (!(error > constants.share_of_rounding_in_pairs * held_->tolerance()) &&
+        !rounding.takes_two_for_one)
+      return;
     throw InvalidArgument(
         "tolerance", held_->tolerance(),
-        std::isfinite(error)
+        !rounding.takes_two_for_one
             ? "at least " + to_text(error / constants.share_of_rounding_in_pairs) +
                   " in mixed precision for bodies so close to each other; in double less"
             : "one in double: mixed precision takes bodies so close to each other for one");
@@ -301,6 +306,7 @@ class CalibratedCore {
                    : ""));
     }
     Calibrated next = stricter(held_->now(), held_->tolerance() / most);
+    next.held_by = HeldBy::sample;
     if (attempt.tightenings ==
         constants.tightenings_until_safe) {  // the error is one that falls in steps
       next.theta = 0;

@@ -104,6 +104,7 @@ FMM_NOINLINE Calibrated calibrate(Space const& space,
     return error > goal && work > most_work ? hopeless : error;  // a smaller theta would cost more
   });
   if (work_by_radii < most_work) found.theta = std::pow(held, 1 / degree);
+  if (known || found.theta > 0 || found.pair_error > safe) found.held_by = HeldBy::sample;
   return found;
 }
 

@@ -7,6 +7,7 @@
 #include <utility>
 #include <vector>
 
+#include "../report.hpp"
 #include "constants.hpp"
 #include "drawn_groups.hpp"
 #include "quantities.hpp"
@@ -46,6 +47,7 @@ struct Calibrated {
   double field_scale = 0;   ///< of their cells (field_strength.hpp)
   double theta = 0;         ///< of RadiusCriterion, if lists by that cost less; else 0
   bool short_sums = false;  ///< of the near field (kernels::MixedSums)
+  HeldBy held_by = HeldBy::bound;
 };
 
 /// A tolerance to be held, and what was found for the last bodies; for few ones and for many apart.

@@ -2,9 +2,9 @@
 // Groups of bodies, drawn evenly, whose results are known in double: what own errors are seen at.
 #pragma once
 
+#include <algorithm>
 #include <cmath>
 #include <cstdint>
-#include <functional>
 #include <utility>
 #include <vector>
 
@@ -147,6 +147,7 @@ class KnownGroups {
       }
     to_device(space_, least_.field, fields);
     to_device(space_, least_.potential, potentials);
+    space_.fence();  // the vectors go now
   }
 
   OwnErrors errors(Quantity one, Array<Sums<Sum>, Space> sums) {

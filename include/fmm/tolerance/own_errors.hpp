@@ -31,15 +31,16 @@ class OwnErrors {
   }
   /// The error that of so many bodies a hundredth exceed, their number so many standard errors higher than these tell.
   FMM_NOINLINE double exceeded(double bodies, double more) const {
+    constexpr float none = 1e-30f;
     const double most = bodies / 100;
     float largest = 0, smallest = std::numeric_limits<float>::max();
     for (const float error : errors_) {
       if (!std::isfinite(error)) continue;
       largest = std::max(largest, error);
-      if (error > 0) smallest = std::min(smallest, error);
+      if (error > none) smallest = std::min(smallest, error);
     }
     if (count_above(largest, more) > most) return std::numeric_limits<double>::infinity();
-    if (!(largest > 0)) return 0;
+    if (!(largest > none)) return largest;
     float low = smallest * 0.5f, high = largest;
     if (count_above(low, more) <= most) return low;
     while (high > 1.005f * low) {

@@ -6,14 +6,21 @@
 #include <cmath>
 #include <limits>
 
+#include "../accuracy/error_measure.hpp"
 #include "../detail/reduce.hpp"
 #include "../engine/body_tree.hpp"
 
 namespace fmm::tolerance {
 
-/// Over a body and all others of its leaf the sum of the squares of what a pair's field errs by, in units of
-/// charge / (edge of the cube)^2: twice |q| delta / r^3, where the distance r errs by delta, a pair on its own. Of
-/// bodies whose coordinates are the same, though they are at two places, it is infinite.
+/// Of a body and all others of its leaf, in units of charge / (edge of the cube)^2: the sum of the squares of what a
+/// pair's field errs by, twice |q| delta / r^3, where the distance r errs by delta, a pair on its own; what the nearest
+/// one feels, and the sum of the magnitudes of the terms; and whether one that is at another place has the same
+/// coordinates.
+struct RoundedBody {
+  double squares = 0, neighbour = 0, terms = 0;
+  bool is_taken_for_another = false;
+};
+
 template <class Space>
 struct RoundedPairs {
   /// Three coordinates of two bodies, each off by up to 2^-50 evenly.
@@ -22,45 +29,61 @@ struct RoundedPairs {
   Array<Body<float>, Space> bodies, low;
   double softening;  ///< in edges of the cube
 
-  KOKKOS_FUNCTION double of_body(BodyIndex k, Cell const& leaf) const {
+  KOKKOS_FUNCTION RoundedBody of_body(BodyIndex k, Cell const& leaf) const {
     const double edge = edge_of_level<double>(leaf.level),
                  softening2 = softening * softening / (edge * edge);
-    double squares = 0;
+    RoundedBody all;
+    double nearest2 = std::numeric_limits<double>::max();
     const Body<float> a = bodies(k), rest = low(k);
     for (BodyIndex j = leaf.body_begin; j < leaf.body_begin + leaf.body_count; ++j) {
+      if (j == k) continue;
       const Body<float> b = bodies(j), other = low(j);
       const double x = double(a.x) - b.x + (double(rest.x) - other.x),
                    y = double(a.y) - b.y + (double(rest.y) - other.y),
                    z = double(a.z) - b.z + (double(rest.z) - other.z),
                    r2 = x * x + y * y + z * z + softening2;
-      if (j == k) continue;
-      if (r2 == 0) {
-        if (rest.q == other.q || b.q == 0) continue;  // at its place, by their marks (PlaceBodies)
-        return std::numeric_limits<double>::infinity();
+      if (r2 == 0) {  // by their marks (PlaceBodies) at one place, or not
+        all.is_taken_for_another = all.is_taken_for_another || (rest.q != other.q && b.q != 0);
+        continue;
       }
       const double error = 2 * delta * double(b.q) / (r2 * std::sqrt(r2));
-      squares += error * error;
+      all.squares += error * error;
+      all.terms += std::fabs(double(b.q)) / r2;
+      if (r2 < nearest2) nearest2 = r2;
     }
-    return squares / (edge * edge * edge * edge);
+    all.squares /= edge * edge * edge * edge;
+    all.terms /= edge * edge;
+    all.neighbour = std::fabs(double(a.q)) / (nearest2 * edge * edge);
+    return all;
   }
 };
 
-/// That of a tile's bodies.
+/// Sums over bodies.
+struct RoundedSum {
+  double squares = 0, neighbours = 0, taken_for_others = 0;
+  KOKKOS_FUNCTION void join(RoundedSum const& other) {
+    squares += other.squares;
+    neighbours += other.neighbours;
+    taken_for_others += other.taken_for_others;
+  }
+};
 template <class Space>
 struct SumRoundedPairs {
   RoundedPairs<Space> pairs;
   Array<Tile, Space> tiles;
 
-  KOKKOS_FUNCTION void operator()(std::int64_t i, SumOf<double>& sum) const {
+  KOKKOS_FUNCTION void operator()(std::int64_t i, RoundedSum& sum) const {
     const Tile tile = tiles(i);
-    double squares = 0;
-    for (BodyIndex k = tile.first; k < tile.first + tile.count; ++k)
-      squares += pairs.of_body(k, pairs.cells(tile.cell));
-    sum.value += squares;
+    for (BodyIndex k = tile.first; k < tile.first + tile.count; ++k) {
+      const RoundedBody body = pairs.of_body(k, pairs.cells(tile.cell));
+      sum.squares += body.squares;
+      sum.neighbours += body.neighbour * body.neighbour;
+      sum.taken_for_others += body.is_taken_for_another;
+    }
   }
 };
 
-/// How many of a tile's bodies err by more than a share of their own field.
+/// How many bodies err by more than a share of their own field, or of what counts as that: `squares`.
 template <class Space>
 struct CountRoundedPairs {
   RoundedPairs<Space> pairs;
@@ -68,49 +91,61 @@ struct CountRoundedPairs {
   Array<Sums<double>, Space> sums;
   double share;
 
-  KOKKOS_FUNCTION void operator()(std::int64_t i, SumOf<double>& count) const {
+  KOKKOS_FUNCTION void operator()(std::int64_t i, RoundedSum& count) const {
     const Tile tile = tiles(i);
     for (BodyIndex k = tile.first; k < tile.first + tile.count; ++k) {
+      const RoundedBody body = pairs.of_body(k, pairs.cells(tile.cell));
       const Sums<double> s = sums(k);
-      const double field2 = s.x * s.x + s.y * s.y + s.z * s.z;
-      count.value += pairs.of_body(k, pairs.cells(tile.cell)) > share * share * field2;
+      const double least = least_share_in_float * body.terms,
+                   field2 = std::fmax(s.x * s.x + s.y * s.y + s.z * s.z, least * least);
+      count.squares += body.is_taken_for_another || body.squares > share * share * field2;
+      count.taken_for_others += body.is_taken_for_another;
     }
   }
 };
 
-/// What all bodies err by, relative to the norm of their fields, whose squares add up to that. Cost: the pairs within
-/// leaves, in double.
+/// A relative error of all bodies, and whether bodies at two places are taken for one.
+struct RoundingOfPairs {
+  double error = 0;
+  bool takes_two_for_one = false;
+};
+
+/// Relative to the norm of the fields, whose squares add up to that, or to what counts as that at least (docs/math.md,
+/// "Relative errors"). Cost: the pairs within leaves, in double.
 template <class Space>
-double rounding_of_pairs(Space const& space, engine::BodyTree<Space, Mixed> const& tree,
-                         double softening, double squares_of_fields) {
+RoundingOfPairs rounding_of_pairs(Space const& space, engine::BodyTree<Space, Mixed> const& tree,
+                                  double softening, double squares_of_fields) {
   const RoundedPairs<Space> pairs{tree.octree.cells, tree.bodies, tree.low,
                                   softening / tree.cube.edge};
-  const double squares =
-      reduce<SumOf<double>>("fmm::verification::rounding", space, tree.octree.tiles.extent(0),
-                            SumRoundedPairs<Space>{pairs, tree.octree.tiles})
-          .value;
+  const auto sum =
+      reduce<RoundedSum>("fmm::verification::rounding", space, tree.octree.tiles.extent(0),
+                         SumRoundedPairs<Space>{pairs, tree.octree.tiles});
   space.fence();
-  return std::sqrt(squares / squares_of_fields);
+  const double norm2 = std::fmax(
+      squares_of_fields, least_share_of_neighbours * least_share_of_neighbours * sum.neighbours);
+  return {sum.squares > 0 ? std::sqrt(sum.squares / norm2) : 0, sum.taken_for_others > 0};
 }
 
 /// What no more than a hundredth of the bodies exceed, relative to their own fields in `sums`: `enough`, or within a
-/// factor of 1.3 of it if that is more; infinite above 1000. Cost: the same, some times if it is more.
+/// factor of 1.3 of it if that is more. Cost: the same, some times if it is more.
 template <class Space>
-double own_rounding_of_pairs(Space const& space, engine::BodyTree<Space, Mixed> const& tree,
-                             double softening, Array<Sums<double>, Space> sums, double enough) {
+RoundingOfPairs own_rounding_of_pairs(Space const& space,
+                                      engine::BodyTree<Space, Mixed> const& tree, double softening,
+                                      Array<Sums<double>, Space> sums, double enough) {
   const RoundedPairs<Space> pairs{tree.octree.cells, tree.bodies, tree.low,
                                   softening / tree.cube.edge};
-  double share = enough;
+  const double most = double(tree.size) / 100;
+  RoundingOfPairs all{enough, false};
   const auto is_exceeded = [&] {
-    const double count =
-        reduce<SumOf<double>>("fmm::verification::rounded", space, tree.octree.tiles.extent(0),
-                              CountRoundedPairs<Space>{pairs, tree.octree.tiles, sums, share})
-            .value;
+    const auto count =
+        reduce<RoundedSum>("fmm::verification::rounded", space, tree.octree.tiles.extent(0),
+                           CountRoundedPairs<Space>{pairs, tree.octree.tiles, sums, all.error});
     space.fence();
-    return count > double(tree.size) / 100;
+    all.takes_two_for_one = count.taken_for_others > most;
+    return count.squares > most && !all.takes_two_for_one;
   };
-  while (share < 1e3 && is_exceeded()) share *= 1.3;
-  return share < 1e3 ? share : std::numeric_limits<double>::infinity();
+  while (all.error < 1e3 && is_exceeded()) all.error *= 1.3;
+  return all;
 }
 
 }  // namespace fmm::tolerance

@@ -56,6 +56,7 @@ class SumsOverAll {
     std::sort(cells.begin(), cells.end());
     cells.erase(std::unique(cells.begin(), cells.end()), cells.end());
     exact_sums_(there, all_leaves(to_device(space_, cells_, cells)), sums);
+    space_.fence();  // the vector goes now
   }
 
  private:

@@ -7,7 +7,7 @@ namespace fmm {
 /// What ToleranceSolver::tune found.
 struct Tuned {
   bool held;       ///< whether any setting was found; if not, the solver is as it was
-  double error;    ///< relative L2 error of the field with it, its square three standard errors up
+  double error;    ///< of the tolerance's norm with it: three standard errors up
   double seconds;  ///< of a build and an evaluation with it
   int trials;      ///< settings that were tried
 };

@@ -3,6 +3,8 @@
 #pragma once
 
 #include <cmath>
+#include <cstdint>
+#include <cstring>
 
 #include "../precision.hpp"
 #include "../simd/simd.hpp"
@@ -12,7 +14,7 @@ namespace fmm::tree {
 
 /// Bodies relative to their leaves, formed in double before they are rounded: x = (position - centre) /
 /// edge; in mixed precision, and in double if there is `low`, that gets what rounding leaves out. In mixed precision its
-/// fourth number is a mark of what both parts leave out. A tile a team.
+/// fourth number is a mark of the position. A tile a team.
 template <class Space, class Positions, class Precision>
 struct PlaceBodies {
   using Real = real_t<Precision>;
@@ -66,24 +68,25 @@ struct PlaceBodies {
       const TwoFloats parts[3] = {in_two_parts(x[0]), in_two_parts(x[1]), in_two_parts(x[2])};
       set(bodies(to), parts[0].high, parts[1].high, parts[2].high);
       set(low(to), parts[0].low, parts[1].low, parts[2].low);
-      low(to).q = mark(frame, from, x, parts);
+      low(to).q = mark(from);
     } else {
       set(bodies(to), Real(x[0]), Real(x[1]), Real(x[2]));
     }
   }
 
  private:
-  /// A number made of what two parts leave out of the coordinates: where it differs bodies are at two places, though
-  /// both parts are the same (tolerance/rounded_pairs.hpp).
-  KOKKOS_FORCEINLINE_FUNCTION float mark(Frame const& frame, std::int64_t from,
-                                         double const (&x)[3], TwoFloats const (&parts)[3]) const {
-    constexpr double weights[3] = {1, 0.7548776662466927,
-                                   0.5698402909980532};  // of no small integers
-    double sum = 0;
-    for (int d = 0; d < 3; ++d)
-      sum += weights[d] * ((x[d] - double(parts[d].high)) - double(parts[d].low) +
-                           left_out(frame, d, double(positions(from, d)), x[d]));
-    return float(sum);
+  /// A number made of the position's bits: where it differs bodies are at two places, though both parts of their
+  /// coordinates are the same (tolerance/rounded_pairs.hpp); where it does not they are at one, but for one of 2^24.
+  KOKKOS_FORCEINLINE_FUNCTION float mark(std::int64_t from) const {
+    std::uint64_t hash = 0;
+    for (int d = 0; d < 3; ++d) {
+      const double x = double(positions(from, d)) + 0.0;  // -0 is 0
+      std::uint64_t bits;
+      std::memcpy(&bits, &x, sizeof x);
+      hash = (hash ^ bits) * 0x9e3779b97f4a7c15u;
+      hash ^= hash >> 29;
+    }
+    return float(hash >> 40);
   }
   /// What x, in edges, leaves out of a coordinate of `position`: (position - centre - rest) / edge - x, good to 2^-53
   /// of itself. The first difference is that of two sums (Knuth), an edge has few bits.

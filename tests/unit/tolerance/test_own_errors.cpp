@@ -196,6 +196,40 @@ TEST(OwnErrors, OfPairsThatAreTooCloseForMixedPrecisionAreRefused) {
   }
 }
 
+/// Where fields vanish, a body's rounding is no reason to refuse: it is relative to what its terms are.
+TEST(OwnErrors, AndL2ErrorsOfFieldsThatVanishAreHeldInMixedPrecision) {
+  Bodies cube{{0.5, 0.5, 0.5}, {1}};
+  for (int corner = 0; corner < 8; ++corner) {
+    cube.x.insert(cube.x.end(), {double(corner & 1), double(corner >> 1 & 1), double(corner >> 2)});
+    cube.q.push_back(1);
+  }
+  const Bodies row{{0, 0, 0, 1, 0, 0, 2, 0, 0}, {4, -1, 4}};
+  using Solver = fmm::ToleranceSolver<fmm::Laplace, FewOrders, fmm::Mixed>;
+  for (const ErrorNorm norm : {ErrorNorm::l2, ErrorNorm::p99})
+    for (Bodies const& bodies : {cube, row}) {
+      Solver solver({.tolerance = 1e-3, .error_norm = norm});
+      EXPECT_NO_THROW(run(solver, bodies)) << bodies.size();
+    }
+}
+
+/// None, one, two; charges that are all 0; all at one place.
+TEST(OwnErrors, OfNextToNothingAreHeld) {
+  const auto check = [](auto solver) {
+    for (const std::size_t n : {0, 1, 2, 300}) {
+      Bodies bodies = make_bodies(Model::cube, n);
+      EXPECT_NO_THROW(run(solver, bodies)) << n;
+      std::fill(bodies.q.begin(), bodies.q.end(), 0);
+      EXPECT_NO_THROW(run(solver, bodies)) << n;
+      EXPECT_NO_THROW(run(solver, make_bodies(Model::point, n))) << n;
+    }
+  };
+  const fmm::Options options{.tolerance = 1e-3, .error_norm = ErrorNorm::p99};
+  check(fmm::ToleranceSolver<fmm::Laplace, FewOrders, double>(options));
+  check(fmm::ToleranceSolver<fmm::Laplace, FewOrders, fmm::Mixed>(options));
+  check(fmm::ToleranceSolver<fmm::Laplace, fmm::TreecodeOrders<4>, double>(options));
+  check(fmm::ToleranceSolver<fmm::Laplace, fmm::DirectSum, double>(options));
+}
+
 TEST(OwnErrors, OfDrawnGroupsTellWhatAHundredthExceeds) {
   // 1000 groups of 4, all of them: errors 1 to 4000
   OwnErrors all;

@@ -36,7 +36,7 @@ struct SumMagnitudes {
 
   KOKKOS_FUNCTION void operator()(std::int64_t i) const {
     const auto n = std::int64_t(bodies.extent(0)), all = std::int64_t(targets.extent(0));
-    const std::int64_t first = i / segments * W, segment = i % segments;
+    const std::int64_t packs = (all + W - 1) / W, first = i % packs * W, segment = i / packs;
     const int count = all - first < W ? int(all - first) : W;
     Body<double> chosen[W];
     for (int l = 0; l < count; ++l) chosen[l] = bodies(targets(first + l));
@@ -72,8 +72,8 @@ struct SumMagnitudes {
 };
 
 /// Those of the bodies numbered in `chosen` over all `bodies`, in double and in the kernel's units, lengths times
-/// per_unit. They are there on return. Cost: as many times N pairs; memory for as long: 3 MB, or 24 bytes for each of
-/// the chosen ones.
+/// per_unit. They are there on return. Cost: as many times N pairs; memory for as long, on the host as well: 32 bytes for each
+/// of the chosen ones, or for 2^17 packs of lanes.
 template <class Space, class Kernel>
   requires(!IsChoice<Kernel>)
 std::vector<Magnitudes> p2p_magnitudes(Space const& space, Kernel const& kernel, double per_unit,
