@@ -10,9 +10,9 @@ namespace fmm {
 /// Potential and field by FMM of order `Order` with a relative error, of Options::tolerance_of and ::error_norm, of at
 /// most Options::tolerance.
 /// Before anything is known of the bodies, a pair_error of MultipolePowerCriterion is taken that is safe. The first
-/// evaluation of 20,000 bodies or more, or for own errors of any, finds, at a sample of them, how large pair_error may be, or RadiusCriterion's
-/// theta where that costs less; it is verified, and evaluations of bodies like them keep what was found (docs/math.md).
-/// ToleranceSolver chooses the order, too.
+/// evaluation of 20,000 bodies or more, or for own errors of any, finds, at a sample of them, how large pair_error
+/// may be, or RadiusCriterion's theta where that costs less; it is verified, and evaluations of bodies like them keep
+/// what was found (docs/math.md). ToleranceSolver chooses the order, too.
 ///
 /// Kernel, ExecutionSpace   as in Solver
 /// Precision                double or Mixed

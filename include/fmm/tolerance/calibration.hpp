@@ -20,12 +20,11 @@
 
 namespace fmm::tolerance {
 
-/// The largest pair_error at which the plan's bodies keep `tolerance`, at least `safe`, or far less where own errors are
-/// seen at bodies that are `known`; theta, if there is one at
-/// which RadiusCriterion keeps it at less cost; and the fields' scale. There are multipoles, and `measures` for the
-/// traversal, whose criterion is MultipolePowerCriterion; `options` are the solver's. Lists of the plan, and what
-/// SampledFields says, are lost. Cost: 2 to 14 evaluations for a sample of the bodies (sample.hpp); none if softening
-/// may take the tolerance alone.
+/// The largest pair_error at which the plan's bodies keep `tolerance`, at least `safe`, or far less where own errors
+/// are seen at bodies that are `known`; theta, if there is one at which RadiusCriterion keeps it at less cost; and
+/// the fields' scale. There are multipoles, and `measures` for the traversal, whose criterion is
+/// MultipolePowerCriterion; `options` are the solver's. Lists of the plan, and what SampledFields says, are lost.
+/// Cost: 2 to 14 evaluations for a sample of the bodies (sample.hpp); none if softening may take the tolerance alone.
 template <class Traversal, class Space, class Precision>
 FMM_NOINLINE Calibrated calibrate(Space const& space,
                                   FarField<Space, Precision, Outputs<true, true>> const& operators,

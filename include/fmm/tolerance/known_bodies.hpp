@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// The results of some bodies in double, over all others, against which own errors are measured while settings are tried.
+// The results of some bodies in double, over all others, against which own errors are measured while settings are
+// tried.
 #pragma once
 
 #include <algorithm>

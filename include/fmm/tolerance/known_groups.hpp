@@ -61,8 +61,8 @@ struct OwnErrorsOfGroups {
   }
 };
 
-/// Of a plan, whose kernel in units of the cube is `in_cube`. Cost: constants.own_groups groups, or all, of four bodies,
-/// 2 N pairs a body; memory: at first 64 bytes a body, then 32 for each of the groups' bodies.
+/// Of a plan, whose kernel in units of the cube is `in_cube`. Cost: constants.own_groups groups, or all, of four
+/// bodies, 2 N pairs a body; memory: at first 64 bytes a body, then 32 for each of the groups' bodies.
 template <class Space, class Precision>
 class KnownGroups {
   using Sum = sum_t<Precision>;

@@ -99,8 +99,9 @@ struct Cancellation {
 /// The order for which sums of that tolerance cost least. Where charges cancel their field is weaker,
 /// and a criterion has to be the stricter for it, so that a higher order gains more; where fields
 /// cancel, as if the tolerance were less by the square of their share, as measured in lattices of ions
-/// (docs/accuracy.md); where own errors count and each body has a companion, as if it were more. On a GPU beside P2P an M2L of order 6 costs float little more than one of order
-/// 5, and one of order 9 three times one of order 8 (docs/accuracy.md).
+/// (docs/accuracy.md); where own errors count and each body has a companion, as if it were more. On a GPU beside P2P
+/// an M2L of order 6 costs float little more than one of order 5, and one of order 9 three times one of order 8
+/// (docs/accuracy.md).
 inline double order_for(double tolerance, Arithmetic arithmetic, Cancellation charges) {
   const double digits = std::max(
       -std::log10(tolerance * charges.field_share * charges.field_share / charges.far_share), 1.0);

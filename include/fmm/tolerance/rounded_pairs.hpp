@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// What the rounding of coordinates to 2^-50 of a leaf's edge, in mixed precision, makes of the fields of close pairs. Sums
-// over all bodies are from the same coordinates and do not see it.
+// What the rounding of coordinates to 2^-50 of a leaf's edge, in mixed precision, makes of the fields of close pairs.
+// Sums over all bodies are from the same coordinates and do not see it.
 #pragma once
 
 #include <cmath>

@@ -48,8 +48,8 @@ class SumsOverAll {
   SumsOverAll(Space const& space, Octree<Space> const& octree, ExactSums exact_sums)
       : space_(space), octree_(octree), exact_sums_(std::move(exact_sums)) {}
 
-  /// The pairs with all other bodies, of at most tiles_at_a_time tiles. Cost: as many times their bodies N pairs; memory:
-  /// a list of all leaves for each of the tiles.
+  /// The pairs with all other bodies, of at most tiles_at_a_time tiles. Cost: as many times their bodies N pairs;
+  /// memory: a list of all leaves for each of the tiles.
   void add(std::vector<Tile> const& tiles, Array<Tile, Space> there, Array<Sums<Sum>, Space> sums) {
     std::vector<CellIndex> cells;
     for (Tile const& tile : tiles) cells.push_back(tile.cell);

@@ -13,8 +13,8 @@
 namespace fmm::tree {
 
 /// Bodies relative to their leaves, formed in double before they are rounded: x = (position - centre) /
-/// edge; in mixed precision, and in double if there is `low`, that gets what rounding leaves out. In mixed precision its
-/// fourth number is a mark of the position. A tile a team.
+/// edge; in mixed precision, and in double if there is `low`, that gets what rounding leaves out. In mixed precision
+/// its fourth number is a mark of the position. A tile a team.
 template <class Space, class Positions, class Precision>
 struct PlaceBodies {
   using Real = real_t<Precision>;
