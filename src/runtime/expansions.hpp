@@ -35,7 +35,7 @@ struct Expansions {
 
   /// What lists of a treecode, and those by radii, are to know.
   engine::ExpansionFacts<kernels::AnyKernel, Space, Precision> without_p2l() const {
-    return {facts.order, false, nullptr};
+    return {facts.order, false, facts.powers_of};
   }
 };
 

@@ -233,7 +233,7 @@ class SolverIn final : public AnySolver::Implementation {
     for (All const& one : expansions_)
       if (is_wanted(one.facts.order)) {
         if (asked.method == Method::treecode)
-          chosen.push_back({{one.facts.order, false, one.facts.powers_of}, one.treecode.both});
+          chosen.push_back({one.without_p2l(), one.treecode.both});
         else
           chosen.push_back({one.facts, one.fmm.both});
         highest_ = one.facts.order;

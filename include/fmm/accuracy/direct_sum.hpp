@@ -2,9 +2,7 @@
 // Direct sums in double as a reference.
 #pragma once
 
-#include <cmath>
 #include <string>
-#include <vector>
 
 #include "../detail/host_thread.hpp"
 #include "../engine/charges.hpp"
@@ -80,10 +78,10 @@ struct DirectSums {
   Buffer<Sums<double>, Space> sums{"direct sum"};
   double potential_unit = 1, field_unit = 1, per_length = 1;
 
-  /// The kernel in the unit of length, of which the caller's is per_length.
-  template <class Out, class Kernel, class Positions, class Charges>
-  Kernel add(Space const& space, Kernel const& kernel, Positions const& positions,
-             Charges const& charges, Array<BodyIndex, Space> targets) {
+  /// Sets bodies and units. Returns the kernel in the unit of length, of which the caller's is per_length.
+  template <class Kernel, class Positions, class Charges>
+  Kernel take_bodies(Space const& space, Kernel const& kernel, Positions const& positions,
+                     Charges const& charges) {
     const auto n = std::int64_t(positions.extent(0));
     const auto all = bodies.resize(n);
     for_range("fmm::direct_sum::bodies", space, n,
@@ -99,8 +97,16 @@ struct DirectSums {
     }
     field_unit = potential_unit / length;
     per_length = 1 / length;
-    p2p_chosen<Out>(space, scaled, per_length, all, targets, sums.resize(targets.extent(0)));
     return scaled;
+  }
+  /// The same, and the sums.
+  template <class Out, class Kernel, class Positions, class Charges>
+  Kernel add(Space const& space, Kernel const& kernel, Positions const& positions,
+             Charges const& charges, Array<BodyIndex, Space> targets) {
+    const Kernel in_unit = take_bodies(space, kernel, positions, charges);
+    p2p_chosen<Out>(space, in_unit, per_length, bodies.view(), targets,
+                    sums.resize(targets.extent(0)));
+    return in_unit;
   }
 };
 

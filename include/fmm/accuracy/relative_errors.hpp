@@ -82,12 +82,17 @@ inline Compared compared_potentials(Sums<double> const& computed, Sums<double> c
           scales.neighbour_potential};
 }
 
+/// Of ascending numbers the largest but for one in so many of them: the nearest rank.
+inline double largest_but_for(std::vector<double> const& ascending, std::size_t one_in) {
+  return ascending[ascending.size() - 1 - ascending.size() / one_in];
+}
+
 /// Relative errors of all, and of each, ascending.
 struct RelativeErrors {
   double l2 = 0;
   std::vector<double> own = {};
 
-  double p99() const { return own.empty() ? 0 : own[own.size() - 1 - own.size() / 100]; }
+  double p99() const { return own.empty() ? 0 : largest_but_for(own, 100); }
   double max() const { return own.empty() ? 0 : own.back(); }
 };
 

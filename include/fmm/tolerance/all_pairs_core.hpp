@@ -44,7 +44,7 @@ struct RoundedSums {
     }
     if (own.empty()) return 0;
     std::sort(own.begin(), own.end());
-    return share * (norm == ErrorNorm::p99 ? own[own.size() - 1 - own.size() / 100]
+    return share * (norm == ErrorNorm::p99 ? accuracy::largest_but_for(own, 100)
                                            : std::sqrt(terms2 / std::max(norm2, neighbours2)));
   }
 };

@@ -15,7 +15,7 @@
 namespace fmm::tolerance {
 
 /// Cancellation::far_share: nearly the largest of some bodies' magnitudes of terms without that of the nearest
-/// body. Cost: 2 x 256 N pairs in double, and for as long 32 bytes a body.
+/// body. Cost: 256 N pairs in double, and for as long 32 bytes a body.
 template <class Space, class Kernel, class Positions, class Charges>
 double far_share_of(Space const& space, Kernel const& kernel, Positions const& positions,
                     Charges const& charges) {
@@ -25,15 +25,15 @@ double far_share_of(Space const& space, Kernel const& kernel, Positions const& p
   if (numbers.empty()) return 1;
   const auto chosen = to_device(space, buffer, numbers);
   accuracy::DirectSums<Space> direct;
-  const Kernel in_unit = direct.template add<Outputs<false, true>>(
-      space, kernel, typename Positions::const_type(positions),
-      typename Charges::const_type(charges), chosen);
+  const Kernel in_unit =
+      direct.take_bodies(space, kernel, typename Positions::const_type(positions),
+                         typename Charges::const_type(charges));
   std::vector<double> shares;
   for (accuracy::Scales const& one : accuracy::scales_at(space, direct, in_unit, chosen)) {
     shares.push_back(one.field > 0 ? std::max(1 - one.field_of_nearest / one.field, 1e-12) : 1);
   }
   std::sort(shares.begin(), shares.end());
-  return shares[shares.size() - 1 - shares.size() / constants.companions_left_out];
+  return accuracy::largest_but_for(shares, constants.companions_left_out);
 }
 
 /// Of random bodies, constants.known_bodies, or all. Cost: as many times 2 N pairs, and memory for as long: 32 bytes a

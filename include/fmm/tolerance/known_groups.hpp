@@ -19,7 +19,7 @@
 
 namespace fmm::tolerance {
 
-/// Copies the sums of groups' bodies, bodies_of_group a group, and sets them to zero.
+/// Copies the sums of groups' bodies, bodies_of_group a group.
 template <class Space, class Sum>
 struct TakeSums {
   Array<Tile, Space> groups;
@@ -28,10 +28,8 @@ struct TakeSums {
 
   KOKKOS_FUNCTION void operator()(std::int64_t i) const {
     const Tile group = groups(i);
-    for (int k = 0; k < group.count; ++k) {
+    for (int k = 0; k < group.count; ++k)
       taken((first + i) * bodies_of_group + k) = sums(group.first + k);
-      sums(group.first + k) = {};
-    }
   }
 };
 
