@@ -90,6 +90,10 @@
   prefix template void fmm::kernels::p2p_chosen<fmm::kernels::Outputs<__VA_ARGS__>>( \
       Space const&, Kernel const&, double, fmm::Array<fmm::Body<double>, Space>,     \
       fmm::Array<fmm::BodyIndex, Space>, fmm::Array<fmm::Sums<double>, Space>);
+#define FMM_INSTANCE_OF_P2P_MAGNITUDES(prefix, Space, Kernel)                         \
+  prefix template std::vector<fmm::kernels::Magnitudes> fmm::kernels::p2p_magnitudes( \
+      Space const&, Kernel const&, double, fmm::Array<fmm::Body<double>, Space>,      \
+      fmm::Array<fmm::BodyIndex, Space>);
 #define FMM_INSTANCES_OF_KERNEL_IN_FLOAT(prefix, Space, Kernel)                         \
   FMM_FOR_EACH_OUTPUTS(FMM_INSTANCE_OF_P2P, prefix, Space, float, Kernel)               \
   FMM_FOR_EACH_OUTPUTS(FMM_INSTANCE_OF_P2P, prefix, Space, fmm::Mixed, Kernel)          \
@@ -100,7 +104,8 @@
   FMM_FOR_EACH_OUTPUTS(FMM_INSTANCE_OF_P2P, prefix, Space, double, Kernel)                \
   FMM_FOR_EACH_OUTPUTS(FMM_INSTANCE_OF_P2P, prefix, Space, fmm::DoubleInTwoParts, Kernel) \
   FMM_FOR_EACH_OUTPUTS(FMM_INSTANCE_OF_P2P_ALL, prefix, Space, double, Kernel)            \
-  FMM_FOR_EACH_OUTPUTS(FMM_INSTANCE_OF_P2P_CHOSEN, prefix, Space, Kernel)
+  FMM_FOR_EACH_OUTPUTS(FMM_INSTANCE_OF_P2P_CHOSEN, prefix, Space, Kernel)                 \
+  FMM_INSTANCE_OF_P2P_MAGNITUDES(prefix, Space, Kernel)
 
 // Trees and lists in a precision.
 #define FMM_INSTANCE_OF_LISTS(prefix, Space, Precision, Traversal)                        \

@@ -66,7 +66,8 @@ class SolverIn final : public AnySolver::Implementation {
       !std::is_same_v<Core, Direct> && !(is_double && std::is_same_v<Core, PairsByTolerance>);
   template <class Core>
   static constexpr bool uses_charges_v = std::is_same_v<Core, ByPowers> ||
-                                         (has_tolerance && std::is_same_v<Core, ByTolerance>);
+                                         (has_tolerance && std::is_same_v<Core, ByTolerance>) ||
+                                         (is_double && std::is_same_v<Core, PairsByTolerance>);
 
  public:
   SolverIn(KeptSite<Space> const& space, Policies const& asked, Options const& options)

@@ -415,6 +415,16 @@ class Experiments(Case):
                 self.assertLessEqual(entry["error"]["force_l2"], row["tolerance"])
         self.assertIn("largest ratio", printed)
 
+    def test_by_hand_of_own_errors(self):
+        data, _ = self.measured_once("by_hand.py", "--models", "cube", "--n", 1500, "--precisions", "double",
+                                     "--orders", 4, "--thetas", 0.4, 0.6, "--repeat", 1, "--check", 300, "--draws", 2,
+                                     "--norm", "p99", "--tolerances", 1e-2)
+        row, = data["results"]
+        self.assertEqual((row["norm"], row["tolerance"]), ("p99", 1e-2))
+        for who in ("hand", "library"):
+            self.assertLessEqual(row[who]["force_p99"], 1e-2)
+        self.assertTrue(any("--error-norm p99" in words for words in data["runs"]))
+
     def test_precisions(self):
         data, _ = self.measured_once("precisions.py", "--models", "cube", "--n", 3000, "--repeat", 1, "--check", 500)
         errors = {row["precision"]: row["force_l2"] for row in data["results"]}

@@ -12,8 +12,8 @@
 namespace fmm::engine {
 
 /// Segments of the rows that the leaves of these tiles, all or some of the tree's, have in a list, if there is a very
-/// long one: more than `least` entries, and four times the mean. On a host rows stay whole. A target has so many
-/// records of sums.
+/// long one: more than `least` entries, and four times the mean, or of few tiles what fills the device. On a host rows
+/// stay whole. A target has so many records of sums.
 template <class Space, class Precision>
 SplitRows<Space, sum_t<Precision>> split_long_rows(
     [[maybe_unused]] Space const& space, [[maybe_unused]] Workspace<Space, Precision>& memory,
@@ -23,7 +23,11 @@ SplitRows<Space, sum_t<Precision>> split_long_rows(
     if (list.longest > least) {
       const double tiles_per_leaf = double(tree.tiles.extent(0)) / double(tree.leaves.extent(0));
       const double mean = double(list.entries.extent(0)) / double(tiles.extent(0)) * tiles_per_leaf;
-      const Offset most = std::max<Offset>(least, Offset(4 * mean));
+      constexpr std::int64_t few = 64, teams = 4096;  // tiles; what fills the device
+      const auto count = std::int64_t(tiles.extent(0));
+      const bool are_few = count <= few && list.longest > 16 * least;
+      const double share = are_few ? double(list.longest) * double(count) / teams : 4 * mean;
+      const Offset most = std::max<Offset>(least, Offset(share));
       if (list.longest > most)
         return split_rows(space, tiles, list, most, Tuning<Space, real_t<Precision>>::tile,
                           memory.split_rows, records);

@@ -4,7 +4,6 @@
 
 #include <algorithm>
 #include <cmath>
-#include <functional>
 #include <limits>
 #include <memory>
 #include <optional>
@@ -12,6 +11,7 @@
 #include <vector>
 
 #include "../engine/solver_core.hpp"
+#include "autotuner.hpp"
 #include "calibration.hpp"
 #include "checked_inputs.hpp"
 #include "drawn_tiles.hpp"
@@ -54,18 +54,22 @@ class CalibratedCore {
   using Data = typename Inner::Data;
   using Order = OrderOfMany<Kernel, Space, Precision>;
 
-  /// As CalibratedSolver's.
-  CalibratedCore(Options const& options, Kernel kernel, Order const& order)
+  /// As CalibratedSolver's. With a tolerance and what was `tuned` for it that limit is the first one, and all of the
+  /// setting is kept that does not break the tolerance.
+  CalibratedCore(Options const& options, Kernel kernel, Order const& order,
+                 std::optional<Setting> const& tuned = {})
       : solver_(options.tolerance ? safe_options(options, *options.tolerance, order.facts.order,
                                                  single, traits_of_kernel(kernel).has_far_from)
                                   : options,
                 kernel, order.facts),
         options_(solver_.options()),
-        far_field_(order.far_field) {
+        far_field_(order.far_field),
+        tuned_(tuned) {
     if (!options.tolerance) return;
     held_.emplace(*options.tolerance, *options_.pair_error);
     options_.tolerance = options.tolerance;
     options_.pair_error = std::nullopt;
+    options_.one_part = tuned && tuned->one_part;
   }
 
   Options const& options() const { return options_; }
@@ -118,7 +122,10 @@ class CalibratedCore {
   struct Attempt {
     Quantities of = {};  ///< the tolerance
     int tightenings = 0;
-    bool is_verified = false;                                     ///< whether its sums are to be
+    bool is_listed = false;    ///< once, at least
+    bool is_sought = false;    ///< whether what holds the tolerance is to be found
+    bool is_tuned = false;     ///< whether the limit that was tuned is to be tried
+    bool is_verified = false;  ///< whether its sums are to be
     double least_seen = std::numeric_limits<double>::infinity();  ///< errors, of earlier attempts
     ErrorsAtTiles at_tiles = {};
     Buffer<float, Space> expected{"errors of groups"};        ///< expected_of_groups
@@ -133,16 +140,21 @@ class CalibratedCore {
     auto& tree = data.tree;
     Likeness bodies;
     CellMeasures<Space> measures;
-    bool known = attempt.tightenings > 0;
+    bool known = std::exchange(attempt.is_listed, true);
     stage(space, report, "lists", [&] {
       if (!known) {
         bodies = likeness_of(space, data, multipoles, attempt.of);
         known = held_->knows(bodies);
         attempt.is_verified = !known;
       }
+      if (!known) {
+        held_->find(std::move(bodies), {});
+        attempt.is_tuned = tuned_.has_value();
+        attempt.is_sought = true;
+      }
       if (attempt.is_verified || held_->now().theta == 0)
-        measures =
-            measure(space, data, multipoles, known ? held_->now().field_scale : 0, attempt.of);
+        measures = measure(space, data, multipoles,
+                           attempt.is_sought ? 0 : held_->now().field_scale, attempt.of);
     });
     if (!known && attempt.of.norm == ErrorNorm::p99)
       stage(space, report, "verification", [&] {
@@ -150,11 +162,12 @@ class CalibratedCore {
                               exact_sums(space, data),
                               single ? least_share_in_float : least_share_in_double);
       });
-    if (!known)
-      stage(space, report, "calibration",
-            [&] { held_->find(std::move(bodies), find(space, data, measures, attempt)); });
-    tree.charges.need_short_sums |= held_->now().short_sums;
     const auto make_lists = [&] {
+      if (std::exchange(attempt.is_sought, false))
+        stage(space, report, "calibration",
+              [&] { held_->correct(find(space, data, measures, attempt)); });
+      tree.charges.need_short_sums |= held_->now().short_sums;
+      options_.one_part = held_->now().one_part;
       stage(space, report, "lists",
             [&] { make_lists_by(space, data, held_->now(), measures, {}); });
     };
@@ -185,6 +198,7 @@ class CalibratedCore {
   /// What holds the tolerance, as far as it is known before lists of all bodies are there.
   Calibrated find(Space const& space, Data& data, CellMeasures<Space> const& measures,
                   Attempt& attempt) {
+    if (attempt.is_tuned) return as_tuned(space, data, attempt.of);
     if (!attempt.known && !HeldTolerance::are_enough(data.tree.size)) return {held_->safe()};
     const double safe = safe_for(data.tree.charges);
     return calibrate<Traversal>(space, *far_field_(kernel(), data.tree.cube), data, by_powers(safe),
@@ -192,15 +206,27 @@ class CalibratedCore {
                                 held_->tolerance(), attempt.of, safe,
                                 attempt.known ? &*attempt.known : nullptr);
   }
+  Calibrated as_tuned(Space const& space, Data& data, Quantities of) const {
+    Calibrated found{.pair_error = safe_for(data.tree.charges),
+                     .field_scale = read_back(space, data.memory.traversal.scale.view(2).data()),
+                     .short_sums = data.tree.charges.need_short_sums,
+                     .one_part = tuned_->one_part && of.field,
+                     .held_by = HeldBy::sample};
+    (tuned_->by_power ? found.pair_error : found.theta) = tuned_->limit;
+    return found;
+  }
   /// A pair_error: where charges have both signs their errors may add up to more, and the sample is to tell.
   double safe_for(ChargeFacts const& charges) const {
     return held_->safe() / (charges.both_signs ? constants.less_for_both_signs : 1);
   }
-  AddNearField<Space, Precision> near_field(Space const& space, Data& data) const {
-    return [&, this](auto const& tiles, auto const& list, auto const& sums) {
+  AddNearField<Space, Precision> near_field(Space const& space, Data& data,
+                                            bool one_part = false) const {
+    Options options = options_;
+    options.one_part = one_part;
+    return [&, this, options](auto const& tiles, auto const& list, auto const& sums) {
       add_near_field<Outputs<true, true>, PairPrecision>(space, data.memory, data.tree,
                                                          in_units_of(data.tree.cube.edge, kernel()),
-                                                         tiles, list, sums, options_);
+                                                         tiles, list, sums, options);
     };
   }
   void make_lists_by(Space const& space, Data& data, Calibrated const& found,
@@ -231,8 +257,8 @@ class CalibratedCore {
     Calibrated truth;
     truth.pair_error = constants.truth_at_tiles * safe;
     attempt.at_tiles = errors_at_tiles(
-        space, *operators, data, near_field(space, data), expected, attempt.of, seed_of(attempt),
-        [&](bool is_truth, Array<int, Space> wanted) {
+        space, *operators, data, near_field(space, data, options_.one_part), expected, attempt.of,
+        seed_of(attempt), [&](bool is_truth, Array<int, Space> wanted) {
           make_lists_by(space, data, is_truth ? truth : held_->now(), measures, wanted);
         });
   }
@@ -245,16 +271,13 @@ class CalibratedCore {
   bool holds(Space const& space, Data& data, Array<Sums<sum_t<Precision>>, Space> sums,
              Attempt& attempt, Report* report) {
     double most = 0;
+    std::optional<double> rounding = 0;
     SeenError all;
     stage(space, report, "verification", [&] {
       if (attempt.known) {
         all = attempt.known->seen(attempt.of, sums);
         most = all.most;
-        if constexpr (single)
-          if (attempt.of.field)
-            check_rounding(
-                own_rounding_of_pairs(space, data.tree, softening_of(kernel()), sums,
-                                      constants.share_of_rounding_in_pairs * held_->tolerance()));
+        rounding = rounding_of_coordinates(space, data.tree, attempt.of, sums, 0);
         return;
       }
       Verification<Space, Precision> verification(space, data, attempt.expected.view(), sums,
@@ -263,49 +286,57 @@ class CalibratedCore {
       attempt.of.each([&](Quantity one) {
         all = larger(all, attempt.at_tiles.seen(one, verification.squares(one)));
       });
-      most = all.most;
-      if constexpr (single)
-        if (attempt.of.field)
-          check_rounding(rounding_of_pairs(space, data.tree, softening_of(kernel()),
-                                           verification.squares(Quantity::field)));
+      rounding = rounding_of_coordinates(space, data.tree, attempt.of, sums,
+                                         verification.squares(Quantity::field));
+      if (!rounding) return;
+      most = std::hypot(all.most, *rounding);
       if (most > held_->tolerance()) return;
       const SeenError seen = verification.see(held_->tolerance());
       if (seen.most > held_->tolerance()) most = std::max(most, seen.two_more);
     });
     held_->note(all);
+    if (!rounding) return false;
     if (most <= held_->tolerance()) return true;
     correct(attempt, most);
     return false;
   }
-  /// Throws InvalidArgument where the coordinates of close bodies, as mixed precision keeps them, err by more than the
-  /// tolerance allows.
-  void check_rounding(RoundingOfPairs const& rounding) {
-    const double error = rounding.error;
-    if (!(error > constants.share_of_rounding_in_pairs * held_->tolerance()) &&
-        !rounding.takes_two_for_one)
-      return;
-    throw InvalidArgument(
-        "tolerance", held_->tolerance(),
-        !rounding.takes_two_for_one
-            ? "at least " + to_text(error / constants.share_of_rounding_in_pairs) +
-                  " in mixed precision for bodies so close to each other; in double less"
-            : "one in double: mixed precision takes bodies so close to each other for one");
+  /// What the coordinates of close bodies, as these sums take them, add to the L2 error; none if they are in one part
+  /// and that is not good enough for the tolerance: the next sums have two. Throws InvalidArgument where those of mixed
+  /// precision are not. `squares` are those of all fields.
+  std::optional<double> rounding_of_coordinates(Space const& space,
+                                                engine::BodyTree<Space, Precision> const& tree,
+                                                Quantities of,
+                                                Array<Sums<sum_t<Precision>>, Space> sums,
+                                                double squares) {
+    const bool own = of.norm == ErrorNorm::p99, one_part = held_->now().one_part;
+    if (!(one_part || single) || !of.field) return 0;
+    const double enough = constants.share_of_rounding_in_pairs * held_->tolerance();
+    const auto tiles = tree.octree.tiles;
+    const auto pairs = rounded_pairs(tree, softening_of(kernel()), one_part);
+    const RoundingOfPairs rounding = own ? own_rounding_of_pairs(space, tiles, pairs, sums, enough)
+                                         : rounding_of_pairs(space, tiles, pairs, squares);
+    if (rounding.error <= enough && !rounding.takes_two_for_one) return own ? 0 : rounding.error;
+    if (!one_part) refuse_rounding(held_->tolerance(), rounding);
+    Calibrated in_two_parts = held_->now();
+    in_two_parts.one_part = false;
+    held_->correct(in_two_parts);
+    return std::nullopt;
   }
   /// Makes the limit a stricter one, after an error of up to `most` was seen. After some of these the tolerance is
   /// refused, with what can be had.
   void correct(Attempt& attempt, double most) {
+    if (std::exchange(attempt.is_tuned, false) &&
+        most > constants.tuned_miss * held_->tolerance()) {
+      attempt.is_sought = true;  // what was tuned is not for these
+      return;
+    }
     attempt.least_seen = std::min(attempt.least_seen, most);
     if (++attempt.tightenings > constants.most_tightenings) {
       held_->forget();
-      throw InvalidArgument(
-          "tolerance", held_->tolerance(),
-          "at least " + to_text(constants.above_seen * attempt.least_seen) +
-              " for these bodies and charges in this precision" +
-              (options_.softening > 0 && options_.softening_error
-                   ? ", or a smaller softening_error than " + to_text(*options_.softening_error)
-                   : ""));
+      refuse_tolerance(held_->tolerance(), constants.above_seen * attempt.least_seen,
+                       options_.softening > 0 ? options_.softening_error : std::nullopt);
     }
-    Calibrated next = stricter(held_->now(), held_->tolerance() / most);
+    Calibrated next = stricter(held_->now(), held_->tolerance() / most, order());
     next.held_by = HeldBy::sample;
     if (attempt.tightenings ==
         constants.tightenings_until_safe) {  // the error is one that falls in steps
@@ -314,35 +345,12 @@ class CalibratedCore {
     }
     held_->correct(next);
   }
-  /// `ratio`: by what the error has to shrink.
-  Calibrated stricter(Calibrated found, double ratio) const {
-    const double less = constants.tightening * std::max(ratio, constants.least_tightening);
-    if (found.theta > 0)
-      found.theta *= std::pow(less, 1.0 / (order() + 2));
-    else
-      found.pair_error *= less;
-    return found;
-  }
-
   /// Adds sums in double over the leaves of a list, as Verification wants them.
-  std::function<void(Array<Tile, Space>, Csr<Space>, Array<Sums<sum_t<Precision>>, Space>)>
-  exact_sums(Space const& space, Data& data) const {
-    if constexpr (single) {
-      auto const& tree = data.tree;
-      const Kernel in_cube = in_units_of(tree.cube.edge, kernel());
-      auto bodies = std::make_shared<Buffer<Body<double>, Space>>("verification's bodies");
-      for_range("fmm::verification::bodies", space, tree.size,
-                BodiesInDouble<Space>{tree.bodies, tree.low, bodies->resize(tree.size)});
-      return [=, &space, &data](auto const& tiles, auto const& list, auto const& sums) {
-        auto const& octree = data.tree.octree;
-        const auto rows = split_long_rows(space, data.memory, octree, tiles, list,
-                                          Tuning<Space, double>::p2p_segment, 1);
-        p2p<Outputs<true, true>, double>(space, in_cube, octree.cells, tiles, list, bodies->view(),
-                                         {}, sums, rows);
-      };
-    } else {
+  AddNearField<Space, Precision> exact_sums(Space const& space, Data& data) const {
+    if constexpr (single)
+      return sums_in_double(space, data, in_units_of(data.tree.cube.edge, kernel()));
+    else
       return near_field(space, data);
-    }
   }
 
   /// What tells these bodies and charges from others.
@@ -385,7 +393,8 @@ class CalibratedCore {
   Inner solver_;
   Options options_;
   MakeFarField<Kernel, Space, Precision, Outputs<true, true>> far_field_;  ///< of the sample
-  std::optional<HeldTolerance> held_;                                      ///< with a tolerance
+  std::optional<Setting> tuned_;
+  std::optional<HeldTolerance> held_;  ///< with a tolerance
 };
 
 }  // namespace fmm::tolerance

@@ -98,7 +98,7 @@ FMM_NOINLINE Calibrated calibrate(Space const& space,
     plan.lists = build_lists_by_radii(space, plan.memory, plan.tree, options, far, sample.wanted());
     const double work = sample.work(far.order);
     if (work > constants.hopeless_work * most_work) return hopeless;
-    const double error = likely_error() + (known ? 0 : error_of_truth);
+    const double error = likely_error() + error_of_truth;
     if (error <= goal) work_by_radii = work;
     return error > goal && work > most_work ? hopeless : error;  // a smaller theta would cost more
   });

@@ -90,6 +90,7 @@ struct Constants {
       0.9;  ///< in tolerances: the field that errors are measured against errs by the rest
   double tuning_aim = 0.88, tuning_enough = 0.7;  ///< as above; a trial costs two evaluations
   int tuning_trials = 5;                          ///< of one order and leaf
+  double tuned_miss = 2;  ///< tolerances: of bodies that err by more the limit is found anew
   std::int64_t few_on_host = 1 << 15,
                few_on_device = 1 << 18;  ///< bodies whose direct sum is as fast as a few trials
   double known_field = 20;  ///< times less pair_error in the field that errors are measured against

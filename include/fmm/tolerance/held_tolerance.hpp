@@ -2,11 +2,15 @@
 // A tolerance to be held from evaluation to evaluation, and when what holds it is found anew.
 #pragma once
 
+#include <algorithm>
 #include <cmath>
 #include <cstdint>
+#include <optional>
+#include <string>
 #include <utility>
 #include <vector>
 
+#include "../errors.hpp"
 #include "../report.hpp"
 #include "constants.hpp"
 #include "drawn_groups.hpp"
@@ -47,8 +51,30 @@ struct Calibrated {
   double field_scale = 0;   ///< of their cells (field_strength.hpp)
   double theta = 0;         ///< of RadiusCriterion, if lists by that cost less; else 0
   bool short_sums = false;  ///< of the near field (kernels::MixedSums)
+  bool one_part = false;    ///< coordinates of the near field (Options::one_part)
   HeldBy held_by = HeldBy::bound;
 };
+
+/// A limit under which errors are `ratio` times those, or less.
+inline Calibrated stricter(Calibrated found, double ratio, int order) {
+  const double less = constants.tightening * std::max(ratio, constants.least_tightening);
+  if (found.theta > 0)
+    found.theta *= std::pow(less, 1.0 / (order + 2));
+  else
+    found.pair_error *= less;
+  return found;
+}
+
+/// Throws InvalidArgument, with what can be had: `reached`, if that is finite.
+[[noreturn]] FMM_NOINLINE inline void refuse_tolerance(double tolerance, double reached,
+                                                       std::optional<double> softening_error) {
+  throw InvalidArgument(
+      "tolerance", tolerance,
+      (std::isfinite(reached) ? "at least " + to_text(reached) : std::string("none at all")) +
+          " for these bodies and charges in this precision" +
+          (softening_error ? ", or a smaller softening_error than " + to_text(*softening_error)
+                           : ""));
+}
 
 /// A tolerance to be held, and what was found for the last bodies; for few ones and for many apart.
 class HeldTolerance {

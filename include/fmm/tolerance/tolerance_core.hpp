@@ -25,7 +25,7 @@ class ToleranceCore {
   using ByPowers = CalibratedCore<Kernel, Precision, Space>;
   using ByRadii =
       SolverCore<Kernel, DualTree<RadiusCriterion>, Precision, Space, for_close_pairs_t<Precision>>;
-  using OneOrder = std::variant<ByPowers, ByRadii>;
+  using OneSetting = std::variant<ByPowers, ByRadii>;  ///< without a tolerance
 
  public:
   using Data = PlanData<Space, Precision>;
@@ -39,21 +39,12 @@ class ToleranceCore {
         options_(options),
         kernel_(kernel),
         orders_(std::move(orders)),
-        solver_(make(first_order({}), true, options_)) {}
+        solver_(options_, kernel_, orders_[first_order({})]) {}
 
-  int order() const {
-    return std::visit([](auto const& solver) { return solver.order(); }, solver_);
-  }
-  Options const& options() const {
-    return std::visit([](auto const& solver) -> Options const& { return solver.options(); },
-                      solver_);
-  }
-  Kernel const& kernel() const {
-    return std::visit([](auto const& solver) -> Kernel const& { return solver.kernel(); }, solver_);
-  }
-  std::size_t memory_bytes() const {
-    return std::visit([](auto const& solver) { return solver.memory_bytes(); }, solver_);
-  }
+  int order() const { return solver_.order(); }
+  Options const& options() const { return solver_.options(); }
+  Kernel const& kernel() const { return solver_.kernel(); }
+  std::size_t memory_bytes() const { return solver_.memory_bytes(); }
 
   template <class Sources, class Charges>
   std::shared_ptr<Data> build(Space const& space, Inputs<Sources, Charges> const& inputs,
@@ -61,9 +52,9 @@ class ToleranceCore {
     const HostThread<Space> thread(space);
     if (!is_for_charges_ && orders_.size() > 1) {
       const int best = first_order(seen_in(space, inputs));
-      if (order_of(best) != order()) solver_ = make(best, true, options_);
+      if (order_of(best) != order()) solver_ = ByPowers(options_, kernel_, orders_[best]);
     }
-    auto plan = build_by(solver_, space, inputs, report);
+    auto plan = solver_.build(space, inputs, report);
     is_for_charges_ = true;  // plans of another order could no longer be evaluated
     return plan;
   }
@@ -72,8 +63,7 @@ class ToleranceCore {
   void evaluate(Space const& space, Data& plan,
                 MakeFarField<Kernel, Space, Precision, typename Ends::Out> operators,
                 Ends const& ends, Report* report) {
-    std::visit([&](auto& solver) { solver.evaluate(space, plan, operators, ends, report); },
-               solver_);
+    solver_.evaluate(space, plan, operators, ends, report);
   }
 
   template <class Sources, class Charges>
@@ -102,7 +92,7 @@ class ToleranceCore {
     };
 
     const auto measure = [&](Setting const& setting, double goal) {
-      OneOrder solver = with(setting);
+      OneSetting solver = with(setting);
       auto const& order = orders_[index_of(setting.order)];
       const auto seconds = [&] {
         const engine::Stopwatch watch;
@@ -126,7 +116,9 @@ class ToleranceCore {
     const Trial found = search.fastest(first_order(seen_in(space, inputs)));
     const bool held = found.error <= tolerance_;
     if (held) {
-      solver_ = with(found.setting);
+      Options options = options_;
+      options.leaf_capacity = found.setting.leaf_capacity;
+      solver_ = ByPowers(options, kernel_, orders_[index_of(found.setting.order)], found.setting);
       is_for_charges_ = true;
     }
     return {held, found.error, found.seconds, search.trials()};
@@ -181,7 +173,7 @@ class ToleranceCore {
   }
 
   template <class Sources, class Charges>
-  static std::shared_ptr<Data> build_by(OneOrder& any, Space const& space,
+  static std::shared_ptr<Data> build_by(OneSetting& any, Space const& space,
                                         Inputs<Sources, Charges> const& inputs, Report* report) {
     if (auto* const by_powers = std::get_if<ByPowers>(&any))
       return by_powers->build(space, inputs, report);
@@ -218,25 +210,23 @@ class ToleranceCore {
         nearest_order(tolerance, {is_host_space_v<Space>, single}, charges, numbers_of_orders()));
   }
 
-  OneOrder with(Setting const& setting) const {
+  /// A solver of that setting alone.
+  OneSetting with(Setting const& setting) const {
     Options options = with_setting(options_, setting);
     if (traits_of_kernel(kernel_).has_far_from && !options.softening_error)
       options.softening_error = constants.softening_error * tolerance_;
-    return make(index_of(setting.order), setting.by_power, options);
-  }
-  /// The solver of one of the orders, by MultipolePowerCriterion or else RadiusCriterion.
-  OneOrder make(int index, bool by_power, Options const& options) const {
-    if (by_power) return OneOrder(std::in_place_type<ByPowers>, options, kernel_, orders_[index]);
-    auto facts = orders_[index].facts;
+    Order const& order = orders_[index_of(setting.order)];
+    if (setting.by_power) return OneSetting(std::in_place_type<ByPowers>, options, kernel_, order);
+    auto facts = order.facts;
     facts.has_p2l = false;  // RadiusCriterion knows M2L only
-    return OneOrder(std::in_place_type<ByRadii>, options, kernel_, facts);
+    return OneSetting(std::in_place_type<ByRadii>, options, kernel_, facts);
   }
 
   double tolerance_;
   Options options_;
   Kernel kernel_;
   std::vector<Order> orders_;
-  OneOrder solver_;
+  ByPowers solver_;
   bool is_for_charges_ = false;  ///< whether its order was chosen for charges that were there
 };
 

@@ -70,8 +70,8 @@ class ToleranceSolver<Kernel, OrderList<Order...>, Precision, ExecutionSpace> {
 
   /// The order that was chosen; before the first build the one for charges of one sign.
   int order() const { return core_.order(); }
-  /// As asked for, with the defaults of the order that was chosen; after `tune` with what that found. What an
-  /// evaluation goes by is in Report::found.
+  /// As asked for, with the defaults of the order that was chosen; after `tune` with the leaf capacity and parts that
+  /// it found. What an evaluation goes by is in Report::found.
   Options const& options() const { return core_.options(); }
   Kernel const& kernel() const { return core_.kernel(); }
 
@@ -101,10 +101,10 @@ class ToleranceSolver<Kernel, OrderList<Order...>, Precision, ExecutionSpace> {
   /// pair_errors, RadiusCriterion and coordinates in one part on these (N,3) positions
   /// and (N) charges, and takes the fastest setting whose error over all bodies, with room for what
   /// differs among bodies of one distribution, is at most 0.9 of the tolerance; where there is none,
-  /// as where all fields are 0, the solver stays as it is. It is for bodies that are distributed alike,
-  /// in number, too, and in float come no closer to each other: plans that were made before can no longer be evaluated.
-  /// Results depend on the times that were measured, as far as the tolerance allows. Throws
-  /// InvalidArgument for what `build` and `evaluate` would refuse. Cost: about a hundred builds and
+  /// as where all fields are 0, the solver stays as it is. Evaluations begin with that setting, and
+  /// are verified as all others: it is for bodies that are distributed alike, in number, too, and
+  /// costs time for others. Plans that were made before can no longer be evaluated. Results depend
+  /// on the times that were measured, as far as the tolerance allows. Throws InvalidArgument for what `build` and `evaluate` would refuse. Cost: about a hundred builds and
   /// evaluations, and one in double within a twentieth of the tolerance, or a direct sum of few
   /// bodies (32,768; 262,144 on a GPU); memory: 64 bytes a body, and what that one evaluation
   /// takes.

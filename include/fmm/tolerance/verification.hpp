@@ -7,6 +7,7 @@
 #include <cmath>
 #include <cstdint>
 #include <limits>
+#include <memory>
 #include <vector>
 
 #include "../engine/evaluation.hpp"
@@ -214,5 +215,24 @@ struct BodiesInDouble {
     out(i) = {double(b.x) + l.x, double(b.y) + l.y, double(b.z) + l.z, b.q};
   }
 };
+
+/// Adds sums in double over the leaves of a list, in mixed precision, as Verification wants them. Memory for as long as
+/// the result is there: 32 bytes a body.
+template <class Space, class Kernel>
+typename SumsOverAll<Space, double>::ExactSums sums_in_double(Space const& space,
+                                                              engine::PlanData<Space, Mixed>& data,
+                                                              Kernel const& in_cube) {
+  auto const& tree = data.tree;
+  auto bodies = std::make_shared<Buffer<Body<double>, Space>>("verification's bodies");
+  for_range("fmm::verification::bodies", space, tree.size,
+            BodiesInDouble<Space>{tree.bodies, tree.low, bodies->resize(tree.size)});
+  return [=, &space, &data](auto const& tiles, auto const& list, auto const& sums) {
+    auto const& octree = data.tree.octree;
+    const auto rows = split_long_rows(space, data.memory, octree, tiles, list,
+                                      Tuning<Space, double>::p2p_segment, 1);
+    p2p<Outputs<true, true>, double>(space, in_cube, octree.cells, tiles, list, bodies->view(), {},
+                                     sums, rows);
+  };
+}
 
 }  // namespace fmm::tolerance
