@@ -2,14 +2,15 @@
 // Whether a tolerance is held: random cases over many kinds of bodies (kinds_of_bodies.hpp), as lines of JSON.
 //
 //     tolerance_cases [--first I] [--last J] [--seed S] [--largest N] [--check M] [--backend B] [--kind NAME]
-//                     [--of field|potential|both] [--norm l2|p99]
-//                     [--method fmm|treecode]
+//                     [--of field|potential|both] [--norm l2|p99] [--method fmm|treecode]
+//                     [--n N] [--tolerance T] [--precision mixed|double] [--leaf BODIES]
 //
 // Case i of a seed is always the same: kind, N from 10^3 to `largest` and tolerance evenly in the logarithm, Mixed or
 // double, one sign of charge or, for three of ten that have masses, random signs, and for one of five gravity with
 // softening. Errors are those of measure_error against direct sums in double at M bodies (all, if there are
 // fewer); with --norm p99 tolerances are from 1e-2 to 1e-4 and 1e-10. A case that is refused says why, and what came of
-// twice the tolerance that the refusal names. perf/scripts/tolerance_cases.py runs this and sums it up.
+// twice the tolerance that the refusal names. The last four options say what is drawn else; a leaf's capacity is the
+// library's. perf/scripts/tolerance_cases.py runs this and sums it up.
 #include <Kokkos_Core.hpp>
 #include <cmath>
 #include <cstdio>
@@ -37,8 +38,9 @@ std::string text_of(double value) {
 
 struct Request {
   std::uint64_t first = 0, last = 10, seed = 1, check = 100000;
-  double largest = 1e5;
-  std::string backend = "", kind = "", of = "field", norm = "l2", method = "fmm";
+  double largest = 1e5, n = 0, tolerance = 0;
+  int leaf = 0;
+  std::string precision = "", backend = "", kind = "", of = "field", norm = "l2", method = "fmm";
 };
 
 Request parse(int argc, char** argv) {
@@ -64,6 +66,14 @@ Request parse(int argc, char** argv) {
       request.method = value;
     else if (name == "--norm")
       request.norm = value;
+    else if (name == "--n")
+      request.n = std::strtod(value, nullptr);
+    else if (name == "--tolerance")
+      request.tolerance = std::strtod(value, nullptr);
+    else if (name == "--precision")
+      request.precision = value;
+    else if (name == "--leaf")
+      request.leaf = std::atoi(value);
     else if (name == "--kind")
       request.kind = value;
     else {
@@ -81,6 +91,7 @@ Request parse(int argc, char** argv) {
   check("--of", request.of, {"field", "potential", "both"});
   check("--norm", request.norm, {"l2", "p99"});
   check("--method", request.method, {"fmm", "treecode"});
+  check("--precision", request.precision, {"", "mixed", "double"});
   return request;
 }
 
@@ -124,11 +135,15 @@ void run(Request const& request, std::uint64_t number) {
   kinds::Kind const* kind = &all[random() % all.size()];
   for (auto const& one : all)
     if (request.kind == one.name) kind = &one;
-  const auto wanted = std::size_t(1000 * std::pow(request.largest / 1000, uniform()));
-  const bool mixed = uniform() < 0.5, signs = !kind->has_signs && uniform() < 0.3;
+  auto wanted = std::size_t(1000 * std::pow(request.largest / 1000, uniform()));
+  if (request.n > 0) wanted = std::size_t(request.n);
+  bool mixed = uniform() < 0.5;
+  if (!request.precision.empty()) mixed = request.precision == "mixed";
+  const bool signs = !kind->has_signs && uniform() < 0.3;
   const bool own = request.norm == "p99";
-  const double decades = mixed ? (own ? 2.0 : -2 - std::log10(3e-6)) : (own ? 8.0 : 10.0),
-               tolerance = std::pow(10, -2 - uniform() * decades);
+  const double decades = mixed ? (own ? 2.0 : -2 - std::log10(3e-6)) : (own ? 8.0 : 10.0);
+  double tolerance = std::pow(10, -2 - uniform() * decades);
+  if (request.tolerance > 0) tolerance = request.tolerance;
   const bool soft = !kind->has_signs && !signs && uniform() < 0.2;
   auto bodies = kind->make(wanted, random);
   const std::size_t n = bodies.size();
@@ -142,6 +157,7 @@ void run(Request const& request, std::uint64_t number) {
   if (request.of == "potential") options.tolerance_of = fmm::ToleranceOf::potential;
   if (request.of == "both") options.tolerance_of = fmm::ToleranceOf::both;
   if (own) options.error_norm = fmm::ErrorNorm::p99;
+  if (request.leaf > 0) options.leaf_capacity = request.leaf;
   if (soft) options.softening = 1e-3 * extent / std::cbrt(double(n));
 
   fmm::runtime::Policies policies;

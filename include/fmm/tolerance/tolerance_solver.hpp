@@ -104,10 +104,10 @@ class ToleranceSolver<Kernel, OrderList<Order...>, Precision, ExecutionSpace> {
   /// as where all fields are 0, the solver stays as it is. Evaluations begin with that setting, and
   /// are verified as all others: it is for bodies that are distributed alike, in number, too, and
   /// costs time for others. Plans that were made before can no longer be evaluated. Results depend
-  /// on the times that were measured, as far as the tolerance allows. Throws InvalidArgument for what `build` and `evaluate` would refuse. Cost: about a hundred builds and
-  /// evaluations, and one in double within a twentieth of the tolerance, or a direct sum of few
-  /// bodies (32,768; 262,144 on a GPU); memory: 64 bytes a body, and what that one evaluation
-  /// takes.
+  /// on the times that were measured, as far as the tolerance allows. Throws InvalidArgument for
+  /// what `build` and `evaluate` would refuse. Cost: about a hundred builds and evaluations, and one
+  /// in double within a twentieth of the tolerance, or a direct sum of few bodies (32,768; 262,144
+  /// on a GPU); memory: 64 bytes a body, and what that one evaluation takes.
   template <class Sources, class Charges>
   Tuned tune(ExecutionSpace const& space, Inputs<Sources, Charges> const& inputs) {
     constexpr int highest = std::max({Order...});
