@@ -253,7 +253,8 @@ class CalibratedCore {
     Buffer<CellErrors, Space> errors("errors of cells");
     const auto expected = attempt.expected.resize(std::int64_t(tree.octree.tiles.extent(0)) *
                                                   groups_of_tile<Space, Real>);
-    expected_of_groups(space, tree, pairs, errors.resize(tree.octree.cells.extent(0)), expected);
+    expected_of_groups(space, tree, pairs, errors.resize(tree.octree.cells.extent(0)), attempt.of,
+                       expected);
     Calibrated truth;
     truth.pair_error = constants.truth_at_tiles * safe;
     attempt.at_tiles = errors_at_tiles(
@@ -262,9 +263,7 @@ class CalibratedCore {
           make_lists_by(space, data, is_truth ? truth : held_->now(), measures, wanted);
         });
   }
-  static std::uint64_t seed_of(Attempt const& attempt) {
-    return std::uint64_t(attempt.tightenings + 1);
-  }
+  static std::uint64_t seed_of(Attempt const& of) { return std::uint64_t(of.tightenings + 1); }
 
   /// Whether these sums of all bodies hold the tolerance. If not, the next attempt has a stricter limit. What lists
   /// leave out was seen at many tiles; sums over all bodies, at a few, tell whether there is anything else.
