@@ -5,6 +5,7 @@
 
 #include <cstddef>
 #include <cstdio>
+#include <cstdlib>
 #include <initializer_list>
 #include <stdexcept>
 #include <string>
@@ -18,10 +19,15 @@
 
 namespace fmm {
 
-/// `value` as text: 17 significant digits for floating point, so that nothing is hidden by rounding.
+/// `value` as text: of floating point as many digits, up to 17, as tell it from all others.
 FMM_NOINLINE inline std::string to_text(double value) {
   char text[32];
-  return {text, std::size_t(std::snprintf(text, sizeof text, "%.17g", value))};
+  int length = 0;
+  for (int digits = 15; digits <= 17; ++digits) {
+    length = std::snprintf(text, sizeof text, "%.*g", digits, value);
+    if (std::strtod(text, nullptr) == value) break;
+  }
+  return {text, std::size_t(length)};
 }
 FMM_NOINLINE inline std::string to_text(long long value) {
   char text[32];

@@ -57,7 +57,7 @@ TEST(Options, ThetaIsChecked) {
   expect_option_refused<Dual>({.theta = nan}, "theta", "nan", "0 < theta < 1");
   expect_option_refused<Tree>({.theta = 1.5}, "theta", "1.5", "0 < theta <= 1");
   expect_option_refused<Tree>({.theta = -0.5}, "theta", "-0.5", "0 < theta <= 1");
-  expect_option_refused<Lists>({.theta = 0.5}, "theta", "0.5", "0.66666666666666663");
+  expect_option_refused<Lists>({.theta = 0.5}, "theta", "0.5", "0.6666666666666666");
   expect_option_refused<Sum>({.theta = 0.5}, "theta", "0.5", "not set");
   EXPECT_NO_THROW(Tree({.theta = 1}));
   EXPECT_NO_THROW(Lists({.theta = 2.0 / 3}));
@@ -75,7 +75,7 @@ TEST(Options, SofteningAndConstantAreChecked) {
   expect_option_refused<Gravity>({.softening = nan}, "softening", "nan", ">= 0");
   expect_option_refused<Gravity>({.softening = infinity}, "softening", "inf", ">= 0");
   expect_option_refused<Gravity>({.G = infinity}, "G", "inf", "finite");
-  expect_option_refused<Dual>({.softening = 0.1}, "softening", "0.10000000000000001", "0");
+  expect_option_refused<Dual>({.softening = 0.1}, "softening", "0.1", "0");
   expect_option_refused<Dual>({.G = 2}, "G", "2", "1");
 }
 
@@ -152,7 +152,7 @@ TEST_F(Input, PositionsMustBeFinite) {
   }
   bodies = make_bodies(Model::cube, n);
   bodies.x[5] = 1e200;
-  expect_refused_by<Tree>("positions' extent", "9.9999999999999997e+199", "1e150");
+  expect_refused_by<Tree>("positions' extent", "1e+200", "1e150");
 }
 
 TEST_F(Input, ChargesMustBeFinite) {
@@ -378,9 +378,9 @@ TEST(Softening, FarBeyondTheBodiesIsRefused) {
 
 TEST_F(Input, ChargesThatDoubleCannotDivideByAreRefused) {
   for (double& q : bodies.q) q = 1e-310;
-  expect_refused_by<Dual>("the largest |charge|", "9.9999999999999694e-311",
+  expect_refused_by<Dual>("the largest |charge|", "9.99999999999997e-311",
                           "2.2250738585072014e-308");
-  expect_refused_by<Sum>("the largest |charge|", "9.9999999999999694e-311", "0, or at least");
+  expect_refused_by<Sum>("the largest |charge|", "9.99999999999997e-311", "0, or at least");
   bodies.q[3] = 1e-300;
   const DeviceBodies<Space> device(bodies);
   Dual solver;

@@ -104,6 +104,16 @@ TEST(OwnErrors, AreHeldInMixedPrecision) {
     holds<Solver>({.tolerance = 1.5e-4}, rock_salt(side), fmm::least_share_in_float);
 }
 
+TEST(OwnErrors, AreHeldByTreecodes) {
+  using Orders = std::conditional_t<quick, fmm::TreecodeOrders<4>, fmm::TreecodeOrders<3, 5>>;
+  using InDouble = fmm::ToleranceSolver<fmm::Laplace, Orders, double>;
+  using InMixed = fmm::ToleranceSolver<fmm::Laplace, Orders, fmm::Mixed>;
+  holds<InDouble>({.tolerance = 1e-3}, make_bodies(Model::plummer, 22000),
+                  fmm::least_share_in_double);
+  holds<InMixed>({.tolerance = 1e-3, .tolerance_of = ToleranceOf::both},
+                 make_bodies(Model::disk, 22000, true), fmm::least_share_in_float);
+}
+
 /// What is told of it: of few bodies and an L2 error a limit that is safe for all holds it, else what these bodies show.
 TEST(OwnErrors, AndL2ErrorsThatWereSeenAreReported) {
   using Solver = fmm::ToleranceSolver<fmm::Laplace, FewOrders, double>;
@@ -144,21 +154,43 @@ TEST(OwnErrors, AreFarAboveTheL2ErrorOfALine) {
   EXPECT_GT(own_p99(bodies, run(solver, bodies), fmm::least_share_in_double, 2).field, 8e-3);
 }
 
-TEST(OwnErrors, AreTunedFor) {
-  using Solver = fmm::ToleranceSolver<fmm::Laplace, FewOrders, double>;
+template <class Precision>
+void is_tuned(double share) {
   const Space space;
   for (const std::size_t n : {std::size_t(3000), std::size_t(22000)}) {
     const Bodies bodies = make_bodies(Model::plummer, n);
     const DeviceBodies<Space> device(bodies);
-    Solver solver({.tolerance = 1e-3, .error_norm = ErrorNorm::p99});
+    fmm::ToleranceSolver<fmm::Laplace, FewOrders, Precision> solver(
+        {.tolerance = 1e-3, .error_norm = ErrorNorm::p99});
     const auto tuned = solver.tune(space, fmm::Inputs{device.x, device.q});
     EXPECT_TRUE(tuned.held);
     EXPECT_LT(tuned.error, 1e-3);
-    const OwnP99 errors =
-        own_p99(bodies, run(solver, bodies), fmm::least_share_in_double, n / 1500 + 1);
+    const OwnP99 errors = own_p99(bodies, run(solver, bodies), share, n / 1500 + 1);
     EXPECT_LT(errors.field, 1e-3);
     EXPECT_GT(errors.field, 1e-5);
   }
+}
+TEST(OwnErrors, AreTunedFor) {
+  is_tuned<double>(fmm::least_share_in_double);
+  is_tuned<fmm::Mixed>(fmm::least_share_in_float);
+}
+
+/// A tolerance is refused in words that tell what can be had, if there is anything.
+TEST(HeldTolerance, IsRefusedInWords) {
+  const auto words = [](double reached, std::optional<double> softening_error) {
+    try {
+      fmm::tolerance::refuse_tolerance(1e-5, reached, softening_error);
+    } catch (fmm::InvalidArgument const& refusal) {
+      return std::string(refusal.what());
+    }
+  };
+  EXPECT_NE(words(2e-5, {}).find("at least 2e-05 for these bodies"), std::string::npos)
+      << words(2e-5, {});
+  EXPECT_EQ(words(2e-5, {}).find("softening"), std::string::npos);
+  EXPECT_NE(words(2e-5, 1e-3).find("softening_error than 0.001"), std::string::npos);
+  const double none = std::numeric_limits<double>::infinity();
+  EXPECT_EQ(words(none, {}).find("inf"), std::string::npos) << words(none, {});
+  EXPECT_NE(words(none, {}).find("none at all"), std::string::npos);
 }
 
 TEST(OwnErrors, BelowTheReachOfAPrecisionAreRefused) {
@@ -189,10 +221,21 @@ TEST(OwnErrors, OfPairsThatAreTooCloseForMixedPrecisionAreRefused) {
       for (int d = 0; d < 3; ++d)
         bodies.x[6 * i + 3 + d] = bodies.x[6 * i + d] + (d == 0 ? 3e-14 : 0);
     Solver solver({.tolerance = 1e-3, .error_norm = ErrorNorm::p99});
-    if (pairs == 10)
-      EXPECT_NO_THROW(run(solver, bodies));
-    else
-      EXPECT_THROW(run(solver, bodies), fmm::InvalidArgument);
+    const DeviceBodies<Space> device(bodies);
+    const ViewIn<double*, Space> potential("potential", bodies.size());
+    const ViewIn<double* [3], Space> field("field", bodies.size());
+    Kokkos::deep_copy(potential, 7);
+    Kokkos::deep_copy(field, 7);
+    auto plan = solver.build(Space(), fmm::Inputs{device.x, device.q});
+    const auto evaluate = [&] { solver.evaluate(Space(), plan, device.q, potential, field); };
+    if (pairs == 10) {
+      EXPECT_NO_THROW(evaluate());
+      continue;
+    }
+    EXPECT_THROW(evaluate(), fmm::InvalidArgument);
+    const Results results = to_host(potential, field);  // as they were
+    EXPECT_EQ(results.potential, std::vector<double>(bodies.size(), 7));
+    EXPECT_EQ(results.field, std::vector<double>(3 * bodies.size(), 7));
   }
 }
 
