@@ -1,16 +1,16 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // Whether a tolerance is held: random cases over many kinds of bodies (kinds_of_bodies.hpp), as lines of JSON.
 //
-//     tolerance_cases [--first I] [--last J] [--seed S] [--largest N] [--check M] [--backend B] [--kind NAME]
-//                     [--of field|potential|both] [--norm l2|p99] [--method fmm|treecode]
-//                     [--n N] [--tolerance T] [--precision mixed|double] [--leaf BODIES]
+//     tolerance_cases [--first I] [--last J] [--seed S] [--least N] [--largest N] [--check M] [--backend B]
+//                     [--reference BACKEND] [--kind NAME] [--of field|potential|both] [--norm l2|p99]
+//                     [--method fmm|treecode] [--n N] [--tolerance T] [--precision mixed|double] [--leaf BODIES]
 //
-// Case i of a seed is always the same: kind, N from 10^3 to `largest` and tolerance evenly in the logarithm, Mixed or
-// double, one sign of charge or, for three of ten that have masses, random signs, and for one of five gravity with
-// softening. Errors are those of measure_error against direct sums in double at M bodies (all, if there are
-// fewer); with --norm p99 tolerances are from 1e-2 to 1e-4 and 1e-10. A case that is refused says why, and what came of
-// twice the tolerance that the refusal names. The last four options say what is drawn else; a leaf's capacity is the
-// library's. perf/scripts/tolerance_cases.py runs this and sums it up.
+// Case i of a seed is always the same: kind, N from `least` (10^3) to `largest` and tolerance evenly in the
+// logarithm, Mixed or double, one sign of charge or, for three of ten that have masses, random signs, and for one of
+// five gravity with softening. Errors are those of measure_error, on the reference's backend if one is named, against
+// direct sums in double at M bodies (all, if there are fewer); with --norm p99 tolerances are from 1e-2 to 1e-4 and
+// 1e-10. A case that is refused says why, and what came of twice the tolerance that the refusal names. The
+// last four options say what is drawn else; a leaf's capacity is the library's. perf/scripts/tolerance_cases.py runs this and sums it up.
 #include <Kokkos_Core.hpp>
 #include <cmath>
 #include <cstdio>
@@ -18,6 +18,7 @@
 #include <cstring>
 #include <fmm/runtime.hpp>
 #include <initializer_list>
+#include <optional>
 #include <string>
 
 #include "kinds_of_bodies.hpp"
@@ -38,9 +39,10 @@ std::string text_of(double value) {
 
 struct Request {
   std::uint64_t first = 0, last = 10, seed = 1, check = 100000;
-  double largest = 1e5, n = 0, tolerance = 0;
+  double least = 1e3, largest = 1e5, n = 0, tolerance = 0;
   int leaf = 0;
-  std::string precision = "", backend = "", kind = "", of = "field", norm = "l2", method = "fmm";
+  std::string precision = "", backend = "", reference = "", kind = "", of = "field", norm = "l2",
+              method = "fmm";
 };
 
 Request parse(int argc, char** argv) {
@@ -56,6 +58,10 @@ Request parse(int argc, char** argv) {
       request.seed = std::strtoull(value, nullptr, 10);
     else if (name == "--check")
       request.check = std::uint64_t(std::strtod(value, nullptr));
+    else if (name == "--least")
+      request.least = std::strtod(value, nullptr);
+    else if (name == "--reference")
+      request.reference = value;
     else if (name == "--largest")
       request.largest = std::strtod(value, nullptr);
     else if (name == "--backend")
@@ -95,21 +101,47 @@ Request parse(int argc, char** argv) {
   return request;
 }
 
+using DeviceMemory = Kokkos::DefaultExecutionSpace::memory_space;
+
+std::optional<fmm::runtime::Backend> backend_of(std::string const& name) {
+  if (name == "cuda") return fmm::runtime::Backend::cuda;
+  if (name == "openmp") return fmm::runtime::Backend::openmp;
+  if (name == "serial") return fmm::runtime::Backend::serial;
+  return std::nullopt;
+}
+/// f(memory) for a memory that the backend has access to.
+template <class F>
+auto with_memory_of(std::string const& backend, F const& f) {
+  if (backend == "openmp" || backend == "serial") return f(Kokkos::HostSpace());
+  return f(DeviceMemory());
+}
+
 /// Prints what came of it; returns the words of a refusal.
-std::string solve(kinds::Bodies const& bodies, fmm::runtime::Policies const& policies,
-                  fmm::Options const& options, std::size_t check) {
+template <class Memory>
+std::string solve(Memory, kinds::Bodies const& bodies, fmm::runtime::Policies const& policies,
+                  fmm::Options const& options, Request const& request) {
   const std::size_t n = bodies.size();
   try {
     fmm::AnySolver solver(policies, options);
-    const Kokkos::View<double*[3], Kokkos::LayoutRight> x("x", n), a("a", n);
-    const Kokkos::View<double*> charges("q", n), phi("phi", n);
+    const Kokkos::View<double*[3], Kokkos::LayoutRight, Memory> x("x", n), a("a", n);
+    const Kokkos::View<double*, Memory> charges("q", n), phi("phi", n);
     Kokkos::deep_copy(x, Rows<double const* [3]>(bodies.positions.data(), n));
     Kokkos::deep_copy(charges, Rows<double const*>(bodies.charges.data(), n));
     fmm::Report report;
     auto plan = solver.build(x, charges);
     solver.evaluate(plan, charges, phi, a, &report);
     const double seconds = report.evaluate_seconds;
-    const auto error = solver.measure_error(x, charges, phi, a, check);
+    fmm::runtime::Policies direct = policies;
+    direct.method = fmm::runtime::Method::direct;
+    if (!request.reference.empty()) direct.backend = backend_of(request.reference);
+    const auto error = with_memory_of(
+        request.reference.empty() ? request.backend : request.reference, [&](auto memory) {
+          const auto there = [&](auto const& array) {
+            return Kokkos::create_mirror_view_and_copy(memory, array);
+          };
+          return fmm::AnySolver(direct, {.softening = options.softening})
+              .measure_error(there(x), there(charges), there(phi), there(a), request.check);
+        });
     std::printf(
         ", \"order\": %d, \"l2\": %s, \"p99\": %s, \"max\": %s, \"potential_l2\": %s, "
         "\"potential_p99\": %s, \"potential_max\": %s, "
@@ -135,7 +167,7 @@ void run(Request const& request, std::uint64_t number) {
   kinds::Kind const* kind = &all[random() % all.size()];
   for (auto const& one : all)
     if (request.kind == one.name) kind = &one;
-  auto wanted = std::size_t(1000 * std::pow(request.largest / 1000, uniform()));
+  auto wanted = std::size_t(request.least * std::pow(request.largest / request.least, uniform()));
   if (request.n > 0) wanted = std::size_t(request.n);
   bool mixed = uniform() < 0.5;
   if (!request.precision.empty()) mixed = request.precision == "mixed";
@@ -164,9 +196,7 @@ void run(Request const& request, std::uint64_t number) {
   policies.kernel = soft ? fmm::runtime::Kernel::softened_gravity : fmm::runtime::Kernel::laplace;
   if (request.method == "treecode") policies.method = fmm::runtime::Method::treecode;
   policies.precision = mixed ? fmm::runtime::Precision::mixed : fmm::runtime::Precision::full;
-  if (request.backend == "cuda") policies.backend = fmm::runtime::Backend::cuda;
-  if (request.backend == "openmp") policies.backend = fmm::runtime::Backend::openmp;
-  if (request.backend == "serial") policies.backend = fmm::runtime::Backend::serial;
+  policies.backend = backend_of(request.backend);
   std::printf(
       "{\"case\": %llu, \"seed\": %llu, \"kind\": \"%s\", \"hierarchy\": %s, \"n\": %zu, "
       "\"signs\": %s, \"softening\": %.17g, \"precision\": \"%s\", \"of\": \"%s\", \"norm\": "
@@ -175,14 +205,19 @@ void run(Request const& request, std::uint64_t number) {
       kind->is_hierarchy ? "true" : "false", n, signs || kind->has_signs ? "true" : "false",
       soft ? options.softening : 0.0, mixed ? "mixed" : "double", request.of.c_str(),
       request.norm.c_str(), request.method.c_str(), tolerance);
-  const std::string words = solve(bodies, policies, options, request.check);
+  const auto solve_here = [&] {
+    return with_memory_of(request.backend, [&](auto memory) {
+      return solve(memory, bodies, policies, options, request);
+    });
+  };
+  const std::string words = solve_here();
   // what a refusal says that can be had, twice over
   const auto at = words.find("at least ");
   const double twice = at == std::string::npos ? 0 : 2 * std::atof(words.c_str() + at + 9);
   if (twice > tolerance && twice <= 1e-2) {
     options.tolerance = twice;
     std::printf(", \"twice\": {\"tolerance\": %.17g", twice);
-    solve(bodies, policies, options, request.check);
+    solve_here();
     std::printf("}");
   }
   std::printf("}\n");

@@ -37,9 +37,9 @@ def run(options, first):
     """Adds cases from `first` on to the file, until all are there or the time is over."""
     line = [options.program, "--first", str(first), "--last", str(options.cases), "--seed", str(options.seed),
             "--largest", repr(options.largest), "--check", str(options.check)]
-    for word in ("backend", "of", "norm", "method"):
+    for word in ("backend", "reference", "least", "of", "norm", "method"):
         if getattr(options, word):
-            line += [f"--{word}", getattr(options, word)]
+            line += [f"--{word}", str(getattr(options, word))]
     end = time.monotonic() + options.seconds if options.seconds else None
     with open(options.file, "ab") as file, subprocess.Popen(line, stdout=subprocess.PIPE) as process:
         for case in process.stdout:
@@ -86,10 +86,12 @@ def main():
     parser.add_argument("file", help="of cases, one JSON object a line")
     parser.add_argument("--cases", type=int, default=1000)
     parser.add_argument("--seed", type=int, default=1)
+    parser.add_argument("--least", type=float, help="N at least [1000]")
     parser.add_argument("--largest", type=float, default=1e5, help="N at most")
     parser.add_argument("--check", type=lambda text: int(float(text)), default=100000,
                         help="bodies at which errors are measured")
     parser.add_argument("--backend", default="")
+    parser.add_argument("--reference", help="the backend of direct sums [that of the solver]")
     parser.add_argument("--of", choices=["field", "potential", "both"], help="what tolerances are of")
     parser.add_argument("--norm", choices=["l2", "p99"])
     parser.add_argument("--method", choices=["fmm", "treecode"])
