@@ -5,6 +5,7 @@
 #include <array>
 #include <cmath>
 #include <numbers>
+#include <utility>
 
 namespace kinds {
 
@@ -284,6 +285,262 @@ Bodies fractal(std::size_t n, Random& random) {
     return Point{corner[0] + edge * p[0], corner[1] + edge * p[1], corner[2] + edge * p[2]};
   });
 }
+/// Wires of a chip: crossing bars of triangles that shrink towards the edges, where charge of either sign gathers.
+Bodies chip_wires(std::size_t n, Random& random) {
+  const int bars = 1 + int(random() % 16);
+  const int side = std::max(2, int(std::lround(std::sqrt(double(n) / (12 * bars)))));
+  const double grading = uniform(random, 1, 2.5), length = log_uniform(random, 1, 100),
+               height = log_uniform(random, 0.01, 0.5);
+  std::vector<double> x(side + 1);
+  for (int i = 0; i <= side; ++i) {
+    const double u = 2.0 * i / side - 1;
+    x[i] = std::copysign(1 - std::pow(1 - std::abs(u), grading), u);
+  }
+  Bodies bodies;
+  for (int bar = 0; bar < bars; ++bar) {
+    const int layer = bar / 4, across = layer % 2 == 0 ? 1 : 0;
+    Point half = {length / 2, length / 2, height}, centre = {0, 0, 3 * height * layer};
+    half[across] = 0.3;
+    centre[across] = bar % 4 - 1.5;
+    const double voltage = normal(random);
+    for (int face = 0; face < 6; ++face) {
+      const int c = face / 2, a = (c + 1) % 3, b = (c + 2) % 3;
+      for (int i = 0; i < side; ++i)
+        for (int j = 0; j < side; ++j)
+          for (double w : {1 / 3.0, 2 / 3.0}) {
+            const double u = x[i] + w * (x[i + 1] - x[i]), v = x[j] + w * (x[j + 1] - x[j]);
+            const double area = half[a] * half[b] * (x[i + 1] - x[i]) * (x[j + 1] - x[j]) / 2;
+            Point p = centre;
+            p[a] += half[a] * u;
+            p[b] += half[b] * v;
+            p[c] += face % 2 == 0 ? half[c] : -half[c];
+            add(bodies, p, voltage * area * std::pow((1 - u * u) * (1 - v * v), -1 / 3.0));
+          }
+    }
+  }
+  return bodies;
+}
+/// A sphere's grid of latitudes and longitudes with a spherical harmonic as its charge: no lower moments.
+Bodies harmonic_shell(std::size_t n, Random& random) {
+  const int rows = std::max(16, int(std::sqrt(double(n) / 2))), columns = 2 * rows;
+  const int degree = 2 + int(random() % (std::min(rows, 120) / 2)),
+            order = int(random() % (degree + 1));
+  const double phase = uniform(random, 0, 2 * std::numbers::pi);
+  Bodies bodies;
+  for (int i = 0; i < rows; ++i) {
+    const double theta = (i + 0.5) * std::numbers::pi / rows, z = std::cos(theta),
+                 s = std::sin(theta);
+    double below = 0, legendre = std::pow(s, order);
+    for (int l = order; l < degree; ++l) {
+      const double above = ((2 * l + 1) * z * legendre - (l + order) * below) / (l - order + 1);
+      below = std::exchange(legendre, above);
+    }
+    for (int j = 0; j < columns; ++j) {
+      const double phi = 2 * std::numbers::pi * j / columns;
+      bodies.add(s * std::cos(phi), s * std::sin(phi), z,
+                 s * legendre * std::cos(order * phi + phase));
+    }
+  }
+  return bodies;
+}
+/// Two wavy leaflets of lipids (nanometres): heads with dipoles, tails without charge, some ions in the water.
+Bodies membrane(std::size_t n, Random& random) {
+  const int side = std::max(2, int(std::sqrt(double(n) / 20)));
+  const double anionic = uniform(random), reach = log_uniform(random, 0.1, 5),
+               wave = uniform(random, 0, 10), length = uniform(random, 20, 200),
+               spread = log_uniform(random, 0.01, 0.3);
+  Bodies bodies;
+  for (int i = 0; i < side; ++i)
+    for (int j = 0; j < side; ++j)
+      for (int up : {1, -1}) {
+        const double x = 0.8 * i, y = 0.8 * j,
+                     z = wave * std::sin(x / length) * std::cos(y / length);
+        const auto bead = [&](double height, double q) {
+          add(bodies, around(random, {x, y, z + up * height}, spread), q);
+        };
+        const bool has_ion = uniform(random) < anionic;
+        const Point d = on_sphere(random, 0.45), c = on_sphere(random, 0.12);
+        bead(2, -1);
+        bodies.add(x + d[0], y + d[1], z + up * (2 + std::abs(d[2])), has_ion ? 0 : 1);
+        bodies.add(x, y, z + up * 1.5, 0.6);
+        bodies.add(x + c[0], y + c[1], z + up * 1.5 + c[2], -0.6);
+        for (int k = 0; k < 6; ++k) bead(1.2 - 0.2 * k, 0);
+        if (has_ion) bead(2.2 + reach * exponential(random), 1);
+      }
+  return bodies;
+}
+/// A virus: the sixty rotations of an icosahedron of what lies in one unit, strands inside, proteins outside.
+Bodies capsid(std::size_t n, Random& random) {
+  const double golden = std::numbers::phi, unit = std::sqrt(1 + golden * golden),
+               thickness = log_uniform(random, 0.01, 0.3), strands = uniform(random);
+  const Point axis = {0, 1 / unit, golden / unit};
+  const double c = std::cos(2 * std::numbers::pi / 5), s = std::sin(2 * std::numbers::pi / 5);
+  Bodies bodies;
+  for (std::size_t i = 0; i < n / 60; ++i) {
+    const bool is_strand = uniform(random) < strands, is_arm = uniform(random) < 0.6;
+    const double depth = thickness * uniform(random);
+    Point p = on_sphere(random, is_strand ? 1 - thickness - depth : is_arm ? 1 - depth : 1 + depth);
+    const double q = is_strand ? -1 : is_arm ? 1 : random() % 2 == 0 ? 0.5 : -0.5;
+    for (int turn = 0; turn < 5; ++turn) {
+      const double along = axis[1] * p[1] + axis[2] * p[2];
+      const Point cross = {axis[1] * p[2] - axis[2] * p[1], axis[2] * p[0], -axis[1] * p[0]};
+      for (int d = 0; d < 3; ++d) p[d] = c * p[d] + s * cross[d] + (1 - c) * along * axis[d];
+      for (int first = 0; first < 3; ++first) {
+        const Point r = {p[first], p[(first + 1) % 3], p[(first + 2) % 3]};
+        bodies.add(r[0], r[1], r[2], q);
+        bodies.add(r[0], -r[1], -r[2], q);
+        bodies.add(-r[0], r[1], -r[2], q);
+        bodies.add(-r[0], -r[1], r[2], q);
+      }
+    }
+  }
+  return bodies;
+}
+/// Ions and electrons before a wall that repels electrons; evenly in log x, so that weights have many magnitudes.
+Bodies plasma_sheath(std::size_t n, Random& random) {
+  const double debye = log_uniform(random, 1e-3, 0.1), width = log_uniform(random, 0.03, 3),
+               wall = uniform(random, 2, 20);
+  Bodies bodies;
+  for (std::size_t i = 0; i < n; ++i) {
+    const double x = log_uniform(random, 0.1 * debye, 1), potential = -wall * std::exp(-x / debye);
+    const double density = i % 2 == 0 ? 1 / std::sqrt(1 - 2 * potential) : -std::exp(potential);
+    const Point p = in_cube(random);
+    bodies.add(x, width * p[1], width * p[2], x * density);
+  }
+  return bodies;
+}
+/// A grid of cosmic matter that some plane waves move until it crosses itself (Zel'dovich 1970).
+Bodies pancake(std::size_t n, Random& random) {
+  struct Wave {
+    Point k;
+    double size, phase;
+  };
+  std::vector<Wave> waves(1 + random() % 4);
+  const double growth = log_uniform(random, 0.1, 4);
+  for (auto& [k, size, phase] : waves) {
+    for (double& x : k) x = 2 * std::numbers::pi * (double(random() % 7) - 3);
+    if (k == Point{}) k[0] = 2 * std::numbers::pi;
+    size = growth * normal(random) / (k[0] * k[0] + k[1] * k[1] + k[2] * k[2]);
+    phase = uniform(random, 0, 2 * std::numbers::pi);
+  }
+  const int side = std::max(2, int(std::cbrt(double(n))));
+  Bodies bodies;
+  for (int i = 0; i < side; ++i)
+    for (int j = 0; j < side; ++j)
+      for (int k = 0; k < side; ++k) {
+        const Point at = {double(i) / side, double(j) / side, double(k) / side};
+        Point p = at;
+        for (auto const& wave : waves) {
+          const double angle = wave.k[0] * at[0] + wave.k[1] * at[1] + wave.k[2] * at[2];
+          for (int d = 0; d < 3; ++d) p[d] += wave.size * wave.k[d] * std::sin(angle + wave.phase);
+        }
+        add(bodies, p, 1);
+      }
+  return bodies;
+}
+/// Centres of the cells of grids in grids, each half as wide; mass is volume times a density that grows inwards.
+Bodies refined_grids(std::size_t n, Random& random) {
+  const double wanted = uniform(random, 3, 18), slope = uniform(random, 0, 3.2),
+               noise = uniform(random);
+  const int half = std::max(2, int(std::cbrt(double(n) / (7 * wanted)))),
+            levels = int(std::clamp(double(n) / (7 * half * half * half), 1.0, 22.0));
+  Bodies bodies;
+  Point corner = {0, 0, 0};
+  double edge = 1;
+  for (int level = 0; level < levels; ++level) {
+    int hole[3];  // finer cells are here
+    for (int& h : hole) h = level + 1 < levels ? int(random() % (half + 1)) : 2 * half;
+    const auto in_hole = [&](int i, int d) { return i >= hole[d] && i < hole[d] + half; };
+    for (int i = 0; i < 2 * half; ++i)
+      for (int j = 0; j < 2 * half; ++j)
+        for (int k = 0; k < 2 * half; ++k)
+          if (!(in_hole(i, 0) && in_hole(j, 1) && in_hole(k, 2)))
+            bodies.add(corner[0] + edge * (i + 0.5), corner[1] + edge * (j + 0.5),
+                       corner[2] + edge * (k + 0.5),
+                       std::pow(edge, 3 - slope) * std::exp(noise * normal(random)));
+    for (int d = 0; d < 3; ++d) corner[d] += edge * hole[d];
+    edge /= 2;
+  }
+  return bodies;
+}
+/// Parallel double helices (nanometres), thousands of times longer than wide, straight or bent, with their ions.
+Bodies dna_bundle(std::size_t n, Random& random) {
+  const int rods = 1 + int(random() % 19), row = int(std::ceil(std::sqrt(double(rods)))),
+            steps = std::max(2, int(n / (3 * rods)));
+  const double spacing = uniform(random, 2.3, 4), spread = log_uniform(random, 0.01, 1),
+               bend = std::max(0.34 * steps / 6, 30.0);
+  const bool is_bent = random() % 2 == 0;
+  Bodies bodies;
+  for (int rod = 0; rod < rods; ++rod) {
+    const double x = spacing * (rod % row + rod / row % 2 * 0.5),
+                 y = spacing * std::sqrt(0.75) * (rod / row),
+                 twist = uniform(random, 0, 2 * std::numbers::pi), start = uniform(random);
+    for (int step = 0; step < steps; ++step) {
+      const double phi = twist + 2 * std::numbers::pi / 10.5 * step;
+      const auto place = [&](double angle, double radius, double width, double q) {
+        Point p = {x + radius * std::cos(angle), y + radius * std::sin(angle), start + 0.34 * step};
+        if (width > 0) p = around(random, p, width);
+        if (is_bent)
+          p = {(bend + p[0]) * std::cos(p[2] / bend), p[1], (bend + p[0]) * std::sin(p[2] / bend)};
+        add(bodies, p, q);
+      };
+      place(phi, 0.95, 0, -1);
+      place(phi + 2.4, 0.95, 0, -1);
+      place(phi + 1.2, 1.1, spread, 2);
+    }
+  }
+  return bodies;
+}
+/// A planet's ring, as thin as Saturn's, with a gap, boulders of a power law, heaps around moonlets, maybe the planet.
+Bodies planetary_ring(std::size_t n, Random& random) {
+  const double thickness = log_uniform(random, 1e-7, 1e-3), gap = uniform(random, 1.3, 2),
+               heaped = uniform(random, 0, 0.3), heap = log_uniform(random, 1e-4, 1e-2);
+  const auto on_ring = [&](double radius) {
+    const double phi = uniform(random, 0, 2 * std::numbers::pi);
+    return Point{radius * std::cos(phi), radius * std::sin(phi), thickness * normal(random)};
+  };
+  Bodies bodies;
+  std::vector<Point> moonlets(1 + random() % 10);
+  for (Point& moonlet : moonlets) {
+    moonlet = on_ring(gap + 0.02 * normal(random));
+    add(bodies, moonlet, log_uniform(random, 1e6, 1e10));
+  }
+  while (bodies.size() < n) {
+    const double radius = std::sqrt(uniform(random, 1.2, 5)),
+                 mass = std::pow(uniform(random, 1e-6, 1), -1.5);
+    if (uniform(random) < heaped)
+      add(bodies, around(random, moonlets[random() % moonlets.size()], heap), mass);
+    else if (std::abs(radius - gap) > 0.04)
+      add(bodies, on_ring(radius), mass);
+  }
+  if (random() % 2 == 0) bodies.add(0, 0, 0, 1e5 * double(n) * log_uniform(random, 1, 1e6));
+  return bodies;
+}
+/// A film of barium titanate: equal dipoles in all cells of a domain, and domains in stripes.
+Bodies ferroelectric(std::size_t n, Random& random) {
+  const double cells = double(n) / 5, shift = log_uniform(random, 0.005, 0.1),
+               warmth = log_uniform(random, 1e-6, 0.03);
+  const int layers = std::max(2, int(std::cbrt(cells) * log_uniform(random, 0.2, 1))),
+            side = std::max(2, int(std::lround(std::sqrt(cells / layers)))),
+            stripe = 1 + int(random() % side), polar = int(random() % 3);
+  Bodies bodies;
+  for (int i = 0; i < side; ++i)
+    for (int j = 0; j < side; ++j)
+      for (int k = 0; k < layers; ++k) {
+        const double d = i / stripe % 2 == 0 ? shift : -shift;
+        const auto ion = [&](double x, double y, double z, double moved, double q) {
+          Point p = {i + x, j + y, k + z};
+          p[polar] += moved;
+          add(bodies, around(random, p, warmth), q);
+        };
+        ion(0, 0, 0, 0, 2);
+        ion(0.5, 0.5, 0.5, d, 4);
+        ion(0, 0.5, 0.5, -d, -2);
+        ion(0.5, 0, 0.5, -d, -2);
+        ion(0.5, 0.5, 0, -d, -2);
+      }
+  return bodies;
+}
 
 }  // namespace
 
@@ -317,6 +574,16 @@ std::vector<Kind> const& all() {
       {"planets", planets, false, true},
       {"escaper", escaper, false, true},
       {"few", few, false, true},
+      {"chip_wires", chip_wires, true, false},
+      {"harmonic_shell", harmonic_shell, true, false},
+      {"membrane", membrane, true, false},
+      {"capsid", capsid, true, false},
+      {"plasma_sheath", plasma_sheath, true, false},
+      {"pancake", pancake, false, false},
+      {"refined_grids", refined_grids, false, false},
+      {"dna_bundle", dna_bundle, true, false},
+      {"planetary_ring", planetary_ring, false, false},
+      {"ferroelectric", ferroelectric, true, false},
   };
   return kinds;
 }
