@@ -14,10 +14,11 @@
 #include "autotuner.hpp"
 #include "calibration.hpp"
 #include "checked_inputs.hpp"
-#include "drawn_tiles.hpp"
+#include "differences.hpp"
 #include "known_groups.hpp"
 #include "near_strength.hpp"
 #include "order_selection.hpp"
+#include "potential_share.hpp"
 #include "rounded_pairs.hpp"
 #include "verification.hpp"
 
@@ -127,9 +128,7 @@ class CalibratedCore {
     bool is_tuned = false;     ///< whether the limit that was tuned is to be tried
     bool is_verified = false;  ///< whether its sums are to be
     double least_seen = std::numeric_limits<double>::infinity();  ///< errors, of earlier attempts
-    ErrorsAtTiles at_tiles = {};
-    Buffer<float, Space> expected{"errors of groups"};        ///< expected_of_groups
-    std::optional<KnownGroups<Space, Precision>> known = {};  ///< for own errors
+    std::optional<KnownGroups<Space, Precision>> known = {};      ///< for own errors
   };
 
   /// The lists of an evaluation, from the plan's multipoles, by what holds the tolerance.
@@ -162,26 +161,13 @@ class CalibratedCore {
                               exact_sums(space, data),
                               single ? least_share_in_float : least_share_in_double);
       });
-    const auto make_lists = [&] {
-      if (std::exchange(attempt.is_sought, false))
-        stage(space, report, "calibration",
-              [&] { held_->correct(find(space, data, measures, attempt)); });
-      tree.charges.need_short_sums |= held_->now().short_sums;
-      options_.one_part = held_->now().one_part;
-      stage(space, report, "lists",
-            [&] { make_lists_by(space, data, held_->now(), measures, {}); });
-    };
-    make_lists();
-    while (attempt.is_verified && !attempt.known) {
-      stage(space, report, "verification", [&] { see_tiles(space, data, measures, attempt); });
-      double most = 0;
-      attempt.of.each(
-          [&](Quantity one) { most = std::max(most, attempt.at_tiles.seen(one).most); });
-      const bool held = most <= held_->tolerance();
-      if (!held) correct(attempt, most);
-      make_lists();  // they are lost
-      if (held) break;
-    }
+    if (attempt.is_sought)
+      stage(space, report, "calibration",
+            [&] { held_->correct(find(space, data, measures, attempt)); });
+    attempt.is_sought = false;
+    tree.charges.need_short_sums |= held_->now().short_sums;
+    options_.one_part = held_->now().one_part;
+    stage(space, report, "lists", [&] { make_lists_by(space, data, held_->now(), measures, {}); });
     if (report) add_list_work(*report, data.lists);
   }
 
@@ -198,26 +184,29 @@ class CalibratedCore {
   /// What holds the tolerance, as far as it is known before lists of all bodies are there.
   Calibrated find(Space const& space, Data& data, CellMeasures<Space> const& measures,
                   Attempt& attempt) {
-    if (attempt.is_tuned) return as_tuned(space, data, attempt.of);
-    if (!attempt.known && !HeldTolerance::are_enough(data.tree.size)) return {held_->safe()};
-    const double safe = safe_for(data.tree.charges);
+    double safe = held_->safe();
+    if (attempt.of.potential)
+      safe *= potential_share(space, data.tree, in_units_of(data.tree.cube.edge, kernel()),
+                              measures.fields, order());
+    if (!attempt.is_tuned && !attempt.known && !HeldTolerance::are_enough(data.tree.size))
+      return {safe, safe};
+    // where charges have both signs their errors may add up to more, and the sample is to tell
+    if (data.tree.charges.both_signs) safe /= constants.less_for_both_signs;
+    if (attempt.is_tuned) return as_tuned(space, data, attempt.of, safe);
     return calibrate<Traversal>(space, *far_field_(kernel(), data.tree.cube), data, by_powers(safe),
                                 solver_.far_field(), measures, near_field(space, data),
                                 held_->tolerance(), attempt.of, safe,
                                 attempt.known ? &*attempt.known : nullptr);
   }
-  Calibrated as_tuned(Space const& space, Data& data, Quantities of) const {
-    Calibrated found{.pair_error = safe_for(data.tree.charges),
+  Calibrated as_tuned(Space const& space, Data& data, Quantities of, double safe) const {
+    Calibrated found{.pair_error = safe,
+                     .safe = safe,
                      .field_scale = read_back(space, data.memory.traversal.scale.view(2).data()),
                      .short_sums = data.tree.charges.need_short_sums,
                      .one_part = tuned_->one_part && of.field,
                      .held_by = HeldBy::sample};
     (tuned_->by_power ? found.pair_error : found.theta) = tuned_->limit;
     return found;
-  }
-  /// A pair_error: where charges have both signs their errors may add up to more, and the sample is to tell.
-  double safe_for(ChargeFacts const& charges) const {
-    return held_->safe() / (charges.both_signs ? constants.less_for_both_signs : 1);
   }
   AddNearField<Space, Precision> near_field(Space const& space, Data& data,
                                             bool one_part = false) const {
@@ -240,33 +229,36 @@ class CalibratedCore {
                                                by_powers(found.pair_error), far, measures, wanted);
   }
 
-  /// Errors of the plan's lists, which are lost, at tiles that they matter for.
-  void see_tiles(Space const& space, Data& data, CellMeasures<Space> const& measures,
-                 Attempt& attempt) {
-    auto const& tree = data.tree;
-    const double safe = safe_for(tree.charges);
-    const auto operators = far_field_(kernel(), tree.cube);
-    const ListedPairs<Space> pairs{make_criterion<MultipolePowerCriterion>(criterion_options<Shape>(
-                                       by_powers(safe), solver_.far_field())),
-                                   tree.octree.cells, measures, data.lists,
-                                   operators->traits().has_locals};
-    Buffer<CellErrors, Space> errors("errors of cells");
-    const auto expected = attempt.expected.resize(std::int64_t(tree.octree.tiles.extent(0)) *
-                                                  groups_of_tile<Space, Real>);
-    expected_of_groups(space, tree, pairs, errors.resize(tree.octree.cells.extent(0)), attempt.of,
-                       expected);
+  /// Sums of all bodies by stricter lists than the plan's, in memory of their own, `other`.
+  Array<Sums<sum_t<Precision>>, Space> stricter_sums(Space const& space, Data const& data,
+                                                     Quantities of, Data& other) {
+    const std::int64_t cells = data.tree.octree.cells.extent(0);
+    other.tree = data.tree;
+    Lender<Space>(data.memory.traversal.radii.view(cells))
+        .lend(other.memory.traversal.radii, cells);
+    other.memory.sums.resize(data.tree.size);
+    engine::Evaluation<Space, Precision, Outputs<true, true>> steps(
+        space, far_field_(kernel(), data.tree.cube), other, profile_of(kernel()), nullptr);
+    steps.upward(true);
+    const Calibrated now = held_->now();
+    const auto measures = measure(space, other, steps.multipoles(), now.field_scale, of);
     Calibrated truth;
-    truth.pair_error = constants.truth_at_tiles * safe;
-    attempt.at_tiles = errors_at_tiles(
-        space, *operators, data, near_field(space, data, options_.one_part), expected, attempt.of,
-        seed_of(attempt), [&](bool is_truth, Array<int, Space> wanted) {
-          make_lists_by(space, data, is_truth ? truth : held_->now(), measures, wanted);
-        });
+    truth.pair_error =
+        now.theta > 0 ? now.safe : std::min(now.safe, constants.truth * now.pair_error);
+    make_lists_by(space, other, truth, measures, {});
+    steps.clear_sums();
+    steps.interact();
+    steps.downward();
+    Options in_two_parts = options_;
+    in_two_parts.one_part = false;
+    steps.template near_field<PairPrecision>(kernel(), in_two_parts);
+    return steps.sums();
   }
   static std::uint64_t seed_of(Attempt const& of) { return std::uint64_t(of.tightenings + 1); }
 
   /// Whether these sums of all bodies hold the tolerance. If not, the next attempt has a stricter limit. What lists
-  /// leave out was seen at many tiles; sums over all bodies, at a few, tell whether there is anything else.
+  /// leave out is seen at all bodies, against sums by stricter ones; sums over all bodies, at a few, tell whether there
+  /// is anything else.
   bool holds(Space const& space, Data& data, Array<Sums<sum_t<Precision>>, Space> sums,
              Attempt& attempt, Report* report) {
     double most = 0;
@@ -279,11 +271,19 @@ class CalibratedCore {
         rounding = rounding_of_coordinates(space, data.tree, attempt.of, sums, 0);
         return;
       }
-      Verification<Space, Precision> verification(space, data, attempt.expected.view(), sums,
-                                                  attempt.of, exact_sums(space, data),
-                                                  seed_of(attempt));
+      Data other;
+      Buffer<float, Space> shares("differences of groups");
+      const auto of_groups = shares.resize(std::int64_t(data.tree.octree.tiles.extent(0)) *
+                                           groups_of_tile<Space, Real>);
+      const auto differences = share_differences<Space, Precision>(
+          space, data.tree.octree.tiles, sums, stricter_sums(space, data, attempt.of, other),
+          attempt.of, of_groups);
+      Verification<Space, Precision> verification(space, data, of_groups, sums, attempt.of,
+                                                  exact_sums(space, data), seed_of(attempt));
       attempt.of.each([&](Quantity one) {
-        all = larger(all, attempt.at_tiles.seen(one, verification.squares(one)));
+        SumOverGroups certain;
+        certain.add(differences[one], {0, 0, 1, 0});
+        all = larger(all, seen_error(certain, verification.squares(one)));
       });
       rounding = rounding_of_coordinates(space, data.tree, attempt.of, sums,
                                          verification.squares(Quantity::field));
@@ -340,7 +340,7 @@ class CalibratedCore {
     if (attempt.tightenings ==
         constants.tightenings_until_safe) {  // the error is one that falls in steps
       next.theta = 0;
-      next.pair_error = std::min(next.pair_error, held_->safe());
+      next.pair_error = std::min(next.pair_error, next.safe);
     }
     held_->correct(next);
   }

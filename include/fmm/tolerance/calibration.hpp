@@ -35,8 +35,10 @@ FMM_NOINLINE Calibrated calibrate(Space const& space,
                                   KnownGroups<Space, Precision>* known) {
   double scale[2];  // of the fields, and of rounding's part
   read_back(space, plan.memory.traversal.scale.view(2).data(), scale, 2);
-  Calibrated found{
-      .pair_error = safe, .field_scale = scale[0], .short_sums = plan.tree.charges.need_short_sums};
+  Calibrated found{.pair_error = safe,
+                   .safe = safe,
+                   .field_scale = scale[0],
+                   .short_sums = plan.tree.charges.need_short_sums};
   // softening adds the same to all these sums, and rounding in float; where fields cancel errors of many
   // cells add up, and of float's rounding the more the more pairs are summed one by one
   const bool fields_cancel = plan.tree.charges.both_signs && scale[1] > constants.fields_cancel;

@@ -47,7 +47,8 @@ struct Constants {
       0.92;  ///< the error aimed at, in tolerances; the rest is for what the sample does not see
   double less_where_fields_cancel = 0.1;  ///< of that: errors of many cells of a lattice add up
   double fields_cancel = 1.5;  ///< a neighbour's field over the field from which on they do
-  double truth = 0.25;         ///< pair_error of the sums that stand for the truth, in safe ones
+  double truth =
+      0.25;  ///< pair_error of the sums that stand for the truth, in safe ones, or in that in question
   double first = 3;  ///< the first pair_error that is tried, in safe ones: most bodies allow more
   double largest_theta =
       0.9;  ///< of RadiusCriterion: larger ones converge too slowly to be worth a trial
@@ -60,7 +61,7 @@ struct Constants {
   double aim = 0.95, enough = 0.9;
   int most_trials = 6;
   /// Groups at which own errors are seen, and the least pair_error that is tried for them, in safe ones.
-  int own_groups = 768;
+  int own_groups = 1024;
   std::uint64_t own_seed = 1;
   double least_limit_for_own = 1e-6;
   /// Own errors are a few times the L2 error: their order is that of so many tolerances.
@@ -68,13 +69,13 @@ struct Constants {
   /// Of so many bodies, but for one in so many of these, the one with the least of a companion counts.
   std::size_t companions = 256, companions_left_out = 20;
 
+  std::int64_t seen_potentials =
+      256;  ///< bodies whose potentials say what a tolerance of these takes
+
   // ---- verification: the first evaluation's error at drawn bodies (drawn_groups.hpp)
 
   /// Shares of the draws; the rest is even.
   double drawn_as_expected = 0.5, drawn_by_strength = 0.2;
-  /// Tiles at which the lists of an evaluation are looked at, and the pair_error of the truth there, in safe ones.
-  int drawn_tiles = 768;
-  double truth_at_tiles = 0.0625;
   /// Draws at first, and at most: as many again until it is certain whether the tolerance is held.
   int first_draws = 16, most_draws = 128;
   /// How often a limit is made stricter; by what it was missed by and so much more, by no more than that at a time.

@@ -16,7 +16,7 @@
 
 #include "../accuracy/random_numbers.hpp"
 #include "constants.hpp"
-#include "expected_errors.hpp"
+#include "differences.hpp"
 
 namespace fmm::tolerance {
 
@@ -58,14 +58,14 @@ std::vector<TileWeight> weights_of_tiles(Space const& space, Octree<Space> const
   return all;
 }
 
-/// A group, or a tile, that was drawn so many times, or is certain: 0 times.
+/// A group that was drawn so many times, or is certain: 0 times.
 struct DrawnGroup {
   std::int64_t tile, number;  ///< the number-th group of that tile
   double chance;              ///< of one draw
   int times;
 };
 
-/// Draws tiles, or groups of these.
+/// Draws groups of tiles.
 class GroupDraws {
  public:
   GroupDraws(std::vector<TileWeight> tiles, std::uint64_t seed)
@@ -99,32 +99,6 @@ class GroupDraws {
   double field_squares() const { return field_; }
   double potential_squares() const { return potential_; }
 
-  /// So many draws of tiles, each tile once; or all. Those that would be drawn once or more on average are certain.
-  FMM_NOINLINE std::vector<DrawnGroup> draw_tiles(int count) {
-    std::vector<DrawnGroup> drawn;
-    std::vector<bool> certain(tiles_.size(), std::int64_t(tiles_.size()) <= count);
-    int left = count;
-    double rest = ends_.back();
-    const bool all = certain[0];
-    for (bool more = !all; more;) {  // each one that is certain leaves more draws to the others
-      more = false;
-      for (std::size_t t = 0; t < tiles_.size() && left > 2; ++t)
-        if (!certain[t] && chance(t) * left >= rest) {
-          certain[t] = more = true;
-          rest -= chance(t);
-          --left;
-        }
-    }
-    for (std::size_t t = 0; t < tiles_.size(); ++t)
-      if (certain[t]) drawn.push_back({std::int64_t(t), 0, 1, 0});
-    std::vector<std::uint64_t> others;
-    while (!all && int(others.size()) < left)
-      for (const std::uint64_t t : numbers_of_tiles(left - int(others.size())))
-        if (!certain[t]) others.push_back(t);
-    std::sort(others.begin(), others.end());
-    for (const std::uint64_t t : others) add(drawn, {std::int64_t(t), 0, chance(t) / rest, 1});
-    return drawn;
-  }
   /// So many draws of groups, each group once; or all, if there are no more than `most`. expected(tiles) gives what is
   /// expected of the groups of some tiles, a row of `row` numbers each.
   template <class Expected>

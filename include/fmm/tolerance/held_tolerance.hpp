@@ -48,6 +48,7 @@ struct Likeness {
 /// What was found for some bodies.
 struct Calibrated {
   double pair_error = 0;    ///< of MultipolePowerCriterion
+  double safe = 0;          ///< one that is safe for such bodies before anything is tried
   double field_scale = 0;   ///< of their cells (field_strength.hpp)
   double theta = 0;         ///< of RadiusCriterion, if lists by that cost less; else 0
   bool short_sums = false;  ///< of the near field (kernels::MixedSums)

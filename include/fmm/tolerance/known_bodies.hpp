@@ -68,11 +68,10 @@ class KnownBodies {
     const auto errors = accuracy::compare(computed, exact_, scales_, true, true, least_share_);
     double largest = 0;
     of.each([&](Quantity one) {
-      OwnErrors own;
-      const bool all = std::int64_t(exact_.size()) == bodies_;
+      OwnErrors own(double(bodies_) / double(exact_.size()));
       for (const double error : one == Quantity::field ? errors.field : errors.potential) {
         const float of_body = float(error);
-        own.add(&of_body, 1, {0, 0, all ? 1 : 1 / double(bodies_), all ? 0 : 1});
+        own.add(&of_body, 1);
       }
       largest = std::max(largest, own.exceeded(double(bodies_), constants.standard_errors));
     });

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Groups of bodies, drawn evenly, whose results are known in double: what own errors are seen at.
+// Groups of bodies, one of each of even stretches, whose results are known in double: what own errors are seen at.
 #pragma once
 
 #include <algorithm>
@@ -9,6 +9,7 @@
 #include <vector>
 
 #include "../accuracy/error_measure.hpp"
+#include "../accuracy/random_numbers.hpp"
 #include "../engine/evaluation.hpp"
 #include "../engine/field_strength.hpp"
 #include "../kernels/p2p/magnitudes.hpp"
@@ -91,17 +92,21 @@ class KnownGroups {
   void draw(Octree<Space> const& octree) {
     std::vector<Tile> tiles(octree.tiles.extent(0)), groups;
     read_back(space_, octree.tiles.data(), tiles.data(), tiles.size());
-    std::vector<TileWeight> weights;
-    for (Tile const& tile : tiles) weights.push_back({0, 0, 0, double(tile.count)});
-    constexpr int row = groups_of_tile<Space, real_t<Precision>>;
-    drawn_ =
-        GroupDraws(std::move(weights), constants.own_seed)
-            .draw_groups(constants.own_groups, constants.own_groups, row,
-                         [](auto const& some) { return std::vector<float>(some.size() * row); });
-    for (DrawnGroup const& group : drawn_) {
-      groups.push_back(tile_of_group(tiles[group.tile], group));
-      for (BodyIndex k = 0; k < groups.back().count; ++k)
-        chosen_.push_back(groups.back().first + k);
+    const auto groups_of = [](Tile const& tile) {
+      return (std::int64_t(tile.count) + bodies_of_group - 1) / bodies_of_group;
+    };
+    std::int64_t all = 0;
+    for (Tile const& tile : tiles) all += groups_of(tile);
+    const std::int64_t count = std::min(all, std::int64_t(constants.own_groups));
+    accuracy::RandomNumbers random(constants.own_seed);
+    std::int64_t before = 0;                           // groups before the tile
+    for (std::int64_t k = 0, t = 0; k < count; ++k) {  // one of each stretch
+      const std::int64_t begin = k * all / count, end = (k + 1) * all / count,
+                         number = begin + std::int64_t(random() % std::uint64_t(end - begin));
+      for (; before + groups_of(tiles[t]) <= number; ++t) before += groups_of(tiles[t]);
+      groups.push_back(group_of_tile(tiles[t], number - before));
+      for (BodyIndex b = 0; b < groups.back().count; ++b)
+        chosen_.push_back(groups.back().first + b);
     }
     to_device(space_, groups_, groups);
     tiles_ = std::move(groups);
@@ -155,15 +160,14 @@ class KnownGroups {
               OwnErrorsOfGroups<Space, Sum>{groups_.view(), sums, known_.view(),
                                             one == Quantity::potential, least_[one].view(), there});
     read_back(space_, there.data(), all.data(), all.size());
-    OwnErrors own;
+    OwnErrors own(bodies_ / double(chosen_.size()));
     for (std::size_t g = 0; g < tiles_.size(); ++g)
-      own.add(&all[g * bodies_of_group], int(tiles_[g].count), drawn_[g]);
+      own.add(&all[g * bodies_of_group], int(tiles_[g].count));
     return own;
   }
 
   Space const& space_;
   double bodies_;
-  std::vector<DrawnGroup> drawn_;
   std::vector<Tile> tiles_;        ///< the groups
   std::vector<BodyIndex> chosen_;  ///< their bodies
   Buffer<Tile, Space> groups_{"known groups"};

@@ -13,11 +13,13 @@
 
 namespace fmm::tolerance {
 
-/// Those of drawn tiles or groups.
+/// Those of groups of bodies, in the order of the tree: of all groups, or of one of each of as many even stretches.
 class OwnErrors {
  public:
-  void add(float const* errors, int bodies, DrawnGroup const& group) {
-    groups_.push_back(group);
+  /// `weight`: bodies that each of theirs stands for, 1 if they are all.
+  explicit OwnErrors(double weight) : weight_(weight) {}
+
+  void add(float const* errors, int bodies) {
     errors_.insert(errors_.end(), errors, errors + bodies);
     ends_.push_back(errors_.size());
   }
@@ -29,7 +31,8 @@ class OwnErrors {
       if (!(error <= largest)) largest = error > 0 ? error : std::numeric_limits<float>::infinity();
     return largest;
   }
-  /// The error that of so many bodies a hundredth exceed, their number so many standard errors higher than these tell.
+  /// The error that of so many bodies a hundredth exceed, where these are a sample so few of them as happens by chance
+  /// of so many standard errors.
   FMM_NOINLINE double exceeded(double bodies, double more) const {
     constexpr float none = 1e-30f;
     const double most = bodies / 100;
@@ -51,19 +54,27 @@ class OwnErrors {
   }
 
  private:
-  /// How many bodies have a larger error, or one that is not a number.
+  /// How many bodies have a larger error, or one that is not a number. Of a sample: the number of which this sample's is
+  /// so many standard errors away (Wilson 1927, J. Am. Stat. Assoc. 22:209), counted in bodies that have nothing to do
+  /// with each other: those of a group may all be above, and so may those of a region. What groups differ by from the
+  /// next ones tells how many of these there are in one of those.
   double count_above(float error, double more) const {
-    SumOverGroups count;
-    std::size_t i = 0;
-    for (std::size_t g = 0; g < groups_.size(); ++g) {
-      int above = 0;
+    double count = 0, squares = 0, last = 0;
+    for (std::size_t g = 0, i = 0; g < ends_.size(); ++g) {
+      double above = 0;
       for (; i < ends_[g]; ++i) above += !(errors_[i] <= error);
-      count.add(above, groups_[g]);
+      if (g > 0) squares += (above - last) * (above - last) / 2;
+      count += above;
+      last = above;
     }
-    return count.likely(more);
+    const double together =
+                     count > 0 ? std::clamp(squares / count, 1.0, double(bodies_of_group)) : 1,
+                 errors = more * std::sqrt(1 - 1 / weight_),  // of what is not in the sample
+        root = errors / 2 + std::sqrt(errors * errors / 4 + count / together);
+    return weight_ * together * root * root;
   }
 
-  std::vector<DrawnGroup> groups_;
+  double weight_;
   std::vector<std::size_t> ends_;
   std::vector<float> errors_;
 };

@@ -10,7 +10,7 @@
 
 #include "../tree/lists/lists.hpp"
 #include "../tree/octree.hpp"
-#include "drawn_groups.hpp"
+#include "differences.hpp"
 
 namespace fmm::tolerance {
 
@@ -76,9 +76,9 @@ class SumsOverAll {
   Buffer<Offset, Space> offsets_{"verification's rows"};
 };
 
-/// A group's bodies as a tile.
-inline Tile tile_of_group(Tile const& tile, DrawnGroup const& group) {
-  const auto before = BodyIndex(group.number * bodies_of_group);
+/// The bodies of a tile's group of that number, as a tile.
+inline Tile group_of_tile(Tile const& tile, std::int64_t number) {
+  const auto before = BodyIndex(number * bodies_of_group);
   return {tile.cell, tile.first + before,
           std::min<BodyIndex>(bodies_of_group, tile.count - before)};
 }

@@ -12,7 +12,6 @@
 
 #include "../engine/evaluation.hpp"
 #include "drawn_groups.hpp"
-#include "expected_errors.hpp"
 #include "quantities.hpp"
 #include "sums_over_all.hpp"
 
@@ -169,7 +168,7 @@ class Verification {
   void compare_some(DrawnGroup const* groups, std::int64_t count) {
     std::vector<Tile> tiles;
     for (std::int64_t i = 0; i < count; ++i)
-      tiles.push_back(tile_of_group(tiles_[groups[i].tile], groups[i]));
+      tiles.push_back(group_of_tile(tiles_[groups[i].tile], groups[i].number));
     const auto there = to_device(space_, groups_, tiles);
     const auto other = other_.resize(count * bodies_of_group);
     fill(space_, other, Sums<Sum>{});

@@ -7,7 +7,7 @@ namespace {
 
 using Space = Kokkos::DefaultExecutionSpace;
 using fmm::ErrorNorm, fmm::ToleranceOf;
-using fmm::tolerance::DrawnGroup, fmm::tolerance::OwnErrors;
+using fmm::tolerance::OwnErrors;
 using FewOrders = std::conditional_t<quick, fmm::Orders<4, 8>, fmm::Orders<3, 5, 8>>;
 using ManyDigits = std::conditional_t<quick, fmm::Orders<4, 8>, fmm::Orders<4, 8, 12>>;
 
@@ -274,31 +274,60 @@ TEST(OwnErrors, OfNextToNothingAreHeld) {
 }
 
 TEST(OwnErrors, OfDrawnGroupsTellWhatAHundredthExceeds) {
-  // 1000 groups of 4, all of them: errors 1 to 4000
-  OwnErrors all;
-  for (int g = 0; g < 1000; ++g) {
-    const float errors[] = {4 * g + 1.0f, 4 * g + 2.0f, 4 * g + 3.0f, 4 * g + 4.0f};
-    all.add(errors, 4, {g, 0, 1, 0});
-  }
-  EXPECT_NEAR(all.exceeded(4000, 3), 3960, 20);
-  // a tenth of them drawn, each with the chance of its like: more standard errors are more
-  OwnErrors some;
-  for (int g = 0; g < 1000; g += 10) {
-    const float errors[] = {4 * g + 1.0f, 4 * g + 2.0f, 4 * g + 3.0f, 4 * g + 4.0f};
-    some.add(errors, 4, {g, 0, 1.0 / 1000, 1});
-  }
-  const double likely = some.exceeded(4000, 0), most = some.exceeded(4000, 1);
-  EXPECT_NEAR(likely, 3960, 40);
-  EXPECT_GE(most, likely);
-  EXPECT_LE(some.exceeded(4000, -1), likely);
+  // 1000 groups of 4: errors 1.01 to 1.01^4000
+  const auto add = [](OwnErrors& errors) {
+    for (int g = 0; g < 1000; ++g) {
+      float some[4];
+      for (int b = 0; b < 4; ++b) some[b] = float(std::pow(1.01, 4 * g + b + 1));
+      errors.add(some, 4);
+    }
+  };
+  const auto rank = [](double error) { return std::log(error) / std::log(1.01); };
+  OwnErrors all(1);  // no more of them
+  add(all);
+  EXPECT_NEAR(rank(all.exceeded(4000, 3)), 3960, 3);
+  // a tenth of 10,000 groups: more standard errors are more
+  OwnErrors some(10);
+  add(some);
+  EXPECT_NEAR(rank(some.exceeded(40000, 0)), 3960, 3);
+  EXPECT_NEAR(rank(some.exceeded(40000, 1)), 3966, 3);
+  EXPECT_NEAR(rank(some.exceeded(40000, 3)), 3977, 3);
+  EXPECT_NEAR(rank(some.exceeded(40000, -1)), 3953, 3);
   // none is larger than 0; and what is no number is larger than all
-  OwnErrors none;
+  OwnErrors none(1), more(10);
   const float zeros[] = {0, 0, 0, 0}, bad[] = {NAN, 1, 1, 1};
-  none.add(zeros, 4, {0, 0, 1, 0});
+  none.add(zeros, 4);
+  more.add(zeros, 4);
   EXPECT_EQ(none.exceeded(4, 3), 0);
-  none.add(bad, 4, {1, 0, 1, 0});
+  EXPECT_EQ(more.exceeded(40, 3), std::numeric_limits<double>::infinity());  // of so few
+  none.add(bad, 4);
   EXPECT_EQ(none.exceeded(8, 0), std::numeric_limits<double>::infinity());
   EXPECT_NEAR(none.exceeded(100, 0), 1, 0.01);  // one of which may
+}
+
+/// Of 102,400 bodies 1.3 in a hundred or a few more err by 2, others by 0.5: wherever they are, a sample of 1024 groups
+/// hardly ever takes them for less than a hundredth.
+TEST(OwnErrors, ThatMoreThanAHundredthHaveAreSeen) {
+  constexpr int bodies = 102400, drawn = 1024;
+  fmm::accuracy::RandomNumbers random(1);
+  for (const int together : {1, 4, 400}) {  // neighbours that are of one kind
+    const int blocks = bodies / together;
+    int missed = 0;
+    for (int set = 0; set < 400; ++set) {
+      std::vector<float> error(blocks, 0.5f);
+      for (int left = int(std::ceil(0.013 * blocks)); left > 0;)
+        if (float& one = error[random() % blocks]; one < 1) one = 2, --left;
+      OwnErrors own(25);
+      for (int k = 0; k < drawn; ++k) {
+        const int body = 4 * (25 * k + int(random() % 25));
+        float errors[4];
+        for (int b = 0; b < 4; ++b) errors[b] = error[(body + b) / together];
+        own.add(errors, 4);
+      }
+      missed += own.exceeded(bodies, fmm::tolerance::constants.standard_errors) < 1;
+    }
+    EXPECT_LE(missed, 1) << together;
+  }
 }
 
 }  // namespace

@@ -501,7 +501,7 @@ TEST(Tolerance, ThatCannotBeReachedIsRefused) {
   using InDouble = fmm::ToleranceSolver<fmm::Laplace, ManyDigits, double>;
   refuses<InFloat>({}, {"tolerance", "has to be set"});
   refuses<InFloat>({.tolerance = 1e-6},
-                   {"tolerance = 9.99", "3e-6 to 1e-2 in float and mixed precision"});
+                   {"tolerance = 1e-06", "3e-6 to 1e-2 in float and mixed precision"});
   refuses<InFloat>({.tolerance = 0.1}, {"tolerance = 0.1", "3e-6 to 1e-2"});
   refuses<InDouble>({.tolerance = 1e-13}, {"tolerance = 1e-13", "1e-12 to 1e-2 in double"});
   refuses<InDouble>({.tolerance = std::nan("")}, {"tolerance = nan"});

@@ -1,7 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // What an evaluation is checked at, and what it says of all bodies.
-#include <set>
-
 #include "support.hpp"
 
 namespace fmm_test {
@@ -71,32 +69,11 @@ TEST(GroupDraws, SayWhatAllGroupsHave) {
   }
 }
 
-TEST(GroupDraws, AreOfTilesToo) {
-  const Tiles tiles([](int t, int) { return t < 20 ? 50.0f : 0.0f; });
-  double mean = 0;
-  for (int seed = 1; seed <= 50; ++seed) {
-    GroupDraws draws(tiles.weights, std::uint64_t(seed));
-    SumOverGroups bodies;
-    std::set<std::int64_t> seen;
-    for (DrawnGroup const& tile : draws.draw_tiles(300)) {
-      EXPECT_TRUE(seen.insert(tile.tile).second);
-      bodies.add(tiles.weights[tile.tile].bodies, tile);
-    }
-    // these of 2000 would be drawn seven times each
-    for (int t = 0; t < 20; ++t) EXPECT_EQ(seen.count(t), 1);
-    mean += bodies.likely() / 50;
-  }
-  double all = 0;
-  for (auto const& tile : tiles.weights) all += tile.bodies;
-  EXPECT_NEAR(mean / all, 1, 0.05);
-}
-
 TEST(GroupDraws, OfFewTakeAll) {
   std::vector<TileWeight> weights(20, TileWeight{0, 1, 1, 10});
   GroupDraws draws(weights, 1);
   EXPECT_TRUE(draws.draws_all_groups(512));
   EXPECT_FALSE(draws.draws_all_groups(59));
-  EXPECT_EQ(draws.draw_tiles(20).size(), 20);
   EXPECT_EQ(draws.field_squares(), 20);
   SumOverGroups sum;
   for (DrawnGroup const& group : draws.draw_groups(64, 512, row, [](auto const&) {

@@ -86,19 +86,17 @@ struct MultipolePowerCriterion {
   }
 
   /// What a pair of M2L is estimated to err by for the most exposed of the target's bodies, T and, with D = 1 - a, S,
-  /// in units of charge / (edge of the root)^2, its a, and D R in such edges. Of cells that nearly touch these are no
-  /// more than numbers.
+  /// in units of charge / (edge of the root)^2, and its a. Of cells that nearly touch these are no more than numbers.
   struct PairErrors {
-    float T, S, a, D;
+    float T, S, a;
   };
   KOKKOS_FUNCTION PairErrors errors(CellView const& target, CellView const& source) const {
     constexpr float least_gap = 0.05f;
     const float R2 = distance2(target, source);
     const auto e = estimate(target, lane_of(source, R2), 1.0f);
     const float per_gap = 1 / (std::fmax(1 - e.a - e.b, least_gap) * R2),
-                rim = std::fmax(1 - e.a, least_gap), at_rim = e.D / rim;
-    return {e.T * per_gap, e.S / (e.D * e.D) * std::pow(at_rim, float(order + 2)) * per_gap, e.a,
-            rim * std::sqrt(R2)};
+                at_rim = e.D / std::fmax(1 - e.a, least_gap);
+    return {e.T * per_gap, e.S / (e.D * e.D) * std::pow(at_rim, float(order + 2)) * per_gap, e.a};
   }
 
   /// The Acceptance of siblings. P2L and M2P are decided alone: of few, and by sums of their own.
