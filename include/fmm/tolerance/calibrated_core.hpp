@@ -288,7 +288,7 @@ class CalibratedCore {
       rounding = rounding_of_coordinates(space, data.tree, attempt.of, sums,
                                          verification.squares(Quantity::field));
       if (!rounding) return;
-      most = std::hypot(all.most, *rounding);
+      most = constants.of_stricter_sums * std::hypot(all.most, *rounding);
       if (most > held_->tolerance()) return;
       const SeenError seen = verification.see(held_->tolerance());
       if (seen.most > held_->tolerance()) most = std::max(most, seen.two_more);

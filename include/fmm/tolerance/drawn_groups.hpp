@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // Which bodies an evaluation is checked at, and what their errors say of all bodies' error. Errors
 // have heavy tails: of a million bodies seventy may have nearly all of the squares' sum. So groups
-// of a few bodies are drawn the more often the more an error is expected of them, and count the
+// of a few bodies are drawn the more often the more an error is expected of them (differences.hpp), and count the
 // less for it (Hansen & Hurwitz 1943, Ann. Math. Stat. 14:333): the estimate of the sum is right on
 // average whatever is expected. Where nothing is expected groups are drawn all the same, a part of
 // the draws by how strong their fields are and a part evenly, so that none counts for much more

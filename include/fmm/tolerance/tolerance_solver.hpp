@@ -35,7 +35,7 @@ struct TreecodeOrders {
 /// or TreecodeOrders, for it, a higher one if the charges of the first build cancel, and, unless that is set,
 /// Options::softening_error. The first evaluation finds the
 /// MultipolePowerCriterion's pair_error for its bodies and charges, or the RadiusCriterion's theta where that costs
-/// less, and is verified at some of the bodies; evaluations of others like them keep it (docs/math.md). The fewer
+/// less, and is verified; evaluations of others like them keep it (docs/math.md). The fewer
 /// orders there are, the more it costs, not the more it errs. `tune` finds by measurement what costs least for bodies
 /// like those at hand.
 ///
@@ -86,10 +86,10 @@ class ToleranceSolver<Kernel, OrderList<Order...>, Precision, ExecutionSpace> {
   /// Potential (N) and field (N,3) of all bodies from (N) `charges`, in the caller's order, as of Solver. Throws
   /// InvalidArgument before any result is touched, for a tolerance that is not reached, too. Cost: O(N), or of a
   /// treecode O(N log N). The first
-  /// time, every 32nd time, and where bodies are no longer like those before, it is verified: two evaluations of 768
-  /// tiles and 64 to 512 N pairs, and again where it is not held; of 20,000 bodies or more also 2 to 14 evaluations for
-  /// a sample of them (tolerance/sample.hpp). For own errors 6144 N pairs in double, and up to 14 evaluations for 3072
-  /// bodies.
+  /// time, every 32nd time, and where bodies are no longer like those before, it is verified: a stricter evaluation,
+  /// whose memory is there for as long, and 64 to 512 N pairs, and again where it is not held; of 20,000 bodies or more
+  /// also 2 to 14 evaluations for a sample of them (tolerance/sample.hpp). For own errors 8192 N pairs in double, and up
+  /// to 14 evaluations for 4096 bodies. For potentials 256 N pairs more.
   template <class Charges, class Potential, class Field>
   void evaluate(ExecutionSpace const& space, plan_type& plan, Charges const& charges,
                 Potential const& potential, Field const& field, Report* report = nullptr) {
