@@ -54,10 +54,10 @@ class OwnErrors {
   }
 
  private:
-  /// How many bodies have a larger error, or one that is not a number. Of a sample: the number of which this sample's is
-  /// so many standard errors away (Wilson 1927, J. Am. Stat. Assoc. 22:209), counted in bodies that have nothing to do
-  /// with each other: those of a group may all be above, and so may those of a region. What groups differ by from the
-  /// next ones tells how many of these there are in one of those.
+  /// How many bodies have a larger error, or one that is not a number. Of a sample: the number of which this sample's
+  /// is so many standard errors away (Wilson 1927, J. Am. Stat. Assoc. 22:209), counted in bodies that have nothing to
+  /// do with each other: those of a group may all be above, and so may those of a region. What groups differ by from
+  /// the next ones tells how many of these there are in one of those.
   double count_above(float error, double more) const {
     double count = 0, squares = 0, last = 0;
     for (std::size_t g = 0, i = 0; g < ends_.size(); ++g) {

@@ -28,8 +28,8 @@ struct SumFields {
 
 /// A pair of cells whose fields err by T has potentials that err by r T / (order + 1) at most, r the target's radius,
 /// and no cell's is more than half the diagonal of the cube: the root mean square potential of some bodies over what
-/// that makes of the `fields`, or 1 if it is less. In units of the cube, as the kernel is. Cost: constants.seen_potentials
-/// N pairs in double, and for as long 32 bytes a body.
+/// that makes of the `fields`, or 1 if it is less. In units of the cube, as the kernel is. Cost: N pairs in double for
+/// each of constants.seen_potentials bodies, and for as long 32 bytes a body.
 template <class Space, class Precision, class Kernel>
 double potential_share(Space const& space, engine::BodyTree<Space, Precision> const& tree,
                        Kernel const& in_cube, Array<float, Space> fields, int order) {
