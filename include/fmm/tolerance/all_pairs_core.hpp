@@ -138,7 +138,7 @@ class AllPairsCore {
       if (!(error <= *options_.tolerance))
         throw InvalidArgument("tolerance", *options_.tolerance,
                               std::isfinite(error)
-                                  ? "at least " + to_text(constants.above_seen * error) +
+                                  ? at_least(constants.above_seen * error) +
                                         " for these bodies and charges, whose sums are rounded"
                                   : "none for sums that are not finite");
       largest = std::max(largest, error);

@@ -113,6 +113,11 @@ class CalibratedCore {
     options.pair_error = pair_error;
     return options;
   }
+  Options in_two_parts() const {
+    Options options = options_;
+    options.one_part = false;
+    return options;
+  }
   Options by_radii(double theta) const {
     Options options = options_;
     options.theta = theta;
@@ -128,6 +133,7 @@ class CalibratedCore {
     bool is_tuned = false;     ///< whether the limit that was tuned is to be tried
     bool is_verified = false;  ///< whether its sums are to be
     double least_seen = std::numeric_limits<double>::infinity();  ///< errors, of earlier attempts
+    Data other = {};                                              ///< of stricter_sums
     std::optional<KnownGroups<Space, Precision>> known = {};      ///< for own errors
   };
 
@@ -151,7 +157,7 @@ class CalibratedCore {
         attempt.is_tuned = tuned_.has_value();
         attempt.is_sought = true;
       }
-      if (attempt.is_verified || held_->now().theta == 0)
+      if (attempt.is_sought || held_->now().theta == 0)
         measures = measure(space, data, multipoles,
                            attempt.is_sought ? 0 : held_->now().field_scale, attempt.of);
     });
@@ -208,10 +214,8 @@ class CalibratedCore {
     (tuned_->by_power ? found.pair_error : found.theta) = tuned_->limit;
     return found;
   }
-  AddNearField<Space, Precision> near_field(Space const& space, Data& data,
-                                            bool one_part = false) const {
-    Options options = options_;
-    options.one_part = one_part;
+  AddNearField<Space, Precision> near_field(Space const& space, Data& data) const {
+    const Options options = in_two_parts();
     return [&, this, options](auto const& tiles, auto const& list, auto const& sums) {
       add_near_field<Outputs<true, true>, PairPrecision>(space, data.memory, data.tree,
                                                          in_units_of(data.tree.cube.edge, kernel()),
@@ -229,9 +233,10 @@ class CalibratedCore {
                                                by_powers(found.pair_error), far, measures, wanted);
   }
 
-  /// Sums of all bodies by stricter lists than the plan's, in memory of their own, `other`.
+  /// Sums of all bodies by stricter lists than the plan's, in memory of their own.
   Array<Sums<sum_t<Precision>>, Space> stricter_sums(Space const& space, Data const& data,
-                                                     Quantities of, Data& other) {
+                                                     Attempt& attempt) {
+    auto& other = attempt.other;
     const std::int64_t cells = data.tree.octree.cells.extent(0);
     other.tree = data.tree;
     Lender<Space>(data.memory.traversal.radii.view(cells))
@@ -241,17 +246,16 @@ class CalibratedCore {
         space, far_field_(kernel(), data.tree.cube), other, profile_of(kernel()), nullptr);
     steps.upward(true);
     const Calibrated now = held_->now();
-    const auto measures = measure(space, other, steps.multipoles(), now.field_scale, of);
+    const auto measures = measure(space, other, steps.multipoles(), now.field_scale, attempt.of);
     Calibrated truth;
-    truth.pair_error =
-        now.theta > 0 ? now.safe : std::min(now.safe, constants.truth * now.pair_error);
+    truth.pair_error = now.theta == 0 ? std::min(now.safe, constants.truth * now.pair_error)
+                       : attempt.tightenings == 0 ? now.safe
+                                                  : constants.truth * now.safe;
     make_lists_by(space, other, truth, measures, {});
     steps.clear_sums();
     steps.interact();
     steps.downward();
-    Options in_two_parts = options_;
-    in_two_parts.one_part = false;
-    steps.template near_field<PairPrecision>(kernel(), in_two_parts);
+    steps.template near_field<PairPrecision>(kernel(), in_two_parts());
     return steps.sums();
   }
   static std::uint64_t seed_of(Attempt const& of) { return std::uint64_t(of.tightenings + 1); }
@@ -262,64 +266,55 @@ class CalibratedCore {
   bool holds(Space const& space, Data& data, Array<Sums<sum_t<Precision>>, Space> sums,
              Attempt& attempt, Report* report) {
     double most = 0;
-    std::optional<double> rounding = 0;
     SeenError all;
     stage(space, report, "verification", [&] {
       if (attempt.known) {
         all = attempt.known->seen(attempt.of, sums);
         most = all.most;
-        rounding = rounding_of_coordinates(space, data.tree, attempt.of, sums, 0);
+        rounding_of_coordinates(space, data.tree, attempt.of, sums, 0);
         return;
       }
-      Data other;
       Buffer<float, Space> shares("differences of groups");
       const auto of_groups = shares.resize(std::int64_t(data.tree.octree.tiles.extent(0)) *
                                            groups_of_tile<Space, Real>);
       const auto differences = share_differences<Space, Precision>(
-          space, data.tree.octree.tiles, sums, stricter_sums(space, data, attempt.of, other),
-          attempt.of, of_groups);
+          space, data.tree.octree.tiles, sums, stricter_sums(space, data, attempt), attempt.of,
+          of_groups);
       Verification<Space, Precision> verification(space, data, of_groups, sums, attempt.of,
                                                   exact_sums(space, data), seed_of(attempt));
       attempt.of.each([&](Quantity one) {
-        SumOverGroups certain;
-        certain.add(differences[one], {0, 0, 1, 0});
-        all = larger(all, seen_error(certain, verification.squares(one)));
+        all = larger(all, known_error(differences[one], verification.squares(one)));
       });
-      rounding = rounding_of_coordinates(space, data.tree, attempt.of, sums,
-                                         verification.squares(Quantity::field));
-      if (!rounding) return;
-      most = constants.of_stricter_sums * std::hypot(all.most, *rounding);
+      const double rounding = rounding_of_coordinates(space, data.tree, attempt.of, sums,
+                                                      verification.squares(Quantity::field));
+      most = constants.of_stricter_sums * std::hypot(all.most, rounding);
       if (most > held_->tolerance()) return;
       const SeenError seen = verification.see(held_->tolerance());
       if (seen.most > held_->tolerance()) most = std::max(most, seen.two_more);
     });
     held_->note(all);
-    if (!rounding) return false;
     if (most <= held_->tolerance()) return true;
     correct(attempt, most);
     return false;
   }
-  /// What the coordinates of close bodies, as these sums take them, add to the L2 error; none if they are in one part
-  /// and that is not good enough for the tolerance: the next sums have two. Throws InvalidArgument where those of mixed
-  /// precision are not. `squares` are those of all fields.
-  std::optional<double> rounding_of_coordinates(Space const& space,
-                                                engine::BodyTree<Space, Precision> const& tree,
-                                                Quantities of,
-                                                Array<Sums<sum_t<Precision>>, Space> sums,
-                                                double squares) {
-    const bool own = of.norm == ErrorNorm::p99, one_part = held_->now().one_part;
-    if (!(one_part || single) || !of.field) return 0;
-    const double enough = constants.share_of_rounding_in_pairs * held_->tolerance();
-    const auto tiles = tree.octree.tiles;
-    const auto pairs = rounded_pairs(tree, softening_of(kernel()), one_part);
-    const RoundingOfPairs rounding = own ? own_rounding_of_pairs(space, tiles, pairs, sums, enough)
-                                         : rounding_of_pairs(space, tiles, pairs, squares);
-    if (rounding.error <= enough && !rounding.takes_two_for_one) return own ? 0 : rounding.error;
-    if (!one_part) refuse_rounding(held_->tolerance(), rounding);
-    Calibrated in_two_parts = held_->now();
-    in_two_parts.one_part = false;
-    held_->correct(in_two_parts);
-    return std::nullopt;
+  /// What the coordinates of close bodies, as mixed precision keeps them, add to the L2 error, if the squares of all
+  /// fields add up to that; 0 of own errors. Throws InvalidArgument where it is more than the tolerance allows.
+  double rounding_of_coordinates(Space const& space, engine::BodyTree<Space, Precision> const& tree,
+                                 Quantities of, Array<Sums<sum_t<Precision>>, Space> sums,
+                                 double squares) const {
+    if constexpr (single)
+      if (of.field) {
+        const bool own = of.norm == ErrorNorm::p99;
+        const double enough = constants.share_of_rounding_in_pairs * held_->tolerance(),
+                     softening = softening_of(kernel());
+        const RoundingOfPairs rounding =
+            own ? own_rounding_of_pairs(space, tree, softening, sums, enough)
+                : rounding_of_pairs(space, tree, softening, squares);
+        if (!(rounding.error <= enough) || rounding.takes_two_for_one)
+          refuse_rounding(held_->tolerance(), rounding);
+        return own ? 0 : rounding.error;
+      }
+    return 0;
   }
   /// Makes the limit a stricter one, after an error of up to `most` was seen. After some of these the tolerance is
   /// refused, with what can be had.
@@ -335,7 +330,9 @@ class CalibratedCore {
       refuse_tolerance(held_->tolerance(), constants.above_seen * attempt.least_seen,
                        options_.softening > 0 ? options_.softening_error : std::nullopt);
     }
-    Calibrated next = stricter(held_->now(), held_->tolerance() / most, order());
+    Calibrated next = held_->now();
+    if (std::exchange(next.one_part, false)) return held_->correct(next);
+    next = stricter(next, held_->tolerance() / most, order());
     next.held_by = HeldBy::sample;
     if (attempt.tightenings ==
         constants.tightenings_until_safe) {  // the error is one that falls in steps
@@ -379,8 +376,8 @@ class CalibratedCore {
   CellMeasures<Space> measure(Space const& space, Data& data, Array<Real, Space> multipoles,
                               double known_scale, Quantities of) {
     const auto measures = measures_by_powers<Traversal, PairPrecision>(
-        space, solver_.powers_of(data.tree.cube), data, kernel(), options_, solver_.far_field(),
-        multipoles, known_scale);
+        space, solver_.powers_of(data.tree.cube), data, kernel(), in_two_parts(),
+        solver_.far_field(), multipoles, known_scale);
     if (single && data.tree.charges.both_signs && known_scale == 0) {
       const double neighbour = read_back(space, data.memory.traversal.scale.view(2).data() + 1);
       if (of.field) check_reached(held_->tolerance(), neighbour);
@@ -391,7 +388,8 @@ class CalibratedCore {
 
   Inner solver_;
   Options options_;
-  MakeFarField<Kernel, Space, Precision, Outputs<true, true>> far_field_;  ///< of the sample
+  MakeFarField<Kernel, Space, Precision, Outputs<true, true>>
+      far_field_;  ///< of samples and stricter sums
   std::optional<Setting> tuned_;
   std::optional<HeldTolerance> held_;  ///< with a tolerance
 };

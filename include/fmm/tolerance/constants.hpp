@@ -72,7 +72,7 @@ struct Constants {
   std::int64_t seen_potentials =
       256;  ///< bodies whose potentials say what a tolerance of these takes
 
-  // ---- verification: the first evaluation's error at drawn bodies (drawn_groups.hpp)
+  // ---- verification of the first evaluation: all bodies, and some drawn ones (drawn_groups.hpp)
 
   /// The error that stricter sums tell is taken for so much more: they err in part as those in question do.
   double of_stricter_sums = 1.05;

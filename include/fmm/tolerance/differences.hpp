@@ -7,8 +7,8 @@
 
 #include <cmath>
 #include <cstdint>
+#include <vector>
 
-#include "../detail/reduce.hpp"
 #include "../engine/body_tree.hpp"
 #include "../tuning.hpp"
 #include "quantities.hpp"
@@ -21,14 +21,6 @@ inline constexpr int bodies_of_group = 4;
 template <class Space, class Real>
 inline constexpr int groups_of_tile = Tuning<Space, Real>::tile / bodies_of_group;
 
-/// Sums of squares.
-struct SquaresOfBoth : PerQuantity<double> {
-  KOKKOS_FUNCTION void join(SquaresOfBoth const& other) {
-    field += other.field;
-    potential += other.potential;
-  }
-};
-
 /// Of a group's bodies, the squares of what their fields and potentials differ by.
 template <class Space, class Precision>
 struct SquareDifferencesOfGroups {
@@ -37,9 +29,10 @@ struct SquareDifferencesOfGroups {
   Array<Tile, Space> tiles;
   Array<Sums<sum_t<Precision>>, Space> sums, others;
 
-  KOKKOS_FUNCTION void operator()(std::int64_t i, SquaresOfBoth& all) const {
-    const Tile tile = tiles(i / row);
-    const auto begin = BodyIndex(i % row * bodies_of_group);
+  KOKKOS_FUNCTION PerQuantity<double> of_group(std::int64_t tile_number, int group) const {
+    const Tile tile = tiles(tile_number);
+    const auto begin = BodyIndex(group * bodies_of_group);
+    PerQuantity<double> all;
     for (BodyIndex k = begin; k < begin + bodies_of_group && k < tile.count; ++k) {
       const auto a = sums(tile.first + k), b = others(tile.first + k);
       const double x = double(a.x) - double(b.x), y = double(a.y) - double(b.y),
@@ -47,6 +40,24 @@ struct SquareDifferencesOfGroups {
       all.field += x * x + y * y + z * z;
       all.potential += p * p;
     }
+    return all;
+  }
+};
+
+/// Those of a tile.
+template <class Space, class Precision>
+struct SquareDifferencesOfTiles {
+  SquareDifferencesOfGroups<Space, Precision> squares;
+  Array<PerQuantity<double>, Space> of_tiles;
+
+  KOKKOS_FUNCTION void operator()(std::int64_t i) const {
+    PerQuantity<double> all;
+    for (int g = 0; g < squares.row; ++g) {
+      const auto of_group = squares.of_group(i, g);
+      all.field += of_group.field;
+      all.potential += of_group.potential;
+    }
+    of_tiles(i) = all;
   }
 };
 
@@ -59,8 +70,7 @@ struct ShareDifferences {
 
   KOKKOS_FUNCTION void operator()(std::int64_t i) const {
     constexpr double least = 1e-37;  // of a float
-    SquaresOfBoth of_group;
-    squares(i, of_group);
+    const auto of_group = squares.of_group(i / squares.row, int(i % squares.row));
     const double share = (per_square.field > 0 ? of_group.field * per_square.field : 0) +
                          (per_square.potential > 0 ? of_group.potential * per_square.potential : 0);
     shares(i) = float(share > least ? share : 0);
@@ -68,21 +78,28 @@ struct ShareDifferences {
 };
 
 /// Sets the shares of all tiles' groups, groups_of_tile each, in the differences of what is wanted, and returns the
-/// squares of these. Cost: O(N), and one wait.
+/// squares of these, added in the order of the tiles. Cost: O(N), and one wait; memory for as long: 16 bytes a tile.
 template <class Space, class Precision>
 PerQuantity<double> share_differences(Space const& space, Array<Tile, Space> tiles,
                                       Array<Sums<sum_t<Precision>>, Space> sums,
                                       Array<Sums<sum_t<Precision>>, Space> others, Quantities of,
                                       Array<float, Space> shares) {
   const SquareDifferencesOfGroups<Space, Precision> squares{tiles, sums, others};
-  const auto groups = std::int64_t(shares.extent(0));
-  const PerQuantity<double> all =
-      reduce<SquaresOfBoth>("fmm::verification::differences", space, groups, squares);
-  space.fence();
+  Buffer<PerQuantity<double>, Space> buffer("differences of tiles");
+  std::vector<PerQuantity<double>> of_tiles(tiles.extent(0));
+  const auto there = buffer.resize(of_tiles.size());
+  for_range("fmm::verification::differences", space, std::int64_t(of_tiles.size()),
+            SquareDifferencesOfTiles<Space, Precision>{squares, there});
+  read_back(space, there.data(), of_tiles.data(), of_tiles.size());
+  PerQuantity<double> all;
+  for (auto const& tile : of_tiles) {
+    all.field += tile.field;
+    all.potential += tile.potential;
+  }
   const auto per = [&](Quantity one) {
     return of.has(one) && all[one] > 0 && std::isfinite(all[one]) ? 1 / all[one] : 0.0;
   };
-  for_range("fmm::verification::shares", space, groups,
+  for_range("fmm::verification::shares", space, std::int64_t(shares.extent(0)),
             ShareDifferences<Space, Precision>{
                 squares, {per(Quantity::field), per(Quantity::potential)}, shares});
   return all;

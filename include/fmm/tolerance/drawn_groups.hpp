@@ -205,6 +205,13 @@ struct SeenError {
   double largest = 0;   ///< of own errors: that of the drawn bodies
 };
 
+/// Where it is known: of all bodies, by a sum of squares.
+inline SeenError known_error(double squares, double of_all) {
+  double error = squares > 0 && std::isfinite(of_all) ? std::sqrt(squares / of_all) : 0;
+  if (!std::isfinite(error) || std::isnan(squares)) error = std::numeric_limits<double>::infinity();
+  return {error, error, error, error};
+}
+
 inline SeenError larger(SeenError const& a, SeenError const& b) {
   return {std::fmax(a.likely, b.likely), std::fmax(a.two_more, b.two_more),
           std::fmax(a.most, b.most), std::fmax(a.least, b.least), std::fmax(a.largest, b.largest)};

@@ -14,6 +14,7 @@
 #include "../report.hpp"
 #include "constants.hpp"
 #include "drawn_groups.hpp"
+#include "order_selection.hpp"
 #include "quantities.hpp"
 
 namespace fmm::tolerance {
@@ -66,13 +67,12 @@ inline Calibrated stricter(Calibrated found, double ratio, int order) {
   return found;
 }
 
-/// Throws InvalidArgument, with what can be had: `reached`, if that is finite.
+/// Throws InvalidArgument, with what can be had.
 [[noreturn]] FMM_NOINLINE inline void refuse_tolerance(double tolerance, double reached,
                                                        std::optional<double> softening_error) {
   throw InvalidArgument(
       "tolerance", tolerance,
-      (std::isfinite(reached) ? "at least " + to_text(reached) : std::string("none at all")) +
-          " for these bodies and charges in this precision" +
+      at_least(reached) + " for these bodies and charges in this precision" +
           (softening_error ? ", or a smaller softening_error than " + to_text(*softening_error)
                            : ""));
 }

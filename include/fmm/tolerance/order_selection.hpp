@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <cmath>
 #include <cstddef>
+#include <cstdio>
 #include <string>
 #include <utility>
 
@@ -32,6 +33,15 @@ inline std::string reached_tolerances(bool single, ErrorNorm norm) {
          (own ? " of the bodies' own errors" : "");
 }
 
+/// The words of a refusal for what can be had, in two digits, rounded up.
+FMM_NOINLINE inline std::string at_least(double reached) {
+  if (!(reached <= constants.largest)) return "none up to " + to_text(constants.largest);
+  const double unit = std::pow(10.0, std::floor(std::log10(reached)) - 1);
+  char text[16];
+  std::snprintf(text, sizeof text, "%.2g", std::ceil(reached / unit * (1 - 1e-9)) * unit);
+  return "at least " + std::string(text);
+}
+
 /// The options' tolerance. Throws InvalidArgument if there is none.
 inline double required(Options const& options, bool single) {
   if (!options.tolerance)
@@ -52,9 +62,9 @@ inline bool needs_short_sums(double tolerance, double neighbour_over_field) {
 FMM_NOINLINE inline void check_reached(double tolerance, double neighbour_over_field) {
   const double reached = constants.rounding_of_short_sums * neighbour_over_field;
   if (tolerance < reached)
-    throw InvalidArgument("tolerance", tolerance,
-                          "at least " + to_text(reached) +
-                              " in float for these charges, whose fields cancel; in double less");
+    throw InvalidArgument(
+        "tolerance", tolerance,
+        at_least(reached) + " in float for these charges, whose fields cancel; in double less");
 }
 
 /// The pair_error whose sums hold the tolerance: the error of these was found to be 0.3 of it as a rule, and up

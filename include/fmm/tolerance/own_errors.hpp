@@ -13,7 +13,8 @@
 
 namespace fmm::tolerance {
 
-/// Those of groups of bodies, in the order of the tree: of all groups, or of one of each of as many even stretches.
+/// Those of groups of bodies: of all, or of one of each of as many even stretches in the order of the tree; or of
+/// random bodies, a group each.
 class OwnErrors {
  public:
   /// `weight`: bodies that each of theirs stands for, 1 if they are all.
@@ -31,8 +32,8 @@ class OwnErrors {
       if (!(error <= largest)) largest = error > 0 ? error : std::numeric_limits<float>::infinity();
     return largest;
   }
-  /// The error that of so many bodies a hundredth exceed, where these are a sample so few of them as happens by chance
-  /// of so many standard errors.
+  /// The smallest error that no more than a hundredth of so many bodies exceed, with so many standard errors of
+  /// confidence where these are a sample.
   FMM_NOINLINE double exceeded(double bodies, double more) const {
     constexpr float none = 1e-30f;
     const double most = bodies / 100;
@@ -54,10 +55,10 @@ class OwnErrors {
   }
 
  private:
-  /// How many bodies have a larger error, or one that is not a number. Of a sample: the number of which this sample's
-  /// is so many standard errors away (Wilson 1927, J. Am. Stat. Assoc. 22:209), counted in bodies that have nothing to
-  /// do with each other: those of a group may all be above, and so may those of a region. What groups differ by from
-  /// the next ones tells how many of these there are in one of those.
+  /// How many bodies have a larger error, or one that is not a number. Of a sample: the largest number, or with `more`
+  /// below 0 the smallest, of which this sample's is so many standard errors away (Wilson 1927, J. Am. Stat. Assoc.
+  /// 22:209). Neighbours tend to err alike: of their groups' numbers the variance, from one to the next, over the mean
+  /// tells how many count as one.
   double count_above(float error, double more) const {
     double count = 0, squares = 0, last = 0;
     for (std::size_t g = 0, i = 0; g < ends_.size(); ++g) {

@@ -15,14 +15,15 @@
 
 namespace fmm::tolerance {
 
-/// The squares of the fields that a criterion compares with, of all bodies.
+/// The squares of the fields that a criterion compares with, of a tile's bodies.
 template <class Space>
-struct SumFields {
+struct SquareFieldsOfTiles {
   Array<Tile, Space> tiles;
   Array<float, Space> fields;  ///< of cells
-  KOKKOS_FUNCTION void operator()(std::int64_t i, SumOf<double>& sum) const {
+  Array<double, Space> squares;
+  KOKKOS_FUNCTION void operator()(std::int64_t i) const {
     const double field = fields(tiles(i).cell);
-    sum.value += double(tiles(i).count) * field * field;
+    squares(i) = double(tiles(i).count) * field * field;
   }
 };
 
@@ -46,14 +47,16 @@ double potential_share(Space const& space, engine::BodyTree<Space, Precision> co
                                   sums.resize(count));
   std::vector<Sums<double>> potentials(count);
   read_back(space, sums.view().data(), potentials.data(), potentials.size());
-  double squares = 0;
+  double squares = 0, of_fields = 0;
   for (auto const& sum : potentials) squares += sum.potential * sum.potential;
-  const double field = std::sqrt(reduce<SumOf<double>>("fmm::potential_share::fields", space,
-                                                       std::int64_t(tiles.extent(0)),
-                                                       SumFields<Space>{tiles, fields})
-                                     .value /
-                                 double(tree.size));
-  space.fence();
+  Buffer<double, Space> buffer("squares of tiles' fields");
+  std::vector<double> of_tiles(tiles.extent(0));
+  const auto there = buffer.resize(of_tiles.size());
+  for_range("fmm::potential_share::fields", space, std::int64_t(of_tiles.size()),
+            SquareFieldsOfTiles<Space>{tiles, fields, there});
+  read_back(space, there.data(), of_tiles.data(), of_tiles.size());
+  for (const double tile : of_tiles) of_fields += tile;
+  const double field = std::sqrt(of_fields / double(tree.size));
   const double potential = std::sqrt(squares / double(count)),
                share = potential * (order + 1) / (half_diagonal * field);
   return share > 0 ? std::min(share, 1.0) : 1;

@@ -1,18 +1,15 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// What the rounding of coordinates makes of the fields of close pairs: to 2^-50 of a leaf's edge in mixed precision,
-// whose sums over all bodies are from the same coordinates and do not see it, and further up with Options::one_part,
-// where few pairs have most of it.
+// What the rounding of coordinates to 2^-50 of a leaf's edge, in mixed precision, makes of the fields of close pairs.
+// Sums over all bodies are from the same coordinates and do not see it.
 #pragma once
 
 #include <cmath>
 #include <limits>
-#include <type_traits>
 
 #include "../accuracy/error_measure.hpp"
 #include "../detail/reduce.hpp"
 #include "../engine/body_tree.hpp"
-#include "../errors.hpp"
-#include "constants.hpp"
+#include "order_selection.hpp"
 
 namespace fmm::tolerance {
 
@@ -25,29 +22,29 @@ struct RoundedBody {
   bool is_taken_for_another = false;
 };
 
-template <class Space, class Real>
+template <class Space>
 struct RoundedPairs {
+  /// Three coordinates of two bodies, each off by up to 2^-50 evenly.
+  static constexpr double delta = 0x1p-50 * 1.4142135623730951;
   Array<Cell, Space> cells;
-  Array<Body<Real>, Space> bodies, low;
+  Array<Body<float>, Space> bodies, low;
   double softening;  ///< in edges of the cube
-  double delta;      ///< of a distance, in edges of the leaf
 
   KOKKOS_FUNCTION RoundedBody of_body(BodyIndex k, Cell const& leaf) const {
     const double edge = edge_of_level<double>(leaf.level),
                  softening2 = softening * softening / (edge * edge);
     RoundedBody all;
     double nearest2 = std::numeric_limits<double>::max();
-    const Body<Real> a = bodies(k), rest = low(k);
+    const Body<float> a = bodies(k), rest = low(k);
     for (BodyIndex j = leaf.body_begin; j < leaf.body_begin + leaf.body_count; ++j) {
       if (j == k) continue;
-      const Body<Real> b = bodies(j), other = low(j);
+      const Body<float> b = bodies(j), other = low(j);
       const double x = double(a.x) - b.x + (double(rest.x) - other.x),
                    y = double(a.y) - b.y + (double(rest.y) - other.y),
                    z = double(a.z) - b.z + (double(rest.z) - other.z),
                    r2 = x * x + y * y + z * z + softening2;
-      if (r2 == 0) {  // at one place, in float by their marks (PlaceBodies)
-        if constexpr (std::is_same_v<Real, float>)
-          all.is_taken_for_another = all.is_taken_for_another || (rest.q != other.q && b.q != 0);
+      if (r2 == 0) {  // by their marks (PlaceBodies) at one place, or not
+        all.is_taken_for_another = all.is_taken_for_another || (rest.q != other.q && b.q != 0);
         continue;
       }
       const double error = 2 * delta * double(b.q) / (r2 * std::sqrt(r2));
@@ -71,9 +68,9 @@ struct RoundedSum {
     taken_for_others += other.taken_for_others;
   }
 };
-template <class Space, class Real>
+template <class Space>
 struct SumRoundedPairs {
-  RoundedPairs<Space, Real> pairs;
+  RoundedPairs<Space> pairs;
   Array<Tile, Space> tiles;
 
   KOKKOS_FUNCTION void operator()(std::int64_t i, RoundedSum& sum) const {
@@ -88,11 +85,9 @@ struct SumRoundedPairs {
 };
 
 /// How many bodies err by more than a share of their own field, or of what counts as that: `squares`.
-template <class Space, class Real>
+template <class Space>
 struct CountRoundedPairs {
-  static constexpr double least_share =
-      std::is_same_v<Real, float> ? least_share_in_float : least_share_in_double;
-  RoundedPairs<Space, Real> pairs;
+  RoundedPairs<Space> pairs;
   Array<Tile, Space> tiles;
   Array<Sums<double>, Space> sums;
   double share;
@@ -102,7 +97,7 @@ struct CountRoundedPairs {
     for (BodyIndex k = tile.first; k < tile.first + tile.count; ++k) {
       const RoundedBody body = pairs.of_body(k, pairs.cells(tile.cell));
       const Sums<double> s = sums(k);
-      const double least = least_share * body.terms,
+      const double least = least_share_in_float * body.terms,
                    field2 = std::fmax(s.x * s.x + s.y * s.y + s.z * s.z, least * least);
       count.squares += body.is_taken_for_another || body.squares > share * share * field2;
       count.taken_for_others += body.is_taken_for_another;
@@ -116,25 +111,16 @@ struct RoundingOfPairs {
   bool takes_two_for_one = false;
 };
 
-/// The pairs of a tree whose coordinates are in two parts; `one_part`: as if the first were all.
-template <class Space, class Precision>
-RoundedPairs<Space, real_t<Precision>> rounded_pairs(engine::BodyTree<Space, Precision> const& tree,
-                                                     double softening, bool one_part) {
-  using Real = real_t<Precision>;
-  // three coordinates of two bodies, each off by up to that evenly
-  const double unit = std::is_same_v<Real, double> ? 0x1p-53 : one_part ? 0x1p-24 : 0x1p-50;
-  return {tree.octree.cells, tree.bodies, tree.low, softening / tree.cube.edge,
-          unit * 1.4142135623730951};
-}
-
 /// Relative to the norm of the fields, whose squares add up to that, or to what counts as that at least (docs/math.md,
 /// "Relative errors"). Cost: the pairs within leaves, in double.
-template <class Space, class Real>
-RoundingOfPairs rounding_of_pairs(Space const& space, Array<Tile, Space> tiles,
-                                  RoundedPairs<Space, Real> const& pairs,
-                                  double squares_of_fields) {
-  const auto sum = reduce<RoundedSum>("fmm::verification::rounding", space, tiles.extent(0),
-                                      SumRoundedPairs<Space, Real>{pairs, tiles});
+template <class Space>
+RoundingOfPairs rounding_of_pairs(Space const& space, engine::BodyTree<Space, Mixed> const& tree,
+                                  double softening, double squares_of_fields) {
+  const RoundedPairs<Space> pairs{tree.octree.cells, tree.bodies, tree.low,
+                                  softening / tree.cube.edge};
+  const auto sum =
+      reduce<RoundedSum>("fmm::verification::rounding", space, tree.octree.tiles.extent(0),
+                         SumRoundedPairs<Space>{pairs, tree.octree.tiles});
   space.fence();
   const double norm2 = std::fmax(
       squares_of_fields, least_share_of_neighbours * least_share_of_neighbours * sum.neighbours);
@@ -143,16 +129,18 @@ RoundingOfPairs rounding_of_pairs(Space const& space, Array<Tile, Space> tiles,
 
 /// What no more than a hundredth of the bodies exceed, relative to their own fields in `sums`: `enough`, or within a
 /// factor of 1.3 of it if that is more. Cost: the same, some times if it is more.
-template <class Space, class Real>
-RoundingOfPairs own_rounding_of_pairs(Space const& space, Array<Tile, Space> tiles,
-                                      RoundedPairs<Space, Real> const& pairs,
+template <class Space>
+RoundingOfPairs own_rounding_of_pairs(Space const& space,
+                                      engine::BodyTree<Space, Mixed> const& tree, double softening,
                                       Array<Sums<double>, Space> sums, double enough) {
-  const double most = double(sums.extent(0)) / 100;
+  const RoundedPairs<Space> pairs{tree.octree.cells, tree.bodies, tree.low,
+                                  softening / tree.cube.edge};
+  const double most = double(tree.size) / 100;
   RoundingOfPairs all{enough, false};
   const auto is_exceeded = [&] {
     const auto count =
-        reduce<RoundedSum>("fmm::verification::rounded", space, tiles.extent(0),
-                           CountRoundedPairs<Space, Real>{pairs, tiles, sums, all.error});
+        reduce<RoundedSum>("fmm::verification::rounded", space, tree.octree.tiles.extent(0),
+                           CountRoundedPairs<Space>{pairs, tree.octree.tiles, sums, all.error});
     space.fence();
     all.takes_two_for_one = count.taken_for_others > most;
     return count.squares > most && !all.takes_two_for_one;
@@ -166,10 +154,11 @@ RoundingOfPairs own_rounding_of_pairs(Space const& space, Array<Tile, Space> til
                                                       RoundingOfPairs const& rounding) {
   throw InvalidArgument(
       "tolerance", tolerance,
-      !rounding.takes_two_for_one
-          ? "at least " + to_text(rounding.error / constants.share_of_rounding_in_pairs) +
-                " in mixed precision for bodies so close to each other; in double less"
-          : "one in double: mixed precision takes bodies so close to each other for one");
+      rounding.takes_two_for_one
+          ? std::string(
+                "one in double: mixed precision takes bodies so close to each other for one")
+          : at_least(rounding.error / constants.share_of_rounding_in_pairs) +
+                " in mixed precision for bodies so close to each other; in double less");
 }
 
 }  // namespace fmm::tolerance

@@ -74,6 +74,7 @@ class ToleranceCore {
     auto const& charges = inputs.charges;
     check_extents("charges", charges, checked_size("positions", positions));
     const auto of = quantities_of(options_, true, true);
+    if (charges.extent(0) == 0) return {false, 0, 0, 0};
     Buffer<double, Space> known_numbers("tuning's known results"), numbers("tuning's results");
     Results known;
     std::optional<KnownBodies<Space>> known_bodies;
@@ -112,7 +113,7 @@ class ToleranceCore {
       return trial;
     };
     SettingSearch search(constants.tuned_error * tolerance_, numbers_of_orders(),
-                         leaves_to_try(options_), true, &default_leaf, measure);
+                         leaves_to_try(options_), of.field, &default_leaf, measure);
     const Trial found = search.fastest(first_order(seen_in(space, inputs)));
     const bool held = found.error <= tolerance_;
     if (held) {

@@ -8,7 +8,7 @@ namespace fmm {
 struct Tuned {
   bool held;       ///< whether any setting was found; if not, the solver is as it was
   double error;    ///< of the tolerance's norm with it: three standard errors up
-  double seconds;  ///< of a build and an evaluation with it
+  double seconds;  ///< of a build and an evaluation with it, before anything is verified
   int trials;      ///< settings that were tried
 };
 

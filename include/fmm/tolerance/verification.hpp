@@ -98,7 +98,7 @@ struct CompareGroups {
 /// Sums of a plan's bodies, which are all there, and their errors. `expected` are those of share_differences;
 /// `exact_sums` are as SumsOverAll has them. Sums are as they were afterwards. Cost: a few groups are compared at
 /// first (constants.first_draws), and more until it is certain whether the tolerance is held, of N pairs a body: at
-/// most 2048 N pairs, or all. Memory for as long: 2 bytes a body or so, and a list of all leaves for 64 groups.
+/// most 512 N pairs, or all. Memory for as long: a list of all leaves for 64 groups.
 template <class Space, class Precision>
 class Verification {
   using Sum = sum_t<Precision>;

@@ -307,6 +307,24 @@ TEST(Tolerance, IsHeldWithABodyFarAway) {
   }
 }
 
+/// Stars with a planet each: beside the planets' fields the others are nothing, and their potentials are not.
+TEST(Tolerance, OfPotentialsIsHeldWhereClosePairsAreMostOfTheField) {
+  using Solver = fmm::ToleranceSolver<fmm::Laplace, ManyDigits, double>;
+  for (const std::size_t stars : {std::size_t(2500), std::size_t(11000)}) {
+    Bodies bodies = make_bodies(Model::disk, stars);
+    for (std::size_t i = 0; i < stars; ++i)
+      add_body(bodies, bodies.x[3 * i] + 1e-6, bodies.x[3 * i + 1], bodies.x[3 * i + 2],
+               1e-3 * bodies.q[i]);
+    const Results exact = direct_sum<fmm::Laplace>(bodies);
+    for (const double tolerance : {1e-4, 1e-8}) {
+      Solver solver({.tolerance = tolerance, .tolerance_of = fmm::ToleranceOf::both});
+      const Results results = run(solver, bodies);
+      EXPECT_LT(relative_l2(results.potential, exact.potential), tolerance) << stars;
+      EXPECT_LT(relative_l2(results.field, exact.field), tolerance) << stars;
+    }
+  }
+}
+
 /// Mixed precision keeps 2^-50 of a leaf's edge of a coordinate: pairs whose distance is that of a thousandth of the
 /// tolerance and less are refused, with what can be had, and held there.
 TEST(Tolerance, IsRefusedInMixedPrecisionForPairsThatAreTooClose) {
@@ -648,6 +666,7 @@ TEST(Tune, IsHeldForOtherBodiesToo) {
   fmm::ToleranceSolver<fmm::Laplace, FewOrders, double> solver({.tolerance = 1e-5});
   const DeviceBodies<Space> device(make_bodies(Model::cube, 8000, false, 1));
   ASSERT_TRUE(solver.tune(Space(), fmm::Inputs{device.x, device.q}).held);
+  int found_anew = 0;
   for (const Model model : {Model::cube, Model::disk, Model::clusters})
     for (const bool mixed : {false, true}) {
       const Bodies bodies = make_bodies(model, 6000, mixed, 7);
@@ -659,7 +678,9 @@ TEST(Tune, IsHeldForOtherBodiesToo) {
       ASSERT_TRUE(report.found);
       if (model == Model::cube && !mixed) EXPECT_EQ(report.found->held_by, fmm::HeldBy::sample);
       EXPECT_GT(report.found->seen_error, 0);
+      found_anew += report.found->held_by == fmm::HeldBy::bound;
     }
+  EXPECT_GT(found_anew, 0);
 }
 
 /// A setting whose coordinates are in one part: they are in two where bodies come too close for one.
