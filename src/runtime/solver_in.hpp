@@ -66,8 +66,7 @@ class SolverIn final : public AnySolver::Implementation {
       !std::is_same_v<Core, Direct> && !(is_double && std::is_same_v<Core, PairsByTolerance>);
   template <class Core>
   static constexpr bool uses_charges_v = std::is_same_v<Core, ByPowers> ||
-                                         (has_tolerance && std::is_same_v<Core, ByTolerance>) ||
-                                         (is_double && std::is_same_v<Core, PairsByTolerance>);
+                                         (has_tolerance && std::is_same_v<Core, ByTolerance>);
 
  public:
   SolverIn(KeptSite<Space> const& space, Policies const& asked, Options const& options)
