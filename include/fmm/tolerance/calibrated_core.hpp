@@ -64,6 +64,7 @@ class CalibratedCore {
                                   : options,
                 kernel, order.facts),
         options_(solver_.options()),
+        near_options_(options_),
         far_field_(order.far_field),
         tuned_(tuned) {
     if (!options.tolerance) return;
@@ -94,7 +95,7 @@ class CalibratedCore {
     if (held_) attempt.of = quantities_of(options_, Out::potential, Out::field);
     try {
       solver_.evaluate_listed(
-          space, plan, operators, ends, report, options_,
+          space, plan, operators, ends, report, near_options_,
           [&](Array<Real, Space> multipoles) { list(space, plan, multipoles, attempt, report); },
           [&](auto const& sums) {
             return !attempt.is_verified || holds(space, plan, sums, attempt, report);
@@ -107,14 +108,22 @@ class CalibratedCore {
   }
 
  private:
+  /// What fields may be that errors are relative to, in what close pairs exert: where they cancel, in double, in which
+  /// coordinates round by more than that leaves of a tolerance. (Mixed precision is refused there.)
+  double least_field(engine::ChargeFacts const& charges) const {
+    if (single) return 1;
+    if (options_.error_norm == ErrorNorm::p99) return least_share_in_double;
+    return charges.both_signs ? least_share_of_neighbours : 1;
+  }
   /// The options of lists with that pair_error. The tolerance says how close pairs are summed.
   Options by_powers(double pair_error) const {
     Options options = options_;
     options.pair_error = pair_error;
     return options;
   }
+  /// Of the near field in force.
   Options in_two_parts() const {
-    Options options = options_;
+    Options options = near_options_;
     options.one_part = false;
     return options;
   }
@@ -173,6 +182,8 @@ class CalibratedCore {
     attempt.is_sought = false;
     tree.charges.need_short_sums |= held_->now().short_sums;
     options_.one_part = held_->now().one_part;
+    near_options_ = options_;
+    near_options_.tolerance = held_->tolerance() * least_field(tree.charges);
     stage(space, report, "lists", [&] { make_lists_by(space, data, held_->now(), measures, {}); });
     if (report) add_list_work(*report, data.lists);
   }
@@ -271,7 +282,8 @@ class CalibratedCore {
       if (attempt.known) {
         all = attempt.known->seen(attempt.of, sums);
         most = all.most;
-        rounding_of_coordinates(space, data.tree, attempt.of, sums, 0);
+        rounding_of_coordinates(space, data.tree, softening_of(kernel()), attempt.of, sums, 0,
+                                held_->tolerance());
         return;
       }
       Buffer<float, Space> shares("differences of groups");
@@ -285,8 +297,9 @@ class CalibratedCore {
       attempt.of.each([&](Quantity one) {
         all = larger(all, known_error(differences[one], verification.squares(one)));
       });
-      const double rounding = rounding_of_coordinates(space, data.tree, attempt.of, sums,
-                                                      verification.squares(Quantity::field));
+      const double rounding =
+          rounding_of_coordinates(space, data.tree, softening_of(kernel()), attempt.of, sums,
+                                  verification.squares(Quantity::field), held_->tolerance());
       most = constants.of_stricter_sums * std::hypot(all.most, rounding);
       if (most > held_->tolerance()) return;
       const SeenError seen = verification.see(held_->tolerance());
@@ -296,25 +309,6 @@ class CalibratedCore {
     if (most <= held_->tolerance()) return true;
     correct(attempt, most);
     return false;
-  }
-  /// What the coordinates of close bodies, as mixed precision keeps them, add to the L2 error, if the squares of all
-  /// fields add up to that; 0 of own errors. Throws InvalidArgument where it is more than the tolerance allows.
-  double rounding_of_coordinates(Space const& space, engine::BodyTree<Space, Precision> const& tree,
-                                 Quantities of, Array<Sums<sum_t<Precision>>, Space> sums,
-                                 double squares) const {
-    if constexpr (single)
-      if (of.field) {
-        const bool own = of.norm == ErrorNorm::p99;
-        const double enough = constants.share_of_rounding_in_pairs * held_->tolerance(),
-                     softening = softening_of(kernel());
-        const RoundingOfPairs rounding =
-            own ? own_rounding_of_pairs(space, tree, softening, sums, enough)
-                : rounding_of_pairs(space, tree, softening, squares);
-        if (!(rounding.error <= enough) || rounding.takes_two_for_one)
-          refuse_rounding(held_->tolerance(), rounding);
-        return own ? 0 : rounding.error;
-      }
-    return 0;
   }
   /// Makes the limit a stricter one, after an error of up to `most` was seen. After some of these the tolerance is
   /// refused, with what can be had.
@@ -387,7 +381,7 @@ class CalibratedCore {
   }
 
   Inner solver_;
-  Options options_;
+  Options options_, near_options_;
   MakeFarField<Kernel, Space, Precision, Outputs<true, true>>
       far_field_;  ///< of samples and stricter sums
   std::optional<Setting> tuned_;

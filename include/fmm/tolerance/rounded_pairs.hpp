@@ -5,11 +5,14 @@
 
 #include <cmath>
 #include <limits>
+#include <string>
+#include <type_traits>
 
 #include "../accuracy/error_measure.hpp"
 #include "../detail/reduce.hpp"
 #include "../engine/body_tree.hpp"
 #include "order_selection.hpp"
+#include "quantities.hpp"
 
 namespace fmm::tolerance {
 
@@ -159,6 +162,27 @@ RoundingOfPairs own_rounding_of_pairs(Space const& space,
                 "one in double: mixed precision takes bodies so close to each other for one")
           : at_least(rounding.error / constants.share_of_rounding_in_pairs) +
                 " in mixed precision for bodies so close to each other; in double less");
+}
+
+/// What the coordinates of close bodies, as mixed precision keeps them, add to the L2 error of fields whose squares add
+/// up to that; 0 of own errors, and in double. Throws InvalidArgument where it is more than the tolerance allows.
+template <class Space, class Precision>
+double rounding_of_coordinates(Space const& space, engine::BodyTree<Space, Precision> const& tree,
+                               double softening, Quantities of,
+                               Array<Sums<sum_t<Precision>>, Space> sums, double squares,
+                               double tolerance) {
+  if constexpr (std::is_same_v<Precision, Mixed>)
+    if (of.field) {
+      const bool own = of.norm == ErrorNorm::p99;
+      const double enough = constants.share_of_rounding_in_pairs * tolerance;
+      const RoundingOfPairs rounding =
+          own ? own_rounding_of_pairs(space, tree, softening, sums, enough)
+              : rounding_of_pairs(space, tree, softening, squares);
+      if (!(rounding.error <= enough) || rounding.takes_two_for_one)
+        refuse_rounding(tolerance, rounding);
+      return own ? 0 : rounding.error;
+    }
+  return 0;
 }
 
 }  // namespace fmm::tolerance

@@ -104,6 +104,23 @@ TEST(OwnErrors, AreHeldInMixedPrecision) {
     holds<Solver>({.tolerance = 1.5e-4}, rock_salt(side), fmm::least_share_in_float);
 }
 
+/// Linear quadrupoles: the fields of those in the middle vanish, and others pull hard.
+TEST(OwnErrors, AreHeldWhereTheMembersOfGroupsCancel) {
+  using Solver = fmm::ToleranceSolver<fmm::Laplace, ManyDigits, double>;
+  const std::pair<double, double> cases[] = {
+      {1e-10, 0.003}, {1e-10, 1.716e-4}, {1e-8, 1.65e-6}, {1e-6, 2.02e-8}, {1e-4, 2.46e-10}};
+  for (const auto& [tolerance, apart] : cases) {
+    Bodies bodies;
+    for (int i = 0; i < 125; ++i)
+      for (int k = -1; k <= 1; ++k) {
+        const double at[] = {i % 5 + k * apart, double(i / 5 % 5), double(i / 25)};
+        bodies.x.insert(bodies.x.end(), at, at + 3);
+        bodies.q.push_back(k == 0 ? -2 : 1);
+      }
+    holds<Solver>({.tolerance = tolerance}, bodies, fmm::least_share_in_double);
+  }
+}
+
 TEST(OwnErrors, AreHeldByTreecodes) {
   using Orders = std::conditional_t<quick, fmm::TreecodeOrders<4>, fmm::TreecodeOrders<3, 5>>;
   using InDouble = fmm::ToleranceSolver<fmm::Laplace, Orders, double>;

@@ -307,6 +307,34 @@ TEST(Tolerance, IsHeldWithABodyFarAway) {
   }
 }
 
+/// Groups of three charges in equilibrium: the fields at all of them vanish, but for what other groups exert, and what
+/// is left is relative to a thousandth of what a neighbour exerts. Groups lie across the borders of leaves.
+TEST(Tolerance, IsHeldWhereTheMembersOfGroupsAreInEquilibrium) {
+  using Solver = fmm::ToleranceSolver<fmm::Laplace, ManyDigits, double>;
+  const std::pair<double, double> cases[] = {
+      {1e-12, 0.014765}, {1e-11, 0.0023}, {1e-10, 2.468e-4}, {1e-9, 1.83e-5}, {1e-7, 3.05e-7}};
+  for (const auto& [tolerance, apart] : cases) {
+    Bodies bodies;
+    for (int i = 0; i < 125; ++i) {
+      const double x = i % 5, y = i / 5 % 5, z = i / 25,
+                   sign = (i % 5 + i / 5 % 5 + i / 25) % 2 ? -1 : 1;
+      add_body(bodies, x - apart, y, z, sign);
+      add_body(bodies, x, y, z, -0.25 * sign);
+      add_body(bodies, x + apart, y, z, sign);
+    }
+    const std::size_t n = bodies.size();
+    const DeviceBodies<Space> device(bodies);
+    const ViewIn<double*, Space> potential("potential", n);
+    const ViewIn<double* [3], Space> field("field", n);
+    Solver solver({.tolerance = tolerance});
+    auto plan = solver.build(Space(), fmm::Inputs{device.x, device.q});
+    solver.evaluate(Space(), plan, device.q, potential, field);
+    const auto error =
+        fmm::measure_error(Space(), fmm::Laplace{}, device.x, device.q, potential, field, n);
+    EXPECT_LT(error.field_l2, tolerance) << apart;
+  }
+}
+
 /// Stars with a planet each: beside the planets' fields the others are nothing, and their potentials are not.
 TEST(Tolerance, OfPotentialsIsHeldWhereClosePairsAreMostOfTheField) {
   using Solver = fmm::ToleranceSolver<fmm::Laplace, ManyDigits, double>;

@@ -7,7 +7,8 @@
 // differences good to 2^-47. That matters to close sources only, those in the targets' leaf and in a margin
 // around it: a sixteenth of the edge, of the source's leaf if that is larger. Beyond it differences of high
 // parts are good to 2^-20 of themselves; sums of a tolerance t have a margin of 2^-18 / t at most, beyond
-// which they are good to t / 64.
+// which they are good to t / 64. In double the numbers are 2^-53, 2^-106 and 2^-47 / t, and the margin is
+// half an edge at most.
 //
 // Whether a source is close is seen once, as it is loaded: the main loop is float's, without the close
 // ones. They are noted, and added at the end together with the targets' leaf, from two parts: a few
@@ -36,11 +37,13 @@ struct MixedSums {
 };
 inline constexpr int sources_of_short_sums = 64;
 
-/// The margin for sums in Real of a tolerance, if there is one.
+/// The margin for sums in Real of a tolerance, if there is one. In double it may be larger: of a tolerance that is
+/// a few roundings only.
 template <class Real>
 double margin_for(std::optional<double> tolerance) {
-  constexpr double rounding = sizeof(Real) == 4 ? 0x1p-18 : 0x1p-47;
-  return tolerance ? std::min(rounding / *tolerance, largest_margin) : largest_margin;
+  constexpr bool single = sizeof(Real) == 4;
+  constexpr double rounding = single ? 0x1p-18 : 0x1p-47, largest = single ? largest_margin : 0.5;
+  return tolerance ? std::min(rounding / *tolerance, largest) : largest_margin;
 }
 
 /// Bit l for source l of those at `s`: whether all its coordinates are smaller than `reach`. A close source becomes a
