@@ -115,13 +115,13 @@ class CalibratedCore {
     if (options_.error_norm == ErrorNorm::p99) return least_share_in_double;
     return charges.both_signs ? least_share_of_neighbours : 1;
   }
-  /// The options of lists with that pair_error. The tolerance says how close pairs are summed.
+  /// The options of lists with that pair_error.
   Options by_powers(double pair_error) const {
     Options options = options_;
     options.pair_error = pair_error;
     return options;
   }
-  /// Of the near field in force.
+  /// Those of the near field in force, but for coordinates in one part.
   Options in_two_parts() const {
     Options options = near_options_;
     options.one_part = false;
@@ -152,19 +152,17 @@ class CalibratedCore {
     if (report) report->found.reset();
     if (!held_) return solver_.list(space, data, multipoles, report);
     auto& tree = data.tree;
-    Likeness bodies;
+    near_options_ = options_;
+    near_options_.tolerance = held_->tolerance() * least_field(tree.charges);
     CellMeasures<Space> measures;
     bool known = std::exchange(attempt.is_listed, true);
     stage(space, report, "lists", [&] {
       if (!known) {
-        bodies = likeness_of(space, data, multipoles, attempt.of);
+        Likeness bodies = likeness_of(space, data, multipoles, attempt.of);
         known = held_->knows(bodies);
-        attempt.is_verified = !known;
-      }
-      if (!known) {
-        held_->find(std::move(bodies), {});
-        attempt.is_tuned = tuned_.has_value();
-        attempt.is_sought = true;
+        attempt.is_verified = attempt.is_sought = !known;
+        attempt.is_tuned = !known && tuned_;
+        if (!known) held_->remember(std::move(bodies));
       }
       if (attempt.is_sought || held_->now().theta == 0)
         measures = measure(space, data, multipoles,
@@ -181,9 +179,7 @@ class CalibratedCore {
             [&] { held_->correct(find(space, data, measures, attempt)); });
     attempt.is_sought = false;
     tree.charges.need_short_sums |= held_->now().short_sums;
-    options_.one_part = held_->now().one_part;
-    near_options_ = options_;
-    near_options_.tolerance = held_->tolerance() * least_field(tree.charges);
+    options_.one_part = near_options_.one_part = held_->now().one_part;
     stage(space, report, "lists", [&] { make_lists_by(space, data, held_->now(), measures, {}); });
     if (report) add_list_work(*report, data.lists);
   }
@@ -206,7 +202,7 @@ class CalibratedCore {
       safe *= potential_share(space, data.tree, in_units_of(data.tree.cube.edge, kernel()),
                               measures.fields, order());
     if (!attempt.is_tuned && !attempt.known && !HeldTolerance::are_enough(data.tree.size))
-      return {safe, safe};
+      return {.pair_error = safe, .safe = safe};
     // where charges have both signs their errors may add up to more, and the sample is to tell
     if (data.tree.charges.both_signs) safe /= constants.less_for_both_signs;
     if (attempt.is_tuned) return as_tuned(space, data, attempt.of, safe);
@@ -295,7 +291,8 @@ class CalibratedCore {
       Verification<Space, Precision> verification(space, data, of_groups, sums, attempt.of,
                                                   exact_sums(space, data), seed_of(attempt));
       attempt.of.each([&](Quantity one) {
-        all = larger(all, known_error(differences[one], verification.squares(one)));
+        const double error = relative_error(differences[one], verification.squares(one));
+        all = larger(all, {.likely = error, .most = error});
       });
       const double rounding =
           rounding_of_coordinates(space, data.tree, softening_of(kernel()), attempt.of, sums,

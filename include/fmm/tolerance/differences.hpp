@@ -21,6 +21,21 @@ inline constexpr int bodies_of_group = 4;
 template <class Space, class Real>
 inline constexpr int groups_of_tile = Tuning<Space, Real>::tile / bodies_of_group;
 
+/// Those of so many bodies of a tile.
+inline std::int64_t groups_of(std::int64_t bodies) {
+  return (bodies + bodies_of_group - 1) / bodies_of_group;
+}
+
+/// Adds the squares of what a body's sums differ by.
+template <class Sum>
+KOKKOS_FUNCTION void add_square_difference(Sums<Sum> const& a, Sums<Sum> const& b,
+                                           PerQuantity<double>& squares) {
+  const double x = double(a.x) - double(b.x), y = double(a.y) - double(b.y),
+               z = double(a.z) - double(b.z), p = double(a.potential) - double(b.potential);
+  squares.field += x * x + y * y + z * z;
+  squares.potential += p * p;
+}
+
 /// Of a group's bodies, the squares of what their fields and potentials differ by.
 template <class Space, class Precision>
 struct SquareDifferencesOfGroups {
@@ -33,13 +48,8 @@ struct SquareDifferencesOfGroups {
     const Tile tile = tiles(tile_number);
     const auto begin = BodyIndex(group * bodies_of_group);
     PerQuantity<double> all;
-    for (BodyIndex k = begin; k < begin + bodies_of_group && k < tile.count; ++k) {
-      const auto a = sums(tile.first + k), b = others(tile.first + k);
-      const double x = double(a.x) - double(b.x), y = double(a.y) - double(b.y),
-                   z = double(a.z) - double(b.z), p = double(a.potential) - double(b.potential);
-      all.field += x * x + y * y + z * z;
-      all.potential += p * p;
-    }
+    for (BodyIndex k = begin; k < begin + bodies_of_group && k < tile.count; ++k)
+      add_square_difference(sums(tile.first + k), others(tile.first + k), all);
     return all;
   }
 };

@@ -25,9 +25,7 @@ namespace fmm::tolerance {
 struct TileWeight {
   double expected, field, potential, bodies;
 
-  std::int64_t groups() const {
-    return (std::int64_t(bodies) + bodies_of_group - 1) / bodies_of_group;
-  }
+  std::int64_t groups() const { return groups_of(std::int64_t(bodies)); }
 };
 
 /// What is expected of a tile: of all its groups.
@@ -137,9 +135,6 @@ class GroupDraws {
     double as_expected, other;
   };
   static double share(double share, double of) { return of > 0 && std::isfinite(of) ? share : 0; }
-  double chance(std::size_t tile) const {
-    return chances_[tile].as_expected + chances_[tile].other;
-  }
   /// Ascending.
   std::vector<std::uint64_t> numbers_of_tiles(int count) {
     std::vector<std::uint64_t> numbers;
@@ -205,29 +200,21 @@ struct SeenError {
   double largest = 0;   ///< of own errors: that of the drawn bodies
 };
 
-/// Where it is known: of all bodies, by a sum of squares.
-inline SeenError known_error(double squares, double of_all) {
-  double error = squares > 0 && std::isfinite(of_all) ? std::sqrt(squares / of_all) : 0;
-  if (!std::isfinite(error) || std::isnan(squares)) error = std::numeric_limits<double>::infinity();
-  return {error, error, error, error};
-}
-
 inline SeenError larger(SeenError const& a, SeenError const& b) {
   return {std::fmax(a.likely, b.likely), std::fmax(a.two_more, b.two_more),
           std::fmax(a.most, b.most), std::fmax(a.least, b.least), std::fmax(a.largest, b.largest)};
 }
 
-/// From sums of squares, and that of what errors are relative to: 0 of 0 is no error, and there is none of what is not
-/// finite.
+/// From sums of squares, of errors and of what they are relative to: 0 of 0 is no error, and there is none of what is
+/// not finite.
+inline double relative_error(double squares, double of_all) {
+  if (!std::isfinite(of_all) || squares <= 0) return 0;
+  const double error = std::sqrt(squares / of_all);
+  return std::isfinite(error) ? error : std::numeric_limits<double>::infinity();
+}
 inline SeenError seen_error(SumOverGroups const& errors, double of_all) {
-  const auto relative = [&](double squares) {
-    if (!std::isfinite(of_all) || squares <= 0) return 0.0;
-    const double error = std::sqrt(squares / of_all);
-    return std::isfinite(error) ? error : std::numeric_limits<double>::infinity();
-  };
-  return {relative(errors.likely()), relative(errors.likely(2)),
-          relative(errors.likely(constants.standard_errors)),
-          relative(errors.likely(-constants.standard_errors))};
+  const auto error = [&](double more) { return relative_error(errors.likely(more), of_all); };
+  return {error(0), error(2), error(constants.standard_errors), error(-constants.standard_errors)};
 }
 
 }  // namespace fmm::tolerance

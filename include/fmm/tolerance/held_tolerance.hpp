@@ -96,7 +96,9 @@ class HeldTolerance {
     if (!known) forget();
     return known;
   }
-  void find(Likeness bodies, Calibrated const& found) { last() = {std::move(bodies), found}; }
+  void remember(Likeness bodies, Calibrated const& found = {}) {
+    last() = {std::move(bodies), found};
+  }
   /// What the last verification of such bodies saw.
   void note(SeenError const& seen) { last().seen = seen; }
   SeenError const& seen() const { return kinds_[last_].seen; }

@@ -92,18 +92,15 @@ class KnownGroups {
   void draw(Octree<Space> const& octree) {
     std::vector<Tile> tiles(octree.tiles.extent(0)), groups;
     read_back(space_, octree.tiles.data(), tiles.data(), tiles.size());
-    const auto groups_of = [](Tile const& tile) {
-      return (std::int64_t(tile.count) + bodies_of_group - 1) / bodies_of_group;
-    };
     std::int64_t all = 0;
-    for (Tile const& tile : tiles) all += groups_of(tile);
+    for (Tile const& tile : tiles) all += groups_of(tile.count);
     const std::int64_t count = std::min(all, std::int64_t(constants.own_groups));
     accuracy::RandomNumbers random(constants.own_seed);
     std::int64_t before = 0;                           // groups before the tile
     for (std::int64_t k = 0, t = 0; k < count; ++k) {  // one of each stretch
       const std::int64_t begin = k * all / count, end = (k + 1) * all / count,
                          number = begin + std::int64_t(random() % std::uint64_t(end - begin));
-      for (; before + groups_of(tiles[t]) <= number; ++t) before += groups_of(tiles[t]);
+      for (; before + groups_of(tiles[t].count) <= number; ++t) before += groups_of(tiles[t].count);
       groups.push_back(group_of_tile(tiles[t], number - before));
       for (BodyIndex b = 0; b < groups.back().count; ++b)
         chosen_.push_back(groups.back().first + b);

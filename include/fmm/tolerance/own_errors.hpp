@@ -81,9 +81,9 @@ class OwnErrors {
 };
 
 inline SeenError seen_error(OwnErrors const& errors, double bodies) {
-  return {errors.exceeded(bodies, 0), errors.exceeded(bodies, 2),
-          errors.exceeded(bodies, constants.standard_errors),
-          errors.exceeded(bodies, -constants.standard_errors), errors.largest()};
+  return {.likely = errors.exceeded(bodies, 0),
+          .most = errors.exceeded(bodies, constants.standard_errors),
+          .largest = errors.largest()};
 }
 
 }  // namespace fmm::tolerance

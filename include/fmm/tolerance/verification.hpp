@@ -70,27 +70,18 @@ struct ExchangeSums {
   }
 };
 
-/// Of a group, the sums of the squares of what its bodies' sums err by.
-struct GroupErrors {
-  double field, potential;
-};
-
+/// Of each group, the sums of the squares of what its bodies' sums err by.
 template <class Space, class Sum>
 struct CompareGroups {
   Array<Tile, Space> groups;
   Array<Sums<Sum>, Space> sums, exact;  ///< `exact`: bodies_of_group of each group
-  Array<GroupErrors, Space> errors;
+  Array<PerQuantity<double>, Space> errors;
 
   KOKKOS_FUNCTION void operator()(std::int64_t i) const {
     const Tile group = groups(i);
-    GroupErrors of_group{0, 0};
-    for (int k = 0; k < group.count; ++k) {
-      const Sums<Sum> a = sums(group.first + k), b = exact(i * bodies_of_group + k);
-      const double x = double(a.x) - double(b.x), y = double(a.y) - double(b.y),
-                   z = double(a.z) - double(b.z), p = double(a.potential) - double(b.potential);
-      of_group.field += x * x + y * y + z * z;
-      of_group.potential += p * p;
-    }
+    PerQuantity<double> of_group;
+    for (int k = 0; k < group.count; ++k)
+      add_square_difference(sums(group.first + k), exact(i * bodies_of_group + k), of_group);
     errors(i) = of_group;
   }
 };
@@ -179,7 +170,7 @@ class Verification {
     const auto compared = errors_.resize(count);
     for_range("fmm::verification::compare", space_, count,
               CompareGroups<Space, Sum>{there, sums_, other, compared});
-    std::vector<GroupErrors> of_groups(count);
+    std::vector<PerQuantity<double>> of_groups(count);
     read_back(space_, compared.data(), of_groups.data(), of_groups.size());
     for (std::int64_t i = 0; i < count; ++i) {
       errors_of_.field.add(of_groups[i].field, groups[i]);
@@ -200,7 +191,7 @@ class Verification {
   Buffer<std::uint64_t, Space> numbers_{"verification's drawn tiles"};
   Buffer<Tile, Space> groups_{"verification's groups"};
   Buffer<Sums<Sum>, Space> other_{"verification's sums"};
-  Buffer<GroupErrors, Space> errors_{"verification's errors"};
+  Buffer<PerQuantity<double>, Space> errors_{"verification's errors"};
 };
 
 /// Bodies with coordinates in one part, of those in two parts of float.

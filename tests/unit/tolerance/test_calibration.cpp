@@ -197,7 +197,7 @@ TEST(HeldTolerance, IsFoundAnewWhenBodiesOrChargesAreOthers) {
   const Likeness bodies{30000, 2000, {1, 0.1f, 0.3f}};
   const auto is_found = [&](Likeness const& like) {
     if (held.knows(like)) return false;
-    held.find(like, {.pair_error = 3e-5, .field_scale = 2});
+    held.remember(like, {.pair_error = 3e-5, .field_scale = 2});
     return true;
   };
   EXPECT_TRUE(is_found(bodies));

@@ -72,8 +72,8 @@ struct SumMagnitudes {
 };
 
 /// Those of the bodies numbered in `chosen` over all `bodies`, in double and in the kernel's units, lengths times
-/// per_unit. They are there on return. Cost: as many times N pairs; memory for as long, on the host as well: 32 bytes for each
-/// of the chosen ones, or for 2^17 packs of lanes.
+/// per_unit. They are there on return. Cost: as many times N pairs; memory for as long, on the host as well: 32 bytes
+/// for each of the chosen ones, or for 2^17 packs of lanes.
 template <class Space, class Kernel>
   requires(!IsChoice<Kernel>)
 std::vector<Magnitudes> p2p_magnitudes(Space const& space, Kernel const& kernel, double per_unit,
