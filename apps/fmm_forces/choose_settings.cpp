@@ -28,6 +28,9 @@ Settings with_tolerance(Settings settings, Method method) {
                                   {"--pair-error", settings.pair_error.has_value()},
                                   {"--traversal", settings.traversal.has_value()}})
     if (set) throw UserError(std::string(name) + " is not to be set with --tolerance");
+  if (settings.translation != Translation::rotation)
+    throw fmm::InvalidArgument("--translation", name_of(settings.translation),
+                               "rotation with --tolerance");
   settings.precision = single ? Precision::mixed_precision : Precision::double_precision;
   settings.traversal = Traversal::dual;
   settings.criterion = Criterion::power;

@@ -26,6 +26,7 @@ constexpr char footer[] = R"(
 Units: lengths, masses and charges are those of the input; results follow with G as given.
 Potential: laplace sum q/r, gravity -G sum m/sqrt(r^2 + softening^2); field: -grad potential.
 Spline softening: as GADGET's, -G m/softening at r = 0, exactly -G m/r from 2.8 softening on.
+Force: what is printed and reported as its error is that of the field, the force on a unit charge or mass.
 
 Exit status: 0 done; 2 wrong arguments or input, 1 any other error (one line on stderr).
 
@@ -238,7 +239,7 @@ void CommandLine::add_methods() {
         if (std::find(methods.begin(), methods.end(), method) == methods.end())
           methods.push_back(method);
       },
-      "Method; may be given several times [all three]")
+      "Method; may be given several times [all three; with --tolerance fmm]")
       ->trigger_on_parse();
   add_integer("--order", "P", settings_.order, 0, 1000,
               "Highest degree of the expansions, one of " + join(build_.orders) +
@@ -294,7 +295,7 @@ void CommandLine::add_methods() {
           fmm::tolerance::reached_tolerances(true, ErrorNorm::l2) + ", " +
           fmm::tolerance::reached_tolerances(false, ErrorNorm::l2) +
           ": finds order (unless it is given) and what the criterion takes, in the place of these "
-          "options");
+          "options; --precision float is mixed then, and all pairs are summed in double");
   add_choice("--tolerance-of", settings_.tolerance_of,
              "What --tolerance is of [" + name_of(ToleranceOf::field) + "]");
   add_choice("--error-norm", settings_.error_norm,

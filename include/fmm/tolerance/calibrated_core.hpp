@@ -16,7 +16,6 @@
 #include "checked_inputs.hpp"
 #include "differences.hpp"
 #include "known_groups.hpp"
-#include "near_strength.hpp"
 #include "order_selection.hpp"
 #include "potential_share.hpp"
 #include "rounded_pairs.hpp"
@@ -108,12 +107,16 @@ class CalibratedCore {
   }
 
  private:
-  /// What fields may be that errors are relative to, in what close pairs exert: where they cancel, in double, in which
-  /// coordinates round by more than that leaves of a tolerance. (Mixed precision is refused there.)
+  /// What fields may be that errors are relative to, in what close pairs exert.
   double least_field(engine::ChargeFacts const& charges) const {
-    if (single) return 1;
-    if (options_.error_norm == ErrorNorm::p99) return least_share_in_double;
+    if (options_.error_norm == ErrorNorm::p99)
+      return single ? least_share_in_float : least_share_in_double;
     return charges.both_signs ? least_share_of_neighbours : 1;
+  }
+  /// The near field's tolerance, which margins of coordinates in two parts follow: less where fields cancel, because
+  /// coordinates round by more than that leaves; in mixed precision only where that was seen.
+  double near_tolerance(engine::ChargeFacts const& charges) const {
+    return held_->tolerance() * (!single || held_->now().wide_margin ? least_field(charges) : 1);
   }
   /// The options of lists with that pair_error.
   Options by_powers(double pair_error) const {
@@ -152,18 +155,19 @@ class CalibratedCore {
     if (report) report->found.reset();
     if (!held_) return solver_.list(space, data, multipoles, report);
     auto& tree = data.tree;
-    near_options_ = options_;
-    near_options_.tolerance = held_->tolerance() * least_field(tree.charges);
     CellMeasures<Space> measures;
     bool known = std::exchange(attempt.is_listed, true);
     stage(space, report, "lists", [&] {
       if (!known) {
-        Likeness bodies = likeness_of(space, data, multipoles, attempt.of);
+        Likeness bodies = likeness_of(space, data, solver_.powers_of(tree.cube), order(),
+                                      softening_of(kernel()), multipoles, attempt.of);
         known = held_->knows(bodies);
         attempt.is_verified = attempt.is_sought = !known;
         attempt.is_tuned = !known && tuned_;
         if (!known) held_->remember(std::move(bodies));
       }
+      near_options_ = options_;
+      near_options_.tolerance = near_tolerance(tree.charges);
       if (attempt.is_sought || held_->now().theta == 0)
         measures = measure(space, data, multipoles,
                            attempt.is_sought ? 0 : held_->now().field_scale, attempt.of);
@@ -175,8 +179,11 @@ class CalibratedCore {
                               single ? least_share_in_float : least_share_in_double);
       });
     if (attempt.is_sought)
-      stage(space, report, "calibration",
-            [&] { held_->correct(find(space, data, measures, attempt)); });
+      stage(space, report, "calibration", [&] {
+        Calibrated found = find(space, data, measures, attempt);
+        found.wide_margin = held_->now().wide_margin;
+        held_->correct(found);
+      });
     attempt.is_sought = false;
     tree.charges.need_short_sums |= held_->now().short_sums;
     options_.one_part = near_options_.one_part = held_->now().one_part;
@@ -304,16 +311,24 @@ class CalibratedCore {
     });
     held_->note(all);
     if (most <= held_->tolerance()) return true;
-    correct(attempt, most);
+    correct(data.tree.charges, attempt, most);
     return false;
   }
   /// Makes the limit a stricter one, after an error of up to `most` was seen. After some of these the tolerance is
   /// refused, with what can be had.
-  void correct(Attempt& attempt, double most) {
+  void correct(engine::ChargeFacts const& charges, Attempt& attempt, double most) {
     if (std::exchange(attempt.is_tuned, false) &&
         most > constants.tuned_miss * held_->tolerance()) {
       attempt.is_sought = true;  // what was tuned is not for these
       return;
+    }
+    Calibrated next = held_->now();
+    // own errors were the limit's when it was sought; an error that does not fall with the limit is that of coordinates
+    const bool of_limit = !attempt.known && most < constants.fallen * attempt.least_seen;
+    if (single && !of_limit && !next.one_part && least_field(charges) < 1 &&
+        !std::exchange(next.wide_margin, true)) {
+      attempt.is_sought = attempt.known.has_value();
+      return held_->correct(next);
     }
     attempt.least_seen = std::min(attempt.least_seen, most);
     if (++attempt.tightenings > constants.most_tightenings) {
@@ -321,7 +336,6 @@ class CalibratedCore {
       refuse_tolerance(held_->tolerance(), constants.above_seen * attempt.least_seen,
                        options_.softening > 0 ? options_.softening_error : std::nullopt);
     }
-    Calibrated next = held_->now();
     if (std::exchange(next.one_part, false)) return held_->correct(next);
     next = stricter(next, held_->tolerance() / most, order());
     next.held_by = HeldBy::sample;
@@ -338,28 +352,6 @@ class CalibratedCore {
       return sums_in_double(space, data, in_units_of(data.tree.cube.edge, kernel()));
     else
       return near_field(space, data);
-  }
-
-  /// What tells these bodies and charges from others.
-  Likeness likeness_of(Space const& space, Data& data, Array<Real, Space> multipoles,
-                       Quantities of) {
-    auto& tree = data.tree;
-    const std::int64_t cells = tree.octree.cells.extent(0),
-                       compared = std::min(cells, Likeness::most_cells),
-                       powers = compared * (order() + 1),
-                       strengths = tiles_of_strength(tree.octree.tiles.extent(0));
-    Likeness bodies{tree.size, cells};
-    bodies.of = of;
-    const auto both = data.memory.traversal.powers.resize(powers + strengths);
-    solver_.powers_of(tree.cube)(space, compared, multipoles, both);
-    near_strengths(space, tree, softening_of(kernel()),
-                   Array<float, Space>(both.data() + powers, strengths));
-    std::vector<float> numbers(powers + strengths);
-    read_back(space, both.data(), numbers.data(), numbers.size());
-    bodies.near_strength = usual_strength({numbers.begin() + powers, numbers.end()});
-    numbers.resize(powers);
-    bodies.powers = std::move(numbers);
-    return bodies;
   }
 
   /// What the criterion may know of the cells, and whether sums have to be short. Throws InvalidArgument where float

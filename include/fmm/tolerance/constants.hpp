@@ -83,6 +83,7 @@ struct Constants {
   /// How often a limit is made stricter; by what it was missed by and so much more, by no more than that at a time.
   int most_tightenings = 5, tightenings_until_safe = 3;  ///< then the limit is what is safe at most
   double tightening = 0.8, least_tightening = 0.02;
+  double fallen = 0.7;  ///< an error that is more of the last one did not fall with the limit
   double above_seen = 1.2;  ///< what a refusal names, in the smallest error that was seen
 
   std::size_t seen_pairs = 512;  ///< bodies at which rounding is seen, where all pairs are summed

@@ -20,8 +20,8 @@
 
 namespace fmm::tolerance {
 
-/// Of a tile: sums over its bodies of the squares of what their errors are expected to be, of their fields and of their
-/// potentials.
+/// Of a tile: what is expected of the squares of its bodies' errors, in any unit, and sums of the squares of their fields
+/// and of their potentials.
 struct TileWeight {
   double expected, field, potential, bodies;
 

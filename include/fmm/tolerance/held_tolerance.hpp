@@ -14,46 +14,21 @@
 #include "../report.hpp"
 #include "constants.hpp"
 #include "drawn_groups.hpp"
+#include "likeness.hpp"
 #include "order_selection.hpp"
 #include "quantities.hpp"
 
 namespace fmm::tolerance {
 
-/// What a limit was found for.
-struct Likeness {
-  /// Whose powers are compared, at most: the first cells, which are the root and its children, as a rule.
-  static constexpr std::int64_t most_cells = 9;
-  std::int64_t bodies = 0, cells = 0;
-  std::vector<float> powers = {};  ///< of these cells' multipoles
-  Quantities of = {};              ///< which results the tolerance is of
-  double near_strength = 0;        ///< of the field that near bodies exert (near_strength.hpp)
-
-  /// Whether what was found for another one holds for this: they differ by less than the likeness, or this one's field
-  /// is stronger.
-  bool resembles(Likeness const& other) const {
-    const auto near = [](double a, double b) {
-      return std::fabs(a - b) <= constants.likeness * std::fabs(b);
-    };
-    double all = 0, difference = 0;
-    for (std::size_t n = 0; n < powers.size() && n < other.powers.size(); ++n) {
-      all += std::fabs(double(other.powers[n]));
-      difference += std::fabs(double(powers[n]) - double(other.powers[n]));
-    }
-    return of == other.of && powers.size() == other.powers.size() &&
-           near(double(bodies), double(other.bodies)) && near(double(cells), double(other.cells)) &&
-           difference <= constants.likeness * all &&
-           near_strength >= (1 - constants.likeness) * other.near_strength;
-  }
-};
-
 /// What was found for some bodies.
 struct Calibrated {
-  double pair_error = 0;    ///< of MultipolePowerCriterion
-  double safe = 0;          ///< one that is safe for such bodies before anything is tried
-  double field_scale = 0;   ///< of their cells (field_strength.hpp)
-  double theta = 0;         ///< of RadiusCriterion, if lists by that cost less; else 0
-  bool short_sums = false;  ///< of the near field (kernels::MixedSums)
-  bool one_part = false;    ///< coordinates of the near field (Options::one_part)
+  double pair_error = 0;     ///< of MultipolePowerCriterion
+  double safe = 0;           ///< one that is safe for such bodies before anything is tried
+  double field_scale = 0;    ///< of their cells (field_strength.hpp)
+  double theta = 0;          ///< of RadiusCriterion, if lists by that cost less; else 0
+  bool short_sums = false;   ///< of the near field (kernels::MixedSums)
+  bool one_part = false;     ///< coordinates of the near field (Options::one_part)
+  bool wide_margin = false;  ///< of coordinates in two parts, in mixed precision: fields cancel
   HeldBy held_by = HeldBy::bound;
 };
 

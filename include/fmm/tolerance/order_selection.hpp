@@ -30,7 +30,7 @@ inline std::string reached_tolerances(bool single, ErrorNorm norm) {
   const bool own = norm == ErrorNorm::p99;
   return (single ? std::string(own ? "1e-4" : "3e-6") + " to 1e-2 in float and mixed precision"
                  : std::string(own ? "1e-10" : "1e-12") + " to 1e-2 in double") +
-         (own ? " of the bodies' own errors" : "");
+         (own ? " for the bodies' own errors" : "");
 }
 
 /// The words of a refusal for what can be had, in two digits, rounded up.

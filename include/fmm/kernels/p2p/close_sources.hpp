@@ -8,7 +8,7 @@
 // around it: a sixteenth of the edge, of the source's leaf if that is larger. Beyond it differences of high
 // parts are good to 2^-20 of themselves; sums of a tolerance t have a margin of 2^-18 / t at most, beyond
 // which they are good to t / 64. In double the numbers are 2^-53, 2^-106 and 2^-47 / t, and the margin is
-// half an edge at most.
+// half an edge at most, as in float below t = 2^-19, of fields that cancel.
 //
 // Whether a source is close is seen once, as it is loaded: the main loop is float's, without the close
 // ones. They are noted, and added at the end together with the targets' leaf, from two parts: a few
@@ -37,13 +37,15 @@ struct MixedSums {
 };
 inline constexpr int sources_of_short_sums = 64;
 
-/// The margin for sums in Real of a tolerance, if there is one. In double it may be larger: of a tolerance that is
-/// a few roundings only.
+/// The margin for sums in Real of a tolerance, if there is one. It may be larger for one that is a few roundings only:
+/// in double, and in float of fields that cancel.
 template <class Real>
 double margin_for(std::optional<double> tolerance) {
   constexpr bool single = sizeof(Real) == 4;
-  constexpr double rounding = single ? 0x1p-18 : 0x1p-47, largest = single ? largest_margin : 0.5;
-  return tolerance ? std::min(rounding / *tolerance, largest) : largest_margin;
+  constexpr double rounding = single ? 0x1p-18 : 0x1p-47, few_roundings = 0x1p-19;
+  if (!tolerance) return largest_margin;
+  return std::min(rounding / *tolerance,
+                  single && *tolerance > few_roundings ? largest_margin : 0.5);
 }
 
 /// Bit l for source l of those at `s`: whether all its coordinates are smaller than `reach`. A close source becomes a
