@@ -4,13 +4,16 @@
 //     tolerance_cases [--first I] [--last J] [--seed S] [--least N] [--largest N] [--check M] [--backend B]
 //                     [--reference BACKEND] [--kind NAME] [--of field|potential|both] [--norm l2|p99]
 //                     [--method fmm|treecode] [--n N] [--tolerance T] [--precision mixed|double] [--leaf BODIES]
+//                     [--ask FOLDER]
+//     tolerance_cases --answer FOLDER [--backend B]
 //
 // Case i of a seed is always the same: kind, N from `least` (10^3) to `largest` and tolerance evenly in the
 // logarithm, Mixed or double, one sign of charge or, for three of ten that have masses, random signs, and for one of
 // five gravity with softening. Errors are those of measure_error, on the reference's backend if one is named, against
-// direct sums in double at M bodies (all, if there are fewer); with --norm p99 tolerances are from 1e-2 to 1e-4 and
-// 1e-10. A case that is refused says why, and what came of twice the tolerance that the refusal names. The
-// last four options say what is drawn else; a leaf's capacity is the library's. perf/scripts/tolerance_cases.py runs this and sums it up.
+// direct sums in double at M bodies (all, if there are fewer); --ask has programs with --answer measure them
+// (measured_elsewhere.hpp). With --norm p99 tolerances are from 1e-2 to 1e-4 and
+// 1e-10. A case that is refused says why, and what came of twice the tolerance that the refusal names. --n,
+// --tolerance, --precision and --leaf say what is drawn else; a leaf's capacity is the library's. perf/scripts/tolerance_cases.py runs this and sums it up.
 #include <Kokkos_Core.hpp>
 #include <cmath>
 #include <cstdio>
@@ -22,6 +25,7 @@
 #include <string>
 
 #include "kinds_of_bodies.hpp"
+#include "measured_elsewhere.hpp"
 
 namespace {
 
@@ -42,7 +46,7 @@ struct Request {
   double least = 1e3, largest = 1e5, n = 0, tolerance = 0;
   int leaf = 0;
   std::string precision = "", backend = "", reference = "", kind = "", of = "field", norm = "l2",
-              method = "fmm";
+              method = "fmm", ask = "", answer = "";
 };
 
 Request parse(int argc, char** argv) {
@@ -82,6 +86,10 @@ Request parse(int argc, char** argv) {
       request.leaf = std::atoi(value);
     else if (name == "--kind")
       request.kind = value;
+    else if (name == "--ask")
+      request.ask = value;
+    else if (name == "--answer")
+      request.answer = value;
     else {
       std::fprintf(stderr, "tolerance_cases: unknown option %s\n", argv[i]);
       std::exit(2);
@@ -116,6 +124,31 @@ auto with_memory_of(std::string const& backend, F const& f) {
   return f(DeviceMemory());
 }
 
+template <class Memory, class Array>
+auto in(Memory memory, Array const& array) {
+  return Kokkos::create_mirror_view_and_copy(memory, array);
+}
+
+/// Errors of results in any memory, by direct sums on that backend.
+template <class X, class Q, class Phi, class A>
+elsewhere::Answer measure(std::string const& backend, elsewhere::Question const& question,
+                          X const& x, Q const& charges, Phi const& phi, A const& a) {
+  fmm::runtime::Policies direct;
+  direct.kernel =
+      question.is_softened ? fmm::runtime::Kernel::softened_gravity : fmm::runtime::Kernel::laplace;
+  direct.method = fmm::runtime::Method::direct;
+  direct.precision =
+      question.is_mixed ? fmm::runtime::Precision::mixed : fmm::runtime::Precision::full;
+  direct.backend = backend_of(backend);
+  const auto error = with_memory_of(backend, [&](auto memory) {
+    return fmm::AnySolver(direct, {.softening = question.softening})
+        .measure_error(in(memory, x), in(memory, charges), in(memory, phi), in(memory, a),
+                       question.check);
+  });
+  return {error.field_l2,      error.field_p99,     error.field_max, error.potential_l2,
+          error.potential_p99, error.potential_max, error.samples};
+}
+
 /// Prints what came of it; returns the words of a refusal.
 template <class Memory>
 std::string solve(Memory, kinds::Bodies const& bodies, fmm::runtime::Policies const& policies,
@@ -131,25 +164,29 @@ std::string solve(Memory, kinds::Bodies const& bodies, fmm::runtime::Policies co
     auto plan = solver.build(x, charges);
     solver.evaluate(plan, charges, phi, a, &report);
     const double seconds = report.evaluate_seconds;
-    fmm::runtime::Policies direct = policies;
-    direct.method = fmm::runtime::Method::direct;
-    if (!request.reference.empty()) direct.backend = backend_of(request.reference);
-    const auto error = with_memory_of(
-        request.reference.empty() ? request.backend : request.reference, [&](auto memory) {
-          const auto there = [&](auto const& array) {
-            return Kokkos::create_mirror_view_and_copy(memory, array);
-          };
-          return fmm::AnySolver(direct, {.softening = options.softening})
-              .measure_error(there(x), there(charges), there(phi), there(a), request.check);
-        });
+    const elsewhere::Question question{n, request.check, options.softening,
+                                       policies.kernel == fmm::runtime::Kernel::softened_gravity,
+                                       policies.precision == fmm::runtime::Precision::mixed};
+    elsewhere::Answer error;
+    if (request.ask.empty()) {
+      error = measure(request.reference.empty() ? request.backend : request.reference, question, x,
+                      charges, phi, a);
+    } else {
+      elsewhere::Arrays arrays(n);
+      arrays.positions = bodies.positions;
+      arrays.charges = bodies.charges;
+      Kokkos::deep_copy(Rows<double*>(arrays.potential.data(), n), phi);
+      Kokkos::deep_copy(Rows<double* [3]>(arrays.field.data(), n), a);
+      error = elsewhere::ask(request.ask, question, arrays);
+    }
     std::printf(
         ", \"order\": %d, \"l2\": %s, \"p99\": %s, \"max\": %s, \"potential_l2\": %s, "
         "\"potential_p99\": %s, \"potential_max\": %s, "
-        "\"first_seconds\": %.6g, \"checked\": %zu",
+        "\"first_seconds\": %.6g, \"checked\": %llu",
         solver.order(), text_of(error.field_l2).c_str(), text_of(error.field_p99).c_str(),
         text_of(error.field_max).c_str(), text_of(error.potential_l2).c_str(),
         text_of(error.potential_p99).c_str(), text_of(error.potential_max).c_str(), seconds,
-        error.samples);
+        (unsigned long long)error.samples);
   } catch (fmm::InvalidArgument const& e) {
     std::string words;
     for (char const* c = e.what(); *c; ++c) words += *c == '"' || *c == '\\' ? '\'' : *c;
@@ -229,5 +266,14 @@ void run(Request const& request, std::uint64_t number) {
 int main(int argc, char** argv) {
   const fmm::runtime::KokkosSession session(argc, argv);
   const Request request = parse(argc, argv);
-  for (std::uint64_t i = request.first; i < request.last; ++i) run(request, i);
+  if (!request.answer.empty())
+    elsewhere::serve(request.answer, [&](elsewhere::Question const& question, auto& arrays) {
+      const std::size_t n = question.n;
+      return measure(request.backend, question, Rows<double* [3]>(arrays.positions.data(), n),
+                     Rows<double*>(arrays.charges.data(), n),
+                     Rows<double*>(arrays.potential.data(), n),
+                     Rows<double* [3]>(arrays.field.data(), n));
+    });
+  else
+    for (std::uint64_t i = request.first; i < request.last; ++i) run(request, i);
 }

@@ -37,7 +37,7 @@ def run(options, first):
     """Adds cases from `first` on to the file, until all are there or the time is over."""
     line = [options.program, "--first", str(first), "--last", str(options.cases), "--seed", str(options.seed),
             "--largest", repr(options.largest), "--check", str(options.check)]
-    for word in ("backend", "reference", "least", "of", "norm", "method"):
+    for word in ("backend", "reference", "ask", "least", "of", "norm", "method"):
         if getattr(options, word):
             line += [f"--{word}", str(getattr(options, word))]
     end = time.monotonic() + options.seconds if options.seconds else None
@@ -92,6 +92,7 @@ def main():
                         help="bodies at which errors are measured")
     parser.add_argument("--backend", default="")
     parser.add_argument("--reference", help="the backend of direct sums [that of the solver]")
+    parser.add_argument("--ask", metavar="FOLDER", help="where other programs, with --answer FOLDER, measure errors")
     parser.add_argument("--of", choices=["field", "potential", "both"], help="what tolerances are of")
     parser.add_argument("--norm", choices=["l2", "p99"])
     parser.add_argument("--method", choices=["fmm", "treecode"])

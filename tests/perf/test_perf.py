@@ -674,6 +674,28 @@ class Tolerances(Case):
         self.assertEqual(done.returncode, 0)
         self.assertIn("| all | 6 | 0 | 0 |", done.stdout)
 
+    def test_errors_that_another_program_measures(self):
+        program, folder = os.path.join(BUILD, "tolerance_cases"), self.path("questions")
+        os.mkdir(folder)
+        words = [program, "--first", "0", "--last", "4", "--largest", "2e3", "--backend", host_backend()]
+
+        def cases(*more):
+            done = subprocess.run([*words, *more], capture_output=True, text=True, check=True, timeout=300)
+            found = [json.loads(line) for line in done.stdout.splitlines() if line.startswith("{")]
+            return [{key: value for key, value in case.items() if key != "first_seconds"} for case in found]
+
+        with subprocess.Popen([program, "--answer", folder, "--backend", host_backend()],
+                              stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL) as other:
+            try:
+                asked = cases("--ask", folder)
+            finally:
+                with open(os.path.join(folder, "end"), "w", encoding="utf-8"):
+                    pass
+            self.assertEqual(other.wait(timeout=60), 0)
+        self.assertEqual(len(asked), 4)
+        self.assertEqual(asked, cases())
+        self.assertEqual(os.listdir(folder), ["end"])
+
     def test_kinds_that_err_or_are_refused_are_told(self):
         case = {"case": 0, "seed": 1, "kind": "cube", "n": 9, "precision": "double", "tolerance": 1e-3}
         for what, told in (({"l2": 2e-3}, "over: case 0 of seed 1, cube, N 9, double, tolerance 1.00e-03: 2 tolerances"),
