@@ -542,10 +542,15 @@ Bodies ferroelectric(std::size_t n, Random& random) {
   return bodies;
 }
 
+std::vector<Kind> with_other_fields(std::vector<Kind> kinds) {
+  kinds.insert(kinds.end(), of_other_fields().begin(), of_other_fields().end());
+  return kinds;
+}
+
 }  // namespace
 
 std::vector<Kind> const& all() {
-  static const std::vector<Kind> kinds = {
+  static const std::vector<Kind> kinds = with_other_fields({
       {"cube", cube, false, false},
       {"plummer", plummer, false, false},
       {"shell", shell, false, false},
@@ -584,7 +589,7 @@ std::vector<Kind> const& all() {
       {"dna_bundle", dna_bundle, true, false},
       {"planetary_ring", planetary_ring, false, false},
       {"ferroelectric", ferroelectric, true, false},
-  };
+  });
   return kinds;
 }
 

@@ -30,6 +30,9 @@ struct Kind {
   bool is_hierarchy;
 };
 
+/// Those of kinds_of_other_fields.cpp.
+std::vector<Kind> const& of_other_fields();
+
 /// All kinds; a kind keeps its place.
 std::vector<Kind> const& all();
 

@@ -10,7 +10,7 @@
 // Case i of a seed is always the same: kind, N from `least` (10^3) to `largest` and tolerance evenly in the
 // logarithm, Mixed or double, one sign of charge or, for three of ten that have masses, random signs, and for one of
 // five gravity with softening. Errors are those of measure_error, on the reference's backend if one is named, against
-// direct sums in double at M bodies (all, if there are fewer); --ask has programs with --answer measure them
+// direct sums in double at M bodies (all, if there are fewer, or if it is over the tolerance at these); --ask has programs with --answer measure them
 // (measured_elsewhere.hpp). With --norm p99 tolerances are from 1e-2 to 1e-4 and
 // 1e-10. A case that is refused says why, and what came of twice the tolerance that the refusal names. --n,
 // --tolerance, --precision and --leaf say what is drawn else; a leaf's capacity is the library's. perf/scripts/tolerance_cases.py runs this and sums it up.
@@ -149,6 +149,15 @@ elsewhere::Answer measure(std::string const& backend, elsewhere::Question const&
           error.potential_p99, error.potential_max, error.samples};
 }
 
+/// What the tolerance is of.
+double error_of(Request const& request, elsewhere::Answer const& error) {
+  const bool own = request.norm == "p99";
+  const double field = own ? error.field_p99 : error.field_l2,
+               potential = own ? error.potential_p99 : error.potential_l2;
+  if (request.of == "field") return field;
+  return request.of == "potential" ? potential : std::fmax(field, potential);
+}
+
 /// Prints what came of it; returns the words of a refusal.
 template <class Memory>
 std::string solve(Memory, kinds::Bodies const& bodies, fmm::runtime::Policies const& policies,
@@ -164,20 +173,27 @@ std::string solve(Memory, kinds::Bodies const& bodies, fmm::runtime::Policies co
     auto plan = solver.build(x, charges);
     solver.evaluate(plan, charges, phi, a, &report);
     const double seconds = report.evaluate_seconds;
-    const elsewhere::Question question{n, request.check, options.softening,
-                                       policies.kernel == fmm::runtime::Kernel::softened_gravity,
-                                       policies.precision == fmm::runtime::Precision::mixed};
-    elsewhere::Answer error;
-    if (request.ask.empty()) {
-      error = measure(request.reference.empty() ? request.backend : request.reference, question, x,
-                      charges, phi, a);
-    } else {
+    elsewhere::Question question{n, request.check, options.softening,
+                                 policies.kernel == fmm::runtime::Kernel::softened_gravity,
+                                 policies.precision == fmm::runtime::Precision::mixed};
+    const auto measured = [&] {
+      if (request.ask.empty())
+        return measure(request.reference.empty() ? request.backend : request.reference, question, x,
+                       charges, phi, a);
       elsewhere::Arrays arrays(n);
       arrays.positions = bodies.positions;
       arrays.charges = bodies.charges;
       Kokkos::deep_copy(Rows<double*>(arrays.potential.data(), n), phi);
       Kokkos::deep_copy(Rows<double* [3]>(arrays.field.data(), n), a);
-      error = elsewhere::ask(request.ask, question, arrays);
+      return elsewhere::ask(request.ask, question, arrays);
+    };
+    elsewhere::Answer error = measured();
+    const double at_sample = error_of(request, error);
+    if (!(at_sample <= *options.tolerance) && error.samples < n) {
+      question.check =
+          n;  // a few bodies may have most of an error: whether they are in a sample is luck
+      error = measured();
+      std::printf(", \"at_sample\": %s", text_of(at_sample).c_str());
     }
     std::printf(
         ", \"order\": %d, \"l2\": %s, \"p99\": %s, \"max\": %s, \"potential_l2\": %s, "

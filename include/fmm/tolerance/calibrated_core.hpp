@@ -64,6 +64,7 @@ class CalibratedCore {
                 kernel, order.facts),
         options_(solver_.options()),
         near_options_(options_),
+        is_softening_given_(options.softening_error.has_value()),
         far_field_(order.far_field),
         tuned_(tuned) {
     if (!options.tolerance) return;
@@ -134,6 +135,14 @@ class CalibratedCore {
     Options options = options_;
     options.theta = theta;
     return options;
+  }
+  /// That of lists for which softening adds `share` of what the options allow.
+  FarFieldRule far_field(double share) const {
+    Options options = options_;
+    if (options.softening_error) *options.softening_error *= share;
+    FarFieldRule far = solver_.far_field();
+    far.from = far_from(kernel(), options);
+    return far;
   }
 
   /// What an evaluation knows of its own lists.
@@ -238,7 +247,7 @@ class CalibratedCore {
   }
   void make_lists_by(Space const& space, Data& data, Calibrated const& found,
                      CellMeasures<Space> const& measures, Array<int, Space> wanted) const {
-    const FarFieldRule far = solver_.far_field();
+    const FarFieldRule far = far_field(found.softening);
     if (found.theta > 0)
       data.lists =
           build_lists_by_radii(space, data.memory, data.tree, by_radii(found.theta), far, wanted);
@@ -261,7 +270,7 @@ class CalibratedCore {
     steps.upward(true);
     const Calibrated now = held_->now();
     const auto measures = measure(space, other, steps.multipoles(), now.field_scale, attempt.of);
-    Calibrated truth;
+    Calibrated truth{.softening = now.softening};
     truth.pair_error = now.theta == 0 ? std::min(now.safe, constants.truth * now.pair_error)
                        : attempt.tightenings == 0 ? now.safe
                                                   : constants.truth * now.safe;
@@ -292,11 +301,12 @@ class CalibratedCore {
       Buffer<float, Space> shares("differences of groups");
       const auto of_groups = shares.resize(std::int64_t(data.tree.octree.tiles.extent(0)) *
                                            groups_of_tile<Space, Real>);
+      const auto others = stricter_sums(space, data, attempt);
       const auto differences = share_differences<Space, Precision>(
-          space, data.tree.octree.tiles, sums, stricter_sums(space, data, attempt), attempt.of,
-          of_groups);
-      Verification<Space, Precision> verification(space, data, of_groups, sums, attempt.of,
-                                                  exact_sums(space, data), seed_of(attempt));
+          space, data.tree.octree.tiles, sums, others, attempt.of, of_groups);
+      Verification<Space, Precision> verification(space, data, of_groups, sums, others, differences,
+                                                  attempt.of, exact_sums(space, data),
+                                                  seed_of(attempt));
       attempt.of.each([&](Quantity one) {
         const double error = relative_error(differences[one], verification.squares(one));
         all = larger(all, {.likely = error, .most = error});
@@ -333,11 +343,12 @@ class CalibratedCore {
     attempt.least_seen = std::min(attempt.least_seen, most);
     if (++attempt.tightenings > constants.most_tightenings) {
       held_->forget();
-      refuse_tolerance(held_->tolerance(), constants.above_seen * attempt.least_seen,
-                       options_.softening > 0 ? options_.softening_error : std::nullopt);
+      refuse_tolerance(
+          held_->tolerance(), constants.above_seen * attempt.least_seen,
+          is_softening_given_ && options_.softening > 0 ? options_.softening_error : std::nullopt);
     }
     if (std::exchange(next.one_part, false)) return held_->correct(next);
-    next = stricter(next, held_->tolerance() / most, order());
+    next = stricter(next, held_->tolerance() / most, order(), is_softening_given_);
     next.held_by = HeldBy::sample;
     if (attempt.tightenings ==
         constants.tightenings_until_safe) {  // the error is one that falls in steps
@@ -371,6 +382,7 @@ class CalibratedCore {
 
   Inner solver_;
   Options options_, near_options_;
+  bool is_softening_given_;
   MakeFarField<Kernel, Space, Precision, Outputs<true, true>>
       far_field_;  ///< of samples and stricter sums
   std::optional<Setting> tuned_;

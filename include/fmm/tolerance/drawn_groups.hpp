@@ -212,8 +212,9 @@ inline double relative_error(double squares, double of_all) {
   const double error = std::sqrt(squares / of_all);
   return std::isfinite(error) ? error : std::numeric_limits<double>::infinity();
 }
-inline SeenError seen_error(SumOverGroups const& errors, double of_all) {
-  const auto error = [&](double more) { return relative_error(errors.likely(more), of_all); };
+/// Of squares that are known and what is to be added to them.
+inline SeenError seen_error(double known, SumOverGroups const& rest, double of_all) {
+  const auto error = [&](double more) { return relative_error(known + rest.likely(more), of_all); };
   return {error(0), error(2), error(constants.standard_errors), error(-constants.standard_errors)};
 }
 

@@ -26,15 +26,17 @@ struct Calibrated {
   double safe = 0;           ///< one that is safe for such bodies before anything is tried
   double field_scale = 0;    ///< of their cells (field_strength.hpp)
   double theta = 0;          ///< of RadiusCriterion, if lists by that cost less; else 0
+  double softening = 1;      ///< what it may add to the error, in Options::softening_error
   bool short_sums = false;   ///< of the near field (kernels::MixedSums)
   bool one_part = false;     ///< coordinates of the near field (Options::one_part)
   bool wide_margin = false;  ///< of coordinates in two parts, in mixed precision: fields cancel
   HeldBy held_by = HeldBy::bound;
 };
 
-/// A limit under which errors are `ratio` times those, or less.
-inline Calibrated stricter(Calibrated found, double ratio, int order) {
+/// A limit under which errors are `ratio` times those, or less; and softening's, unless that `is_given`.
+inline Calibrated stricter(Calibrated found, double ratio, int order, bool is_given) {
   const double less = constants.tightening * std::max(ratio, constants.least_tightening);
+  if (!is_given) found.softening *= less;
   if (found.theta > 0)
     found.theta *= std::pow(less, 1.0 / (order + 2));
   else
