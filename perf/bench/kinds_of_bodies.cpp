@@ -542,15 +542,17 @@ Bodies ferroelectric(std::size_t n, Random& random) {
   return bodies;
 }
 
-std::vector<Kind> with_other_fields(std::vector<Kind> kinds) {
-  kinds.insert(kinds.end(), of_other_fields().begin(), of_other_fields().end());
+/// These, and those of the other files.
+std::vector<Kind> and_others(std::vector<Kind> kinds) {
+  for (auto const* others : {&of_other_fields(), &of_attackers()})
+    kinds.insert(kinds.end(), others->begin(), others->end());
   return kinds;
 }
 
 }  // namespace
 
 std::vector<Kind> const& all() {
-  static const std::vector<Kind> kinds = with_other_fields({
+  static const std::vector<Kind> kinds = and_others({
       {"cube", cube, false, false},
       {"plummer", plummer, false, false},
       {"shell", shell, false, false},

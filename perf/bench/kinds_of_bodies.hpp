@@ -30,8 +30,9 @@ struct Kind {
   bool is_hierarchy;
 };
 
-/// Those of kinds_of_other_fields.cpp.
+/// Those of kinds_of_other_fields.cpp, and of kinds_of_attackers.cpp.
 std::vector<Kind> const& of_other_fields();
+std::vector<Kind> const& of_attackers();
 
 /// All kinds; a kind keeps its place.
 std::vector<Kind> const& all();
