@@ -10,10 +10,11 @@
 // Case i of a seed is always the same: kind, N from `least` (10^3) to `largest` and tolerance evenly in the
 // logarithm, Mixed or double, one sign of charge or, for three of ten that have masses, random signs, and for one of
 // five gravity with softening. Errors are those of measure_error, on the reference's backend if one is named, against
-// direct sums in double at M bodies (all, if there are fewer, or if it is over the tolerance at these); --ask has programs with --answer measure them
-// (measured_elsewhere.hpp). With --norm p99 tolerances are from 1e-2 to 1e-4 and
+// direct sums in double at M bodies (all, if there are fewer, or if it is over the tolerance at these); --ask has
+// programs with --answer measure them (measured_elsewhere.hpp). With --norm p99 tolerances are from 1e-2 to 1e-4 and
 // 1e-10. A case that is refused says why, and what came of twice the tolerance that the refusal names. --n,
-// --tolerance, --precision and --leaf say what is drawn else; a leaf's capacity is the library's. perf/scripts/tolerance_cases.py runs this and sums it up.
+// --tolerance, --precision and --leaf say what is drawn else; a leaf's capacity is the library's.
+// perf/scripts/tolerance_cases.py runs this and sums it up.
 #include <Kokkos_Core.hpp>
 #include <cmath>
 #include <cstdio>

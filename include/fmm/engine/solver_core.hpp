@@ -142,17 +142,18 @@ class SolverCore {
                 MakeFarField<Kernel, Space, Precision, typename Ends::Out> operators,
                 Ends const& ends, Report* report) {
     evaluate_listed(
-        space, data, operators, ends, report, options_,
+        space, data, operators, ends, report,
         [&](Array<Real, Space> multipoles) { list(space, data, multipoles, report); },
+        [&](auto& steps) { steps.template near_field<PairPrecision>(kernel_, options_); },
         [](auto const&) { return true; });
   }
-  /// The same with near fields by these options, and, where the criterion uses charges, lists that `list(multipoles)`
-  /// makes; again, from the multipoles on, until `accept(sums)`, before anything is given.
-  template <class Ends, class List, class Accept>
+  /// The same with near fields that `add_near(steps)` adds, and, where the criterion uses charges, lists that
+  /// `list(multipoles)` makes; again, from the multipoles on, until `accept(sums)`, before anything is given.
+  template <class Ends, class List, class AddNear, class Accept>
   void evaluate_listed(Space const& space, Data& data,
                        MakeFarField<Kernel, Space, Precision, typename Ends::Out> operators,
-                       Ends const& ends, Report* report, Options const& near_options,
-                       List const& list, Accept const& accept) {
+                       Ends const& ends, Report* report, List const& list, AddNear const& add_near,
+                       Accept const& accept) {
     const HostThread<Space> thread(space);
     check(data, ends);
     if (data.tree.size == 0) return;
@@ -166,7 +167,7 @@ class SolverCore {
       if constexpr (uses_powers) steps.clear_sums();
       steps.interact();
       steps.downward();
-      steps.template near_field<PairPrecision>(kernel_, near_options);
+      add_near(steps);
     } while (!accept(steps.sums()));
     ends.give(steps);
     ends.stop(clock, data.tree.size, memory_bytes());

@@ -16,29 +16,13 @@
 #include "checked_inputs.hpp"
 #include "differences.hpp"
 #include "known_groups.hpp"
+#include "order_of_many.hpp"
 #include "order_selection.hpp"
 #include "potential_share.hpp"
 #include "rounded_pairs.hpp"
 #include "verification.hpp"
 
 namespace fmm::tolerance {
-
-/// All that a solver for a tolerance knows of one order. What is compiled for an order is behind it.
-template <class Kernel, class Space, class Precision>
-struct OrderOfMany {
-  ExpansionFacts<Kernel, Space, Precision> facts;                         ///< with powers
-  MakeFarField<Kernel, Space, Precision, Outputs<true, true>> far_field;  ///< by DualTree
-};
-
-/// That of a Solver whose method is an Fmm or a Treecode by DualTree<MultipolePowerCriterion>.
-template <class Solver>
-auto order_of_many() {
-  using Kernel = typename Solver::kernel_type;
-  using Space = site_t<typename Solver::execution_space>;
-  using Precision = typename Solver::precision;
-  return OrderOfMany<Kernel, Space, Precision>{
-      Solver::expansion_facts(), &Solver::template make_operators<Outputs<true, true>>};
-}
 
 /// Kernel, Precision, Space   as of CalibratedSolver
 template <class Kernel, class Precision, class Space>
@@ -95,8 +79,16 @@ class CalibratedCore {
     if (held_) attempt.of = quantities_of(options_, Out::potential, Out::field);
     try {
       solver_.evaluate_listed(
-          space, plan, operators, ends, report, near_options_,
+          space, plan, operators, ends, report,
           [&](Array<Real, Space> multipoles) { list(space, plan, multipoles, attempt, report); },
+          [&](auto& steps) {
+            if (is_in_double())
+              stage(space, report, "p2p", [&] {
+                exact_sums(space, plan)(plan.tree.octree.tiles, plan.lists.p2p, steps.sums());
+              });
+            else
+              steps.template near_field<PairPrecision>(kernel(), held_ ? near_options_ : options_);
+          },
           [&](auto const& sums) {
             return !attempt.is_verified || holds(space, plan, sums, attempt, report);
           });
@@ -119,6 +111,8 @@ class CalibratedCore {
   double near_tolerance(engine::ChargeFacts const& charges) const {
     return held_->tolerance() * (!single || held_->now().wide_margin ? least_field(charges) : 1);
   }
+  /// Whether the near field is, in mixed precision.
+  bool is_in_double() const { return single && held_ && held_->now().in_double; }
   /// The options of lists with that pair_error.
   Options by_powers(double pair_error) const {
     Options options = options_;
@@ -149,10 +143,11 @@ class CalibratedCore {
   struct Attempt {
     Quantities of = {};  ///< the tolerance
     int tightenings = 0;
-    bool is_listed = false;    ///< once, at least
-    bool is_sought = false;    ///< whether what holds the tolerance is to be found
-    bool is_tuned = false;     ///< whether the limit that was tuned is to be tried
-    bool is_verified = false;  ///< whether its sums are to be
+    bool is_listed = false;     ///< once, at least
+    bool is_sought = false;     ///< whether what holds the tolerance is to be found
+    bool is_tuned = false;      ///< whether the limit that was tuned is to be tried
+    bool is_verified = false;   ///< whether its sums are to be
+    bool beyond_float = false;  ///< whether sums of the near field are to be in double
     double least_seen = std::numeric_limits<double>::infinity();  ///< errors, of earlier attempts
     Data other = {};                                              ///< of stricter_sums
     std::optional<KnownGroups<Space, Precision>> known = {};      ///< for own errors
@@ -179,8 +174,13 @@ class CalibratedCore {
       near_options_.tolerance = near_tolerance(tree.charges);
       if (attempt.is_sought || held_->now().theta == 0)
         measures = measure(space, data, multipoles,
-                           attempt.is_sought ? 0 : held_->now().field_scale, attempt.of);
+                           attempt.is_sought ? 0 : held_->now().field_scale, attempt);
     });
+    if (attempt.beyond_float) {
+      Calibrated now = held_->now();
+      now.in_double = true;
+      held_->correct(now);
+    }
     if (!known && attempt.of.norm == ErrorNorm::p99)
       stage(space, report, "verification", [&] {
         attempt.known.emplace(space, data, in_units_of(tree.cube.edge, kernel()),
@@ -191,6 +191,7 @@ class CalibratedCore {
       stage(space, report, "calibration", [&] {
         Calibrated found = find(space, data, measures, attempt);
         found.wide_margin = held_->now().wide_margin;
+        found.in_double = held_->now().in_double;
         held_->correct(found);
       });
     attempt.is_sought = false;
@@ -238,6 +239,7 @@ class CalibratedCore {
     return found;
   }
   AddNearField<Space, Precision> near_field(Space const& space, Data& data) const {
+    if (is_in_double()) return exact_sums(space, data);
     const Options options = in_two_parts();
     return [&, this, options](auto const& tiles, auto const& list, auto const& sums) {
       add_near_field<Outputs<true, true>, PairPrecision>(space, data.memory, data.tree,
@@ -269,7 +271,7 @@ class CalibratedCore {
         space, far_field_(kernel(), data.tree.cube), other, profile_of(kernel()), nullptr);
     steps.upward(true);
     const Calibrated now = held_->now();
-    const auto measures = measure(space, other, steps.multipoles(), now.field_scale, attempt.of);
+    const auto measures = measure(space, other, steps.multipoles(), now.field_scale, attempt);
     Calibrated truth{.softening = now.softening};
     truth.pair_error = now.theta == 0 ? std::min(now.safe, constants.truth * now.pair_error)
                        : attempt.tightenings == 0 ? now.safe
@@ -278,7 +280,7 @@ class CalibratedCore {
     steps.clear_sums();
     steps.interact();
     steps.downward();
-    steps.template near_field<PairPrecision>(kernel(), in_two_parts());
+    near_field(space, other)(other.tree.octree.tiles, other.lists.p2p, steps.sums());
     return steps.sums();
   }
   static std::uint64_t seed_of(Attempt const& of) { return std::uint64_t(of.tightenings + 1); }
@@ -335,8 +337,8 @@ class CalibratedCore {
     Calibrated next = held_->now();
     // own errors were the limit's when it was sought; an error that does not fall with the limit is that of coordinates
     const bool of_limit = !attempt.known && most < constants.fallen * attempt.least_seen;
-    if (single && !of_limit && !next.one_part && least_field(charges) < 1 &&
-        !std::exchange(next.wide_margin, true)) {
+    if (single && !of_limit && !next.one_part && !next.in_double) {
+      if (least_field(charges) == 1 || std::exchange(next.wide_margin, true)) next.in_double = true;
       attempt.is_sought = attempt.known.has_value();
       return held_->correct(next);
     }
@@ -365,16 +367,16 @@ class CalibratedCore {
       return near_field(space, data);
   }
 
-  /// What the criterion may know of the cells, and whether sums have to be short. Throws InvalidArgument where float
-  /// does not reach the tolerance.
+  /// What the criterion may know of the cells, and whether sums have to be short, or in double.
   CellMeasures<Space> measure(Space const& space, Data& data, Array<Real, Space> multipoles,
-                              double known_scale, Quantities of) {
+                              double known_scale, Attempt& attempt) {
     const auto measures = measures_by_powers<Traversal, PairPrecision>(
         space, solver_.powers_of(data.tree.cube), data, kernel(), in_two_parts(),
         solver_.far_field(), multipoles, known_scale);
     if (single && data.tree.charges.both_signs && known_scale == 0) {
       const double neighbour = read_back(space, data.memory.traversal.scale.view(2).data() + 1);
-      if (of.field) check_reached(held_->tolerance(), neighbour);
+      attempt.beyond_float =
+          attempt.of.field && !is_reached_by_short_sums(held_->tolerance(), neighbour);
       data.tree.charges.need_short_sums = needs_short_sums(held_->tolerance(), neighbour);
     }
     return measures;

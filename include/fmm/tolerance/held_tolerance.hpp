@@ -22,14 +22,16 @@ namespace fmm::tolerance {
 
 /// What was found for some bodies.
 struct Calibrated {
-  double pair_error = 0;     ///< of MultipolePowerCriterion
-  double safe = 0;           ///< one that is safe for such bodies before anything is tried
-  double field_scale = 0;    ///< of their cells (field_strength.hpp)
-  double theta = 0;          ///< of RadiusCriterion, if lists by that cost less; else 0
-  double softening = 1;      ///< what it may add to the error, in Options::softening_error
-  bool short_sums = false;   ///< of the near field (kernels::MixedSums)
-  bool one_part = false;     ///< coordinates of the near field (Options::one_part)
-  bool wide_margin = false;  ///< of coordinates in two parts, in mixed precision: fields cancel
+  double pair_error = 0;    ///< of MultipolePowerCriterion
+  double safe = 0;          ///< one that is safe for such bodies before anything is tried
+  double field_scale = 0;   ///< of their cells (field_strength.hpp)
+  double theta = 0;         ///< of RadiusCriterion, if lists by that cost less; else 0
+  double softening = 1;     ///< what it may add to the error, in Options::softening_error
+  bool short_sums = false;  ///< of the near field (kernels::MixedSums)
+  bool one_part = false;    ///< coordinates of the near field (Options::one_part)
+  // in mixed precision, where fields cancel:
+  bool wide_margin = false;  ///< of coordinates in two parts
+  bool in_double = false;    ///< the near field
   HeldBy held_by = HeldBy::bound;
 };
 

@@ -57,14 +57,9 @@ inline bool needs_short_sums(double tolerance, double neighbour_over_field) {
          constants.share_of_rounding * tolerance;
 }
 
-/// Throws InvalidArgument if sums in float do not reach the tolerance for charges of both signs, whose
-/// fields cancel: a neighbour's field is so many times the root mean square field.
-FMM_NOINLINE inline void check_reached(double tolerance, double neighbour_over_field) {
-  const double reached = constants.rounding_of_short_sums * neighbour_over_field;
-  if (tolerance < reached)
-    throw InvalidArgument(
-        "tolerance", tolerance,
-        at_least(reached) + " in float for these charges, whose fields cancel; in double less");
+/// Whether short sums in float reach the tolerance for charges of both signs, whose fields cancel.
+inline bool is_reached_by_short_sums(double tolerance, double neighbour_over_field) {
+  return tolerance >= constants.rounding_of_short_sums * neighbour_over_field;
 }
 
 /// The pair_error whose sums hold the tolerance: the error of these was found to be 0.3 of it as a rule, and up
