@@ -153,6 +153,9 @@ TEST_F(Input, PositionsMustBeFinite) {
   bodies = make_bodies(Model::cube, n);
   bodies.x[5] = 1e200;
   expect_refused_by<Tree>("positions' extent", "1e+200", "1e150");
+  for (double& x : bodies.x) x = 1e-160 * (&x - bodies.x.data() > 7);
+  expect_refused_by<Tree>("positions' extent", "1e-160", "1e-150");
+  expect_refused_by<Sum>("positions' extent", "1e-160", "1e-150");
 }
 
 TEST_F(Input, ChargesMustBeFinite) {

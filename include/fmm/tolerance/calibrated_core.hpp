@@ -83,9 +83,7 @@ class CalibratedCore {
           [&](Array<Real, Space> multipoles) { list(space, plan, multipoles, attempt, report); },
           [&](auto& steps) {
             if (is_in_double())
-              stage(space, report, "p2p", [&] {
-                exact_sums(space, plan)(plan.tree.octree.tiles, plan.lists.p2p, steps.sums());
-              });
+              stage(space, report, "p2p", [&] { add_near_field_of(space, plan, steps.sums()); });
             else
               steps.template near_field<PairPrecision>(kernel(), held_ ? near_options_ : options_);
           },
@@ -247,6 +245,13 @@ class CalibratedCore {
                                                          tiles, list, sums, options);
     };
   }
+  /// Waits for it: what near_field has made goes then.
+  void add_near_field_of(Space const& space, Data& data,
+                         Array<Sums<sum_t<Precision>>, Space> sums) const {
+    const auto add = near_field(space, data);
+    add(data.tree.octree.tiles, data.lists.p2p, sums);
+    space.fence();
+  }
   void make_lists_by(Space const& space, Data& data, Calibrated const& found,
                      CellMeasures<Space> const& measures, Array<int, Space> wanted) const {
     const FarFieldRule far = far_field(found.softening);
@@ -280,7 +285,7 @@ class CalibratedCore {
     steps.clear_sums();
     steps.interact();
     steps.downward();
-    near_field(space, other)(other.tree.octree.tiles, other.lists.p2p, steps.sums());
+    add_near_field_of(space, other, steps.sums());
     return steps.sums();
   }
   static std::uint64_t seed_of(Attempt const& of) { return std::uint64_t(of.tightenings + 1); }

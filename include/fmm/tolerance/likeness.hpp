@@ -8,6 +8,7 @@
 #include <utility>
 #include <vector>
 
+#include "../engine/measures_by_powers.hpp"
 #include "../engine/plan_data.hpp"
 #include "constants.hpp"
 #include "near_strength.hpp"

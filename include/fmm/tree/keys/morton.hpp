@@ -111,15 +111,17 @@ void refuse_row(Space const& space, std::string const& name, View const& view, s
   }
 }
 
-/// Throws InvalidArgument for bodies that lie too far apart for double precision: squares of distances are to be
-/// finite, too.
+/// Throws InvalidArgument for bodies that lie too far apart for double precision, or too close together, but not at one
+/// point: squares of distances are to be finite, and inverse ones, too.
 inline void check_extent(char const* name, Box const& box) {
-  if (!(box.extent() < 1e150))
-    throw InvalidArgument(std::string(name) + "' extent", box.extent(), "less than 1e150");
+  const double extent = box.extent();
+  if (!(extent < 1e150 && (extent == 0 || extent >= 1e-150)))
+    throw InvalidArgument(std::string(name) + "' extent", extent,
+                          "0, or 1e-150 to less than 1e150");
 }
 
 /// The smallest box with all (N,3) `positions`, N >= 1. Throws InvalidArgument for a position that is not finite or
-/// bodies that lie too far apart for double precision. Cost: one reduction.
+/// bodies whose extent is beyond check_extent's. Cost: one reduction.
 template <class Space, class Positions>
 Box bounding_box(Space const& space, Positions const& positions, char const* name = "positions") {
   const auto count = std::int64_t(positions.extent(0));
