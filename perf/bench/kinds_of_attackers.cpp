@@ -9,44 +9,18 @@
 #include <utility>
 
 #include "kinds_of_bodies.hpp"
+#include "random_points.hpp"
 
 namespace kinds {
 
 namespace {
 
-using Random = std::mt19937_64;
-using Point = std::array<double, 3>;
-
 constexpr double pi = std::numbers::pi;
 
-double uniform(Random& random, double low = 0, double high = 1) {
-  return std::uniform_real_distribution<double>(low, high)(random);
-}
-double normal(Random& random) { return std::normal_distribution<double>()(random); }
-/// Evenly in the logarithm.
-double log_uniform(Random& random, double low, double high) {
-  return low * std::pow(high / low, uniform(random));
-}
-bool heads(Random& random) { return random() % 2 == 0; }
 double sign(Random& random) { return heads(random) ? 1 : -1; }
 /// At least 1, and seldom far more: a power law that ends at pow(rarest, -slope).
 double heavy(Random& random, double slope, double rarest = 1e-5) {
   return std::pow(uniform(random, rarest, 1), -slope);
-}
-Point on_sphere(Random& random) {
-  const double z = uniform(random, -1, 1), phi = uniform(random, 0, 2 * pi),
-               s = std::sqrt(1 - z * z);
-  return {s * std::cos(phi), s * std::sin(phi), z};
-}
-void add(Bodies& bodies, Point const& p, double q) { bodies.add(p[0], p[1], p[2], q); }
-
-/// p + t d.
-Point along(Point const& p, double t, Point const& d) {
-  return {p[0] + t * d[0], p[1] + t * d[1], p[2] + t * d[2]};
-}
-double dot(Point const& a, Point const& b) { return a[0] * b[0] + a[1] * b[1] + a[2] * b[2]; }
-Point cross(Point const& a, Point const& b) {
-  return {a[1] * b[2] - a[2] * b[1], a[2] * b[0] - a[0] * b[2], a[0] * b[1] - a[1] * b[0]};
 }
 
 /// Three directions at right angles.

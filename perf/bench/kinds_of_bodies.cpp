@@ -7,33 +7,11 @@
 #include <numbers>
 #include <utility>
 
+#include "random_points.hpp"
+
 namespace kinds {
 
 namespace {
-
-using Random = std::mt19937_64;
-using Point = std::array<double, 3>;
-
-double uniform(Random& random, double low = 0, double high = 1) {
-  return std::uniform_real_distribution<double>(low, high)(random);
-}
-double normal(Random& random) { return std::normal_distribution<double>()(random); }
-double exponential(Random& random) { return std::exponential_distribution<double>()(random); }
-/// Evenly in the logarithm.
-double log_uniform(Random& random, double low, double high) {
-  return low * std::pow(high / low, uniform(random));
-}
-Point in_cube(Random& random) { return {uniform(random), uniform(random), uniform(random)}; }
-Point on_sphere(Random& random, double radius = 1) {
-  const double z = uniform(random, -1, 1), phi = uniform(random, 0, 2 * std::numbers::pi),
-               s = std::sqrt(1 - z * z);
-  return {radius * s * std::cos(phi), radius * s * std::sin(phi), radius * z};
-}
-Point around(Random& random, Point const& centre, double width) {
-  return {centre[0] + width * normal(random), centre[1] + width * normal(random),
-          centre[2] + width * normal(random)};
-}
-void add(Bodies& bodies, Point const& p, double q) { bodies.add(p[0], p[1], p[2], q); }
 
 /// n bodies of mass 1 at places of their own.
 template <class Place>

@@ -9,48 +9,17 @@
 #include <queue>
 
 #include "kinds_of_bodies.hpp"
+#include "random_points.hpp"
 
 namespace kinds {
 
 namespace {
 
-using Random = std::mt19937_64;
-using Point = std::array<double, 3>;
-
 constexpr double pi = std::numbers::pi;
 
-double uniform(Random& random, double low = 0, double high = 1) {
-  return std::uniform_real_distribution<double>(low, high)(random);
-}
-double normal(Random& random) { return std::normal_distribution<double>()(random); }
-double exponential(Random& random) { return std::exponential_distribution<double>()(random); }
-/// Evenly in the logarithm.
-double log_uniform(Random& random, double low, double high) {
-  return low * std::pow(high / low, uniform(random));
-}
-bool heads(Random& random) { return random() % 2 == 0; }
-Point in_cube(Random& random) { return {uniform(random), uniform(random), uniform(random)}; }
-Point on_sphere(Random& random) {
-  const double z = uniform(random, -1, 1), phi = uniform(random, 0, 2 * pi),
-               s = std::sqrt(1 - z * z);
-  return {s * std::cos(phi), s * std::sin(phi), z};
-}
-void add(Bodies& bodies, Point const& p, double q) { bodies.add(p[0], p[1], p[2], q); }
-
-/// p + t d.
-Point along(Point const& p, double t, Point const& d) {
-  return {p[0] + t * d[0], p[1] + t * d[1], p[2] + t * d[2]};
-}
 Point minus(Point const& a, Point const& b) { return along(a, -1, b); }
-Point around(Random& random, Point const& centre, double width) {
-  return along(centre, width, {normal(random), normal(random), normal(random)});
-}
-double dot(Point const& a, Point const& b) { return a[0] * b[0] + a[1] * b[1] + a[2] * b[2]; }
 double norm(Point const& a) { return std::sqrt(dot(a, a)); }
 Point unit(Point const& a) { return along({0, 0, 0}, 1 / norm(a), a); }
-Point cross(Point const& a, Point const& b) {
-  return {a[1] * b[2] - a[2] * b[1], a[2] * b[0] - a[0] * b[2], a[0] * b[1] - a[1] * b[0]};
-}
 
 /// Boundary elements of a head's tissues: on each panel of nested surfaces Gauss points (one rule
 /// has a negative weight) of a double layer, whose even part has no field outside, with a peak

@@ -1,0 +1,51 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// What kinds of bodies are made of: random numbers and points, and how points are moved.
+#pragma once
+
+#include <array>
+#include <cmath>
+#include <numbers>
+#include <random>
+
+#include "kinds_of_bodies.hpp"
+
+namespace kinds {
+
+using Random = std::mt19937_64;
+using Point = std::array<double, 3>;
+
+inline double uniform(Random& random, double low = 0, double high = 1) {
+  return std::uniform_real_distribution<double>(low, high)(random);
+}
+inline double normal(Random& random) { return std::normal_distribution<double>()(random); }
+inline double exponential(Random& random) {
+  return std::exponential_distribution<double>()(random);
+}
+/// Evenly in the logarithm.
+inline double log_uniform(Random& random, double low, double high) {
+  return low * std::pow(high / low, uniform(random));
+}
+inline bool heads(Random& random) { return random() % 2 == 0; }
+inline Point in_cube(Random& random) { return {uniform(random), uniform(random), uniform(random)}; }
+inline Point on_sphere(Random& random, double radius = 1) {
+  const double z = uniform(random, -1, 1), phi = uniform(random, 0, 2 * std::numbers::pi),
+               s = std::sqrt(1 - z * z);
+  return {radius * s * std::cos(phi), radius * s * std::sin(phi), radius * z};
+}
+/// p + t d.
+inline Point along(Point const& p, double t, Point const& d) {
+  return {p[0] + t * d[0], p[1] + t * d[1], p[2] + t * d[2]};
+}
+inline Point around(Random& random, Point const& centre, double width) {
+  return {centre[0] + width * normal(random), centre[1] + width * normal(random),
+          centre[2] + width * normal(random)};
+}
+inline double dot(Point const& a, Point const& b) {
+  return a[0] * b[0] + a[1] * b[1] + a[2] * b[2];
+}
+inline Point cross(Point const& a, Point const& b) {
+  return {a[1] * b[2] - a[2] * b[1], a[2] * b[0] - a[0] * b[2], a[0] * b[1] - a[1] * b[0]};
+}
+inline void add(Bodies& bodies, Point const& p, double q) { bodies.add(p[0], p[1], p[2], q); }
+
+}  // namespace kinds
