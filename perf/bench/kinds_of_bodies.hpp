@@ -30,9 +30,10 @@ struct Kind {
   bool is_hierarchy;
 };
 
-/// Those of kinds_of_other_fields.cpp, and of kinds_of_attackers.cpp.
+/// Those of kinds_of_other_fields.cpp, of kinds_of_attackers.cpp, and of kinds_of_users.cpp.
 std::vector<Kind> const& of_other_fields();
 std::vector<Kind> const& of_attackers();
+std::vector<Kind> const& of_users();
 
 /// All kinds; a kind keeps its place.
 std::vector<Kind> const& all();
