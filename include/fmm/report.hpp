@@ -32,8 +32,8 @@ struct FoundLimit {
   std::optional<double> theta = {};       ///< of RadiusCriterion
   HeldBy held_by = HeldBy::bound;
   /// What the last verification of such bodies says of the error of all, of the norm that the tolerance has; of
-  /// ErrorNorm::l2 of what lists leave out, without rounding and softening, by all pairs of rounding. 0 where
-  /// lists leave out nothing.
+  /// ErrorNorm::l2 of what lists leave out, without softening and, but for that of near fields in mixed precision,
+  /// rounding, by all pairs of rounding. 0 where nothing of that is left.
   double seen_error = 0;
   std::optional<double> largest_own_error = {};  ///< of ErrorNorm::p99: the largest that it saw
 };

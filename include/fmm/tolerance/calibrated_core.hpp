@@ -20,6 +20,7 @@
 #include "order_selection.hpp"
 #include "potential_share.hpp"
 #include "rounded_pairs.hpp"
+#include "sums_in_double.hpp"
 #include "verification.hpp"
 
 namespace fmm::tolerance {
@@ -76,6 +77,8 @@ class CalibratedCore {
                 Ends const& ends, Report* report) {
     Attempt attempt;
     using Out = typename Ends::Out;
+    if constexpr (single)
+      attempt.give_charges = [&](auto bodies) { ends.take_in_double(space, plan.tree, bodies); };
     if (held_) attempt.of = quantities_of(options_, Out::potential, Out::field);
     try {
       solver_.evaluate_listed(
@@ -83,7 +86,8 @@ class CalibratedCore {
           [&](Array<Real, Space> multipoles) { list(space, plan, multipoles, attempt, report); },
           [&](auto& steps) {
             if (is_in_double())
-              stage(space, report, "p2p", [&] { add_near_field_of(space, plan, steps.sums()); });
+              stage(space, report, "p2p",
+                    [&] { add_near_field_of(space, plan, attempt, steps.sums()); });
             else
               steps.template near_field<PairPrecision>(kernel(), held_ ? near_options_ : options_);
           },
@@ -94,7 +98,8 @@ class CalibratedCore {
       if (held_ && attempt.is_verified) held_->forget();  // what was found was not verified
       throw;
     }
-    if (report && held_ && plan.tree.size > 0) report->found = found_now();
+    if (report && held_ && plan.tree.size > 0)
+      report->found = held_->found(order(), options_.error_norm);
   }
 
  private:
@@ -139,13 +144,13 @@ class CalibratedCore {
 
   /// What an evaluation knows of its own lists.
   struct Attempt {
-    Quantities of = {};  ///< the tolerance
+    Quantities of = {};                    ///< the tolerance
+    GiveCharges<Space> give_charges = {};  ///< those of the evaluation, in mixed precision
     int tightenings = 0;
-    bool is_listed = false;     ///< once, at least
-    bool is_sought = false;     ///< whether what holds the tolerance is to be found
-    bool is_tuned = false;      ///< whether the limit that was tuned is to be tried
-    bool is_verified = false;   ///< whether its sums are to be
-    bool beyond_float = false;  ///< whether sums of the near field are to be in double
+    bool is_listed = false;    ///< once, at least
+    bool is_sought = false;    ///< whether what holds the tolerance is to be found
+    bool is_tuned = false;     ///< whether the limit that was tuned is to be tried
+    bool is_verified = false;  ///< whether its sums are to be
     double least_seen = std::numeric_limits<double>::infinity();  ///< errors, of earlier attempts
     Data other = {};                                              ///< of stricter_sums
     std::optional<KnownGroups<Space, Precision>> known = {};      ///< for own errors
@@ -172,17 +177,12 @@ class CalibratedCore {
       near_options_.tolerance = near_tolerance(tree.charges);
       if (attempt.is_sought || held_->now().theta == 0)
         measures = measure(space, data, multipoles,
-                           attempt.is_sought ? 0 : held_->now().field_scale, attempt);
+                           attempt.is_sought ? 0 : held_->now().field_scale, attempt.of);
     });
-    if (attempt.beyond_float) {
-      Calibrated now = held_->now();
-      now.in_double = true;
-      held_->correct(now);
-    }
     if (!known && attempt.of.norm == ErrorNorm::p99)
       stage(space, report, "verification", [&] {
         attempt.known.emplace(space, data, in_units_of(tree.cube.edge, kernel()),
-                              exact_sums(space, data),
+                              exact_sums(space, data, attempt),
                               single ? least_share_in_float : least_share_in_double);
       });
     if (attempt.is_sought)
@@ -199,16 +199,6 @@ class CalibratedCore {
     if (report) add_list_work(*report, data.lists);
   }
 
-  FoundLimit found_now() const {
-    Calibrated const& now = held_->now();
-    SeenError const& seen = held_->seen();
-    const bool own = options_.error_norm == ErrorNorm::p99;
-    FoundLimit found{.order = order(), .held_by = now.held_by, .seen_error = seen.likely};
-    (now.theta > 0 ? found.theta : found.pair_error) = now.theta > 0 ? now.theta : now.pair_error;
-    if (own) found.largest_own_error = seen.largest;
-    return found;
-  }
-
   /// What holds the tolerance, as far as it is known before lists of all bodies are there.
   Calibrated find(Space const& space, Data& data, CellMeasures<Space> const& measures,
                   Attempt& attempt) {
@@ -222,7 +212,7 @@ class CalibratedCore {
     if (data.tree.charges.both_signs) safe /= constants.less_for_both_signs;
     if (attempt.is_tuned) return as_tuned(space, data, attempt.of, safe);
     return calibrate<Traversal>(space, *far_field_(kernel(), data.tree.cube), data, by_powers(safe),
-                                solver_.far_field(), measures, near_field(space, data),
+                                solver_.far_field(), measures, near_field(space, data, attempt),
                                 held_->tolerance(), attempt.of, safe,
                                 attempt.known ? &*attempt.known : nullptr);
   }
@@ -236,8 +226,9 @@ class CalibratedCore {
     (tuned_->by_power ? found.pair_error : found.theta) = tuned_->limit;
     return found;
   }
-  AddNearField<Space, Precision> near_field(Space const& space, Data& data) const {
-    if (is_in_double()) return exact_sums(space, data);
+  AddNearField<Space, Precision> near_field(Space const& space, Data& data,
+                                            Attempt const& attempt) const {
+    if (is_in_double()) return exact_sums(space, data, attempt);
     const Options options = in_two_parts();
     return [&, this, options](auto const& tiles, auto const& list, auto const& sums) {
       add_near_field<Outputs<true, true>, PairPrecision>(space, data.memory, data.tree,
@@ -246,9 +237,9 @@ class CalibratedCore {
     };
   }
   /// Waits for it: what near_field has made goes then.
-  void add_near_field_of(Space const& space, Data& data,
+  void add_near_field_of(Space const& space, Data& data, Attempt const& attempt,
                          Array<Sums<sum_t<Precision>>, Space> sums) const {
-    const auto add = near_field(space, data);
+    const auto add = near_field(space, data, attempt);
     add(data.tree.octree.tiles, data.lists.p2p, sums);
     space.fence();
   }
@@ -263,9 +254,11 @@ class CalibratedCore {
                                                by_powers(found.pair_error), far, measures, wanted);
   }
 
-  /// Sums of all bodies by stricter lists than the plan's, in memory of their own.
-  Array<Sums<sum_t<Precision>>, Space> stricter_sums(Space const& space, Data const& data,
-                                                     Attempt& attempt) {
+  /// Sums of all bodies by stricter lists than the plan's, with near fields as `exact_sums` has them, in memory of their
+  /// own.
+  Array<Sums<sum_t<Precision>>, Space> stricter_sums(
+      Space const& space, Data const& data, AddNearField<Space, Precision> const& exact_sums,
+      Attempt& attempt) {
     auto& other = attempt.other;
     const std::int64_t cells = data.tree.octree.cells.extent(0);
     other.tree = data.tree;
@@ -276,7 +269,7 @@ class CalibratedCore {
         space, far_field_(kernel(), data.tree.cube), other, profile_of(kernel()), nullptr);
     steps.upward(true);
     const Calibrated now = held_->now();
-    const auto measures = measure(space, other, steps.multipoles(), now.field_scale, attempt);
+    const auto measures = measure(space, other, steps.multipoles(), now.field_scale, attempt.of);
     Calibrated truth{.softening = now.softening};
     truth.pair_error = now.theta == 0 ? std::min(now.safe, constants.truth * now.pair_error)
                        : attempt.tightenings == 0 ? now.safe
@@ -285,10 +278,9 @@ class CalibratedCore {
     steps.clear_sums();
     steps.interact();
     steps.downward();
-    add_near_field_of(space, other, steps.sums());
+    exact_sums(other.tree.octree.tiles, other.lists.p2p, steps.sums());
     return steps.sums();
   }
-  static std::uint64_t seed_of(Attempt const& of) { return std::uint64_t(of.tightenings + 1); }
 
   /// Whether these sums of all bodies hold the tolerance. If not, the next attempt has a stricter limit. What lists
   /// leave out is seen at all bodies, against sums by stricter ones; sums over all bodies, at a few, tell whether there
@@ -305,22 +297,24 @@ class CalibratedCore {
                                 held_->tolerance());
         return;
       }
-      Buffer<float, Space> shares("differences of groups");
-      const auto of_groups = shares.resize(std::int64_t(data.tree.octree.tiles.extent(0)) *
-                                           groups_of_tile<Space, Real>);
-      const auto others = stricter_sums(space, data, attempt);
-      const auto differences = share_differences<Space, Precision>(
-          space, data.tree.octree.tiles, sums, others, attempt.of, of_groups);
-      Verification<Space, Precision> verification(space, data, of_groups, sums, others, differences,
-                                                  attempt.of, exact_sums(space, data),
-                                                  seed_of(attempt));
+      Buffer<float, Space> buffer("weights of groups");
+      const auto tiles = data.tree.octree.tiles;
+      const auto weights =
+          buffer.resize(std::int64_t(tiles.extent(0)) * groups_of_tile<Space, Real>);
+      const auto exact = exact_sums(space, data, attempt);
+      const auto others = stricter_sums(space, data, exact, attempt);
+      const SquaresOfSums squares =
+          weigh_groups<Space, Precision>(space, tiles, sums, others, attempt.of, weights);
+      Verification<Space, Precision> verification(space, data, weights, sums, others, squares,
+                                                  attempt.of, exact,
+                                                  std::uint64_t(attempt.tightenings + 1));
       attempt.of.each([&](Quantity one) {
-        const double error = relative_error(differences[one], verification.squares(one));
+        const double error = relative_error(squares.differences[one], squares.values[one]);
         all = larger(all, {.likely = error, .most = error});
       });
       const double rounding =
           rounding_of_coordinates(space, data.tree, softening_of(kernel()), attempt.of, sums,
-                                  verification.squares(Quantity::field), held_->tolerance());
+                                  squares.values.field, held_->tolerance());
       most = constants.of_stricter_sums * std::hypot(all.most, rounding);
       if (most > held_->tolerance()) return;
       const SeenError seen = verification.see(held_->tolerance());
@@ -365,24 +359,29 @@ class CalibratedCore {
     held_->correct(next);
   }
   /// Adds sums in double over the leaves of a list, as Verification wants them.
-  AddNearField<Space, Precision> exact_sums(Space const& space, Data& data) const {
+  AddNearField<Space, Precision> exact_sums(Space const& space, Data& data,
+                                            Attempt const& attempt) const {
     if constexpr (single)
-      return sums_in_double(space, data, in_units_of(data.tree.cube.edge, kernel()));
+      return sums_in_double(space, data, in_units_of(data.tree.cube.edge, kernel()),
+                            attempt.give_charges);
     else
-      return near_field(space, data);
+      return near_field(space, data, attempt);
   }
 
-  /// What the criterion may know of the cells, and whether sums have to be short, or in double.
+  /// What the criterion may know of the cells; and whether sums have to be short, or in double.
   CellMeasures<Space> measure(Space const& space, Data& data, Array<Real, Space> multipoles,
-                              double known_scale, Attempt& attempt) {
+                              double known_scale, Quantities of) {
     const auto measures = measures_by_powers<Traversal, PairPrecision>(
         space, solver_.powers_of(data.tree.cube), data, kernel(), in_two_parts(),
         solver_.far_field(), multipoles, known_scale);
     if (single && data.tree.charges.both_signs && known_scale == 0) {
       const double neighbour = read_back(space, data.memory.traversal.scale.view(2).data() + 1);
-      attempt.beyond_float =
-          attempt.of.field && !is_reached_by_short_sums(held_->tolerance(), neighbour);
       data.tree.charges.need_short_sums = needs_short_sums(held_->tolerance(), neighbour);
+      if (of.field && !is_reached_by_short_sums(held_->tolerance(), neighbour)) {
+        Calibrated now = held_->now();
+        now.in_double = true;
+        held_->correct(now);
+      }
     }
     return measures;
   }

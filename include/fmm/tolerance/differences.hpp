@@ -11,6 +11,7 @@
 
 #include "../engine/body_tree.hpp"
 #include "../tuning.hpp"
+#include "constants.hpp"
 #include "quantities.hpp"
 
 namespace fmm::tolerance {
@@ -36,82 +37,102 @@ KOKKOS_FUNCTION void add_square_difference(Sums<Sum> const& a, Sums<Sum> const& 
   squares.potential += p * p;
 }
 
-/// Of a group's bodies, the squares of what their fields and potentials differ by.
+/// Sums over bodies of squares: of their fields and potentials, and of what these differ from others by.
+struct SquaresOfSums {
+  PerQuantity<double> values, differences;
+
+  KOKKOS_FUNCTION void add(SquaresOfSums const& other) {
+    values.field += other.values.field;
+    values.potential += other.values.potential;
+    differences.field += other.differences.field;
+    differences.potential += other.differences.potential;
+  }
+};
+
+/// Of a group's bodies.
 template <class Space, class Precision>
-struct SquareDifferencesOfGroups {
+struct SquaresOfGroups {
+  using Sum = sum_t<Precision>;
   static constexpr int row = groups_of_tile<Space, real_t<Precision>>;
   static_assert(Tuning<Space, real_t<Precision>>::tile % bodies_of_group == 0);
   Array<Tile, Space> tiles;
-  Array<Sums<sum_t<Precision>>, Space> sums, others;
+  Array<Sums<Sum>, Space> sums, others;
 
-  KOKKOS_FUNCTION PerQuantity<double> of_group(std::int64_t tile_number, int group) const {
+  KOKKOS_FUNCTION SquaresOfSums of_group(std::int64_t tile_number, int group) const {
     const Tile tile = tiles(tile_number);
     const auto begin = BodyIndex(group * bodies_of_group);
-    PerQuantity<double> all;
-    for (BodyIndex k = begin; k < begin + bodies_of_group && k < tile.count; ++k)
-      add_square_difference(sums(tile.first + k), others(tile.first + k), all);
+    SquaresOfSums all;
+    for (BodyIndex k = begin; k < begin + bodies_of_group && k < tile.count; ++k) {
+      const Sums<Sum> sum = sums(tile.first + k);
+      add_square_difference(sum, {Sum(0), Sum(0), Sum(0), Sum(0)}, all.values);
+      add_square_difference(sum, others(tile.first + k), all.differences);
+    }
     return all;
   }
 };
 
 /// Those of a tile.
 template <class Space, class Precision>
-struct SquareDifferencesOfTiles {
-  SquareDifferencesOfGroups<Space, Precision> squares;
-  Array<PerQuantity<double>, Space> of_tiles;
+struct SquaresOfTiles {
+  SquaresOfGroups<Space, Precision> squares;
+  Array<SquaresOfSums, Space> of_tiles;
 
   KOKKOS_FUNCTION void operator()(std::int64_t i) const {
-    PerQuantity<double> all;
-    for (int g = 0; g < squares.row; ++g) {
-      const auto of_group = squares.of_group(i, g);
-      all.field += of_group.field;
-      all.potential += of_group.potential;
-    }
+    SquaresOfSums all;
+    for (int g = 0; g < squares.row; ++g) all.add(squares.of_group(i, g));
     of_tiles(i) = all;
   }
 };
 
-/// The groups' shares in the sums of the squares; of two quantities, these added up.
+/// The groups' weights: what their squares are times `factors`, which are 0 or finite.
 template <class Space, class Precision>
-struct ShareDifferences {
-  SquareDifferencesOfGroups<Space, Precision> squares;
-  PerQuantity<double> per_square;
-  Array<float, Space> shares;
+struct WeighGroups {
+  SquaresOfGroups<Space, Precision> squares;
+  SquaresOfSums factors;
+  Array<float, Space> weights;
 
   KOKKOS_FUNCTION void operator()(std::int64_t i) const {
     constexpr double least = 1e-37;  // of a float
-    const auto of_group = squares.of_group(i / squares.row, int(i % squares.row));
-    const double share = (per_square.field > 0 ? of_group.field * per_square.field : 0) +
-                         (per_square.potential > 0 ? of_group.potential * per_square.potential : 0);
-    shares(i) = float(share > least ? share : 0);
+    const SquaresOfSums group = squares.of_group(i / squares.row, int(i % squares.row));
+    const double weight = share(group.values.field, factors.values.field) +
+                          share(group.values.potential, factors.values.potential) +
+                          share(group.differences.field, factors.differences.field) +
+                          share(group.differences.potential, factors.differences.potential);
+    weights(i) = float(weight > least ? weight : 0);
+  }
+  KOKKOS_FUNCTION static double share(double squares, double factor) {
+    return factor > 0 ? squares * factor : 0;
   }
 };
 
-/// Sets the shares of all tiles' groups, groups_of_tile each, in the differences of what is wanted, and returns the
-/// squares of these, added in the order of the tiles. Cost: O(N), and one wait; memory for as long: 16 bytes a tile.
+/// Sets the weights of all tiles' groups, groups_of_tile each, by which they are drawn: their shares in the differences
+/// of what is wanted, which are of lists, and in this itself, as what differs in neither of the sums, rounding, is
+/// there where close pairs are strong. Returns all squares, added in the order of the tiles. Cost: O(N), and one wait;
+/// memory for as long: 32 bytes a tile.
 template <class Space, class Precision>
-PerQuantity<double> share_differences(Space const& space, Array<Tile, Space> tiles,
-                                      Array<Sums<sum_t<Precision>>, Space> sums,
-                                      Array<Sums<sum_t<Precision>>, Space> others, Quantities of,
-                                      Array<float, Space> shares) {
-  const SquareDifferencesOfGroups<Space, Precision> squares{tiles, sums, others};
-  Buffer<PerQuantity<double>, Space> buffer("differences of tiles");
-  std::vector<PerQuantity<double>> of_tiles(tiles.extent(0));
+SquaresOfSums weigh_groups(Space const& space, Array<Tile, Space> tiles,
+                           Array<Sums<sum_t<Precision>>, Space> sums,
+                           Array<Sums<sum_t<Precision>>, Space> others, Quantities of,
+                           Array<float, Space> weights) {
+  const SquaresOfGroups<Space, Precision> squares{tiles, sums, others};
+  Buffer<SquaresOfSums, Space> buffer("squares of tiles");
+  std::vector<SquaresOfSums> of_tiles(tiles.extent(0));
   const auto there = buffer.resize(of_tiles.size());
-  for_range("fmm::verification::differences", space, std::int64_t(of_tiles.size()),
-            SquareDifferencesOfTiles<Space, Precision>{squares, there});
+  for_range("fmm::verification::squares", space, std::int64_t(of_tiles.size()),
+            SquaresOfTiles<Space, Precision>{squares, there});
   read_back(space, there.data(), of_tiles.data(), of_tiles.size());
-  PerQuantity<double> all;
-  for (auto const& tile : of_tiles) {
-    all.field += tile.field;
-    all.potential += tile.potential;
-  }
-  const auto per = [&](Quantity one) {
-    return of.has(one) && all[one] > 0 && std::isfinite(all[one]) ? 1 / all[one] : 0.0;
+  SquaresOfSums all, factors;
+  for (SquaresOfSums const& tile : of_tiles) all.add(tile);
+  const auto per = [](double share, double squares) {
+    const double factor = share / squares;
+    return std::isfinite(squares) && std::isfinite(factor) ? factor : 0;
   };
-  for_range("fmm::verification::shares", space, std::int64_t(shares.extent(0)),
-            ShareDifferences<Space, Precision>{
-                squares, {per(Quantity::field), per(Quantity::potential)}, shares});
+  of.each([&](Quantity one) {
+    factors.values[one] = per(constants.drawn_by_strength, all.values[one]);
+    factors.differences[one] = per(constants.drawn_as_differing, all.differences[one]);
+  });
+  for_range("fmm::verification::weights", space, std::int64_t(weights.extent(0)),
+            WeighGroups<Space, Precision>{squares, factors, weights});
   return all;
 }
 

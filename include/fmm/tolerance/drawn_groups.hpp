@@ -1,11 +1,9 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // Which bodies an evaluation is checked at, and what their errors say of all bodies' error. Errors
 // have heavy tails: of a million bodies seventy may have nearly all of the squares' sum. So groups
-// of a few bodies are drawn the more often the more an error is expected of them (differences.hpp), and count the
-// less for it (Hansen & Hurwitz 1943, Ann. Math. Stat. 14:333): the estimate of the sum is right on
-// average whatever is expected. Where nothing is expected groups are drawn all the same, a part of
-// the draws by how strong their fields are and a part evenly, so that none counts for much more
-// than its like.
+// of a few bodies are drawn the more often the more an error is expected of them, their weight (differences.hpp),
+// and count the less for it (Hansen & Hurwitz 1943, Ann. Math. Stat. 14:333): the estimate of the sum is right on
+// average whatever is expected. A part of the draws is even, so that no group counts for much more than its like.
 #pragma once
 
 #include <algorithm>
@@ -20,15 +18,14 @@
 
 namespace fmm::tolerance {
 
-/// Of a tile: what is expected of the squares of its bodies' errors, in any unit, and sums of the squares of their fields
-/// and of their potentials.
+/// Of a tile: the sum of its groups' weights, which may have any unit.
 struct TileWeight {
-  double expected, field, potential, bodies;
+  double weight, bodies;
 
   std::int64_t groups() const { return groups_of(std::int64_t(bodies)); }
 };
 
-/// What is expected of a tile: of all its groups.
+/// A tile's weight.
 template <class Space>
 struct AddGroups {
   Array<float, Space> groups;  ///< `row` a tile
@@ -39,20 +36,20 @@ struct AddGroups {
   KOKKOS_FUNCTION void operator()(std::int64_t i) const {
     double sum = 0;
     for (int k = 0; k < row; ++k) sum += groups(i * row + k);
-    weights(i).expected = sum;
-    weights(i).bodies = tiles(i).count;
+    weights(i) = {sum, double(tiles(i).count)};
   }
 };
 
-/// Weights with sums over each tile of what is expected of its groups, `row` a tile; all else as it is.
+/// Of all tiles, whose groups have these weights, `row` a tile.
 template <class Space>
 std::vector<TileWeight> weights_of_tiles(Space const& space, Octree<Space> const& octree, int row,
-                                         Array<float, Space> expected,
-                                         Array<TileWeight, Space> weights) {
-  std::vector<TileWeight> all(weights.extent(0));
+                                         Array<float, Space> weights) {
+  std::vector<TileWeight> all(octree.tiles.extent(0));
+  Buffer<TileWeight, Space> buffer("weights of tiles");
+  const auto there = buffer.resize(all.size());
   for_range("fmm::verification::add", space, std::int64_t(all.size()),
-            AddGroups<Space>{expected, row, octree.tiles, weights});
-  read_back(space, weights.data(), all.data(), all.size());
+            AddGroups<Space>{weights, row, octree.tiles, there});
+  read_back(space, there.data(), all.data(), all.size());
   return all;
 }
 
@@ -68,40 +65,30 @@ class GroupDraws {
  public:
   GroupDraws(std::vector<TileWeight> tiles, std::uint64_t seed)
       : tiles_(std::move(tiles)), random_(seed) {
-    TileWeight all{};
+    double all = 0;
     for (TileWeight const& tile : tiles_) {
-      all.expected += tile.expected;
-      all.field += tile.field;
-      all.potential += tile.potential;
+      all += tile.weight;
       groups_ += tile.groups();
     }
-    field_ = all.field;
-    potential_ = all.potential;
-    const double strength = all.field > 0 ? all.field : all.potential,
-                 of_expected = share(constants.drawn_as_expected, all.expected),
-                 of_strength = share(constants.drawn_by_strength, strength);
+    const bool is_weighed = all > 0 && std::isfinite(all);
+    const double by_weight =
+        is_weighed ? constants.drawn_as_differing + constants.drawn_by_strength : 0;
     double sum = 0;
     for (TileWeight const& tile : tiles_) {
-      Chance chance{0, (1 - of_expected - of_strength) * double(tile.groups()) / double(groups_)};
-      if (of_expected > 0) chance.as_expected = of_expected * tile.expected / all.expected;
-      if (of_strength > 0)
-        chance.other += of_strength * (all.field > 0 ? tile.field : tile.potential) / strength;
-      chances_.push_back(chance);
-      ends_.push_back(sum += chance.as_expected + chance.other);
+      chances_.push_back({is_weighed ? by_weight * tile.weight / all : 0,
+                          (1 - by_weight) * double(tile.groups()) / double(groups_)});
+      ends_.push_back(sum += chances_.back().by_weight + chances_.back().even);
     }
   }
 
   /// Whether so many draws are of all groups, each once.
   bool draws_all_groups(std::int64_t draws) const { return groups_ <= draws; }
-  /// Sums over all bodies.
-  double field_squares() const { return field_; }
-  double potential_squares() const { return potential_; }
 
-  /// So many draws of groups, each group once; or all, if there are no more than `most`. expected(tiles) gives what is
-  /// expected of the groups of some tiles, a row of `row` numbers each.
-  template <class Expected>
+  /// So many draws of groups, each group once; or all, if there are no more than `most`. weights(tiles) gives those of
+  /// the groups of some tiles, a row of `row` numbers each.
+  template <class Weights>
   FMM_NOINLINE std::vector<DrawnGroup> draw_groups(int count, int most, int row,
-                                                   Expected const& expected) {
+                                                   Weights const& weights) {
     std::vector<DrawnGroup> drawn;
     if (draws_all_groups(most)) {
       for (std::int64_t t = 0; t < std::int64_t(tiles_.size()); ++t)
@@ -109,22 +96,22 @@ class GroupDraws {
       return drawn;
     }
     const auto tiles = numbers_of_tiles(count);
-    const std::vector<float> of_groups = expected(tiles);
+    const std::vector<float> of_groups = weights(tiles);
     for (int i = 0; i < count; ++i) {
       const auto t = std::int64_t(tiles[i]), groups = tiles_[t].groups();
       float const* const weight = &of_groups[std::size_t(i) * row];
       double all = 0;
       for (int g = 0; g < groups; ++g) all += weight[g];
       Chance const& chance = chances_[t];
-      const bool is_expected =
-          all > 0 && uniform() * (chance.as_expected + chance.other) < chance.as_expected;
+      const bool is_by_weight =
+          all > 0 && uniform() * (chance.by_weight + chance.even) < chance.by_weight;
       const double at = uniform();
-      std::int64_t g = is_expected ? 0 : std::int64_t(at * double(groups));
-      if (is_expected)
+      std::int64_t g = is_by_weight ? 0 : std::int64_t(at * double(groups));
+      if (is_by_weight)
         for (double left = at * all - weight[0]; left >= 0 && g + 1 < groups;) left -= weight[++g];
       const double even = 1.0 / double(groups),
-                   of_group = chance.other * even +
-                              chance.as_expected * (all > 0 ? weight[g] / all : even);
+                   of_group =
+                       chance.even * even + chance.by_weight * (all > 0 ? weight[g] / all : even);
       add(drawn, {t, g, of_group / ends_.back(), 1});
     }
     return drawn;
@@ -132,9 +119,8 @@ class GroupDraws {
 
  private:
   struct Chance {
-    double as_expected, other;
+    double by_weight, even;
   };
-  static double share(double share, double of) { return of > 0 && std::isfinite(of) ? share : 0; }
   /// Ascending.
   std::vector<std::uint64_t> numbers_of_tiles(int count) {
     std::vector<std::uint64_t> numbers;
@@ -159,7 +145,6 @@ class GroupDraws {
   std::vector<TileWeight> tiles_;
   accuracy::RandomNumbers random_;
   std::int64_t groups_ = 0;
-  double field_ = 0, potential_ = 0;
   std::vector<Chance> chances_;
   std::vector<double> ends_;
 };

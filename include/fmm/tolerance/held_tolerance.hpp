@@ -80,13 +80,24 @@ class HeldTolerance {
   }
   /// What the last verification of such bodies saw.
   void note(SeenError const& seen) { last().seen = seen; }
-  SeenError const& seen() const { return kinds_[last_].seen; }
   /// Has what was found be another one: it was seen not to hold the tolerance.
   void correct(Calibrated const& found) { last().found = found; }
   /// Nothing is known of the bodies asked for last.
   void forget() { last().bodies = {}; }
   /// Of the bodies asked for last; no scale if these are few.
   Calibrated const& now() const { return kinds_[last_].found; }
+  /// The same in words of a Report, of sums of that order.
+  FoundLimit found(int order, ErrorNorm norm) const {
+    Calibrated const& limit = now();
+    SeenError const& seen = kinds_[last_].seen;
+    FoundLimit found{.order = order, .held_by = limit.held_by, .seen_error = seen.likely};
+    if (limit.theta > 0)
+      found.theta = limit.theta;
+    else
+      found.pair_error = limit.pair_error;
+    if (norm == ErrorNorm::p99) found.largest_own_error = seen.largest;
+    return found;
+  }
 
  private:
   struct Kind {

@@ -17,28 +17,6 @@
 
 namespace fmm::tolerance {
 
-/// Of a tile, sums over its bodies of the squares of their fields and potentials.
-template <class Space, class Sum>
-struct SquareSums {
-  Array<Tile, Space> tiles;
-  Array<Sums<Sum>, Space> sums;
-  Quantities of;
-  Array<TileWeight, Space> weights;
-
-  KOKKOS_FUNCTION void operator()(std::int64_t i) const {
-    const Tile tile = tiles(i);
-    TileWeight weight{0, 0, 0, double(tile.count)};
-    for (BodyIndex k = tile.first; k < tile.first + tile.count; ++k) {
-      const Sums<Sum> s = sums(k);
-      if (of.field)
-        weight.field +=
-            double(s.x) * double(s.x) + double(s.y) * double(s.y) + double(s.z) * double(s.z);
-      if (of.potential) weight.potential += double(s.potential) * double(s.potential);
-    }
-    weights(i) = weight;
-  }
-};
-
 /// Rows of some tiles.
 template <class Space>
 struct GatherRows {
@@ -89,10 +67,10 @@ struct CompareGroups {
   }
 };
 
-/// Sums of a plan's bodies, which are all there, and their errors: what all of them differ from `others` by, whose
-/// squares add up to `differences`, is known, and what drawn groups err by besides (a control variate, as it is called) is
-/// added. That is most of the error where it is of rounding, and next to nothing where it is of lists. `expected` are
-/// those of share_differences; `exact_sums` are as SumsOverAll has them. Sums are as they were afterwards. Cost: a few
+/// Sums of a plan's bodies, which are all there, and their errors: what all of them differ from `others` by is known, and
+/// what drawn groups err by besides (a control variate, as it is called) is added. That is most of the error where it is
+/// of rounding, and next to nothing where it is of lists. `squares` and the groups' `weights` are those of
+/// weigh_groups; `exact_sums` are as SumsOverAll has them. Sums are as they were afterwards. Cost: a few
 /// groups are compared at first (constants.first_draws), and more until it is certain whether the tolerance is held, of N
 /// pairs a body: at most 4096 N pairs, or all. Memory for as long: a list of all leaves for 64 groups.
 template <class Space, class Precision>
@@ -102,18 +80,18 @@ class Verification {
 
  public:
   Verification(Space const& space, PlanData<Space, Precision> const& plan,
-               Array<float, Space> expected, Array<Sums<Sum>, Space> sums,
-               Array<Sums<Sum>, Space> others, PerQuantity<double> differences, Quantities of,
+               Array<float, Space> weights, Array<Sums<Sum>, Space> sums,
+               Array<Sums<Sum>, Space> others, SquaresOfSums const& squares, Quantities of,
                typename SumsOverAll<Space, Sum>::ExactSums exact_sums, std::uint64_t seed)
       : space_(space),
         octree_(plan.tree.octree),
-        expected_(expected),
+        weights_(weights),
         sums_(sums),
         others_(others),
-        differences_(differences),
+        squares_(squares),
         of_(of),
         over_all_(space, plan.tree.octree, std::move(exact_sums)),
-        draws_(weights(), seed) {}
+        draws_(of_tiles(), seed) {}
 
   /// The error of the results that the tolerance is of, the larger one of two.
   SeenError see(double tolerance) {
@@ -126,8 +104,9 @@ class Verification {
       seen = {};
       double besides = 0;
       of_.each([&](Quantity one) {
-        seen = larger(seen, seen_error(differences_[one], rest_[one], squares(one)));
-        besides = std::fmax(besides, seen_error(0, rest_[one], squares(one)).most);
+        const double all_squares = squares_.values[one];
+        seen = larger(seen, seen_error(squares_.differences[one], rest_[one], all_squares));
+        besides = std::fmax(besides, seen_error(0, rest_[one], all_squares).most);
       });
       const int enough =
           besides <= constants.unexplained * tolerance ? 0 : constants.draws_of_unexplained;
@@ -136,31 +115,22 @@ class Verification {
     }
     return seen;
   }
-  /// Of all bodies.
-  double squares(Quantity one) const {
-    return one == Quantity::field ? draws_.field_squares() : draws_.potential_squares();
-  }
 
  private:
   static constexpr std::int64_t at_a_time = SumsOverAll<Space, Sum>::tiles_at_a_time;
 
-  std::vector<TileWeight> weights() {
-    const std::int64_t tiles = octree_.tiles.extent(0);
-    Buffer<TileWeight, Space> buffer("verification's tiles");
-    const auto weights = buffer.resize(tiles);
-    for_range("fmm::verification::strengths", space_, tiles,
-              SquareSums<Space, Sum>{octree_.tiles, sums_, of_, weights});
-    tiles_.resize(tiles);
+  std::vector<TileWeight> of_tiles() {
+    tiles_.resize(octree_.tiles.extent(0));
     read_back(space_, octree_.tiles.data(), tiles_.data(), tiles_.size());
-    return weights_of_tiles(space_, octree_, row, expected_, weights);
+    return weights_of_tiles(space_, octree_, row, weights_);
   }
 
-  /// What is expected of the groups of some tiles.
+  /// The weights of the groups of some tiles.
   std::vector<float> rows_of(std::vector<std::uint64_t> const& tiles) {
     std::vector<float> rows(tiles.size() * row);
     const auto there = rows_.resize(rows.size());
     for_range("fmm::verification::groups", space_, std::int64_t(rows.size()),
-              GatherRows<Space>{expected_, to_device(space_, numbers_, tiles), row, there});
+              GatherRows<Space>{weights_, to_device(space_, numbers_, tiles), row, there});
     read_back(space_, there.data(), rows.data(), rows.size());
     return rows;
   }
@@ -194,9 +164,9 @@ class Verification {
 
   Space const& space_;
   Octree<Space> const& octree_;
-  Array<float, Space> expected_;
+  Array<float, Space> weights_;
   Array<Sums<Sum>, Space> sums_, others_;
-  PerQuantity<double> differences_;
+  SquaresOfSums squares_;
   Quantities of_;
   PerQuantity<SumOverGroups> rest_;
   SumsOverAll<Space, Sum> over_all_;
@@ -208,36 +178,5 @@ class Verification {
   Buffer<Sums<Sum>, Space> other_{"verification's sums"};
   Buffer<PerQuantity<double>, Space> errors_{"verification's errors"};
 };
-
-/// Bodies with coordinates in one part, of those in two parts of float.
-template <class Space>
-struct BodiesInDouble {
-  Array<Body<float>, Space> bodies, low;
-  Array<Body<double>, Space> out;
-
-  KOKKOS_FUNCTION void operator()(std::int64_t i) const {
-    const Body<float> b = bodies(i), l = low(i);
-    out(i) = {double(b.x) + l.x, double(b.y) + l.y, double(b.z) + l.z, b.q};
-  }
-};
-
-/// Adds sums in double over the leaves of a list, in mixed precision, as Verification wants them. Memory for as long as
-/// the result is there: 32 bytes a body.
-template <class Space, class Kernel>
-typename SumsOverAll<Space, double>::ExactSums sums_in_double(Space const& space,
-                                                              engine::PlanData<Space, Mixed>& data,
-                                                              Kernel const& in_cube) {
-  auto const& tree = data.tree;
-  auto bodies = std::make_shared<Buffer<Body<double>, Space>>("verification's bodies");
-  for_range("fmm::verification::bodies", space, tree.size,
-            BodiesInDouble<Space>{tree.bodies, tree.low, bodies->resize(tree.size)});
-  return [=, &space, &data](auto const& tiles, auto const& list, auto const& sums) {
-    auto const& octree = data.tree.octree;
-    const auto rows = split_long_rows(space, data.memory, octree, tiles, list,
-                                      Tuning<Space, double>::p2p_segment, 1);
-    p2p<Outputs<true, true>, double>(space, in_cube, octree.cells, tiles, list, bodies->view(), {},
-                                     sums, rows);
-  };
-}
 
 }  // namespace fmm::tolerance

@@ -400,6 +400,65 @@ TEST(Tolerance, IsRefusedInMixedPrecisionForBodiesThatItTakesForOne) {
     }
 }
 
+/// The error of the field, relative to no less than a thousandth of what neighbours exert.
+template <class Solver>
+double floored_error(double tolerance, Bodies const& bodies, Bodies const& exact) {
+  const std::size_t n = bodies.size();
+  const DeviceBodies<Space> device(bodies), in_double(exact);
+  const ViewIn<double*, Space> potential("potential", n);
+  const ViewIn<double* [3], Space> field("field", n);
+  Solver solver({.tolerance = tolerance});
+  auto plan = solver.build(Space(), fmm::Inputs{device.x, device.q});
+  solver.evaluate(Space(), plan, device.q, potential, field);
+  return fmm::measure_error(Space(), fmm::Laplace{}, in_double.x, in_double.q, potential, field, n)
+      .field_l2;
+}
+
+/// Rings of charges in balance with one in their middle: charges that are rounded to float, as mixed precision has them,
+/// exert more than the tolerance allows.
+TEST(Tolerance, IsHeldInMixedPrecisionWhereRoundedChargesBreakIt) {
+  constexpr int members = 20;
+  constexpr double tolerance = 1e-5, angle = 2 * 3.14159265358979323846 / members;
+  double pull = 0;
+  for (int k = 1; k < members; ++k) pull += 0.25 / std::sin(0.5 * angle * k);
+  Bodies bodies;
+  for (int ring = 0; ring < 8; ++ring) {
+    const double x = 1000 * ring, z = 100 * ring * ring, q = 1 + 0.1234567 * ring;
+    for (int k = 0; k < members; ++k)
+      add_body(bodies, x + std::cos(angle * k), std::sin(angle * k), z, q);
+    add_body(bodies, x, 0, z, -pull * q);
+  }
+  Bodies rounded = bodies;
+  for (double& q : rounded.q) q = double(float(q));
+  using InDouble = fmm::ToleranceSolver<fmm::Laplace, ManyDigits, double>;
+  using InMixed = fmm::ToleranceSolver<fmm::Laplace, ManyDigits, fmm::Mixed>;
+  EXPECT_GT(floored_error<InDouble>(1e-9, rounded, bodies), tolerance);
+  EXPECT_LT(floored_error<InMixed>(tolerance, bodies, bodies), tolerance);
+}
+
+/// Opposite charges at one place exert nothing, and what few others do is little beside what strong ones are rounded by:
+/// that is most of the error, at few bodies. It is seen at all of them.
+TEST(Tolerance, IsHeldInMixedPrecisionWhereFewBodiesHaveMostOfTheRounding) {
+  std::mt19937_64 random(2);
+  std::uniform_real_distribution<double> uniform;
+  Bodies bodies;
+  for (int i = 0; i < 12000; ++i) {
+    const double x = uniform(random), y = uniform(random), z = uniform(random),
+                 q = std::exp2(std::floor(-0.9 * std::log2(1 - uniform(random))));
+    for (const double sign : {1, -1}) add_body(bodies, x, y, z, sign * q);
+  }
+  for (int i = 0; i < 300; ++i)
+    add_body(bodies, uniform(random), uniform(random), uniform(random), i % 2 ? 0.1 : -0.1);
+  const auto exact = direct_sum<fmm::Laplace>(bodies).field;
+  for (const double tolerance : {3e-4, 1e-3}) {  // of the first drawn bodies saw a fourteenth
+    fmm::ToleranceSolver<fmm::Laplace, ManyDigits, fmm::Mixed> solver({.tolerance = tolerance});
+    fmm::Report report;
+    const double error = relative_l2(run(solver, bodies, {}, &report).field, exact);
+    EXPECT_LT(error, tolerance);
+    if (error > 0.1 * tolerance) EXPECT_NEAR(report.found->seen_error, error, 0.05 * error);
+  }
+}
+
 /// Rounding of float is more than a tolerance of a field that cancels: near fields are summed in double.
 TEST(Tolerance, ThatFloatDoesNotReachInALatticeIsHeld) {
   using Solver = fmm::ToleranceSolver<fmm::Laplace, FewOrders, float>;
@@ -434,6 +493,8 @@ TEST(OrderChoice, IsHigherWhereChargesCancel) {
   EXPECT_EQ(order(1e-4, gpu, 1), 6);
   EXPECT_EQ(order(1e-4, gpu, 0.5), 6);
   EXPECT_EQ(order(1e-4, gpu, 0.01), 8);
+  EXPECT_EQ(order(1e-9, gpu, 1), 12);
+  EXPECT_EQ(order(1e-10, gpu, 1), 16);
   EXPECT_EQ(order(1e-3, gpu_in_float, 1), 6);
   EXPECT_EQ(order(1e-5, gpu_in_float, 0.01), 8);  // beyond 8 an M2L costs three times as much
   EXPECT_EQ(order(1e-2, cpu, 0, 0.1), order(std::pow(10, -3.5), cpu, 0));
