@@ -254,8 +254,7 @@ class CalibratedCore {
                                                by_powers(found.pair_error), far, measures, wanted);
   }
 
-  /// Sums of all bodies by stricter lists than the plan's, with near fields as `exact_sums` has them, in memory of their
-  /// own.
+  /// Sums of all bodies by stricter lists than the plan's, with near fields by `exact_sums`, in memory of their own.
   Array<Sums<sum_t<Precision>>, Space> stricter_sums(
       Space const& space, Data const& data, AddNearField<Space, Precision> const& exact_sums,
       Attempt& attempt) {

@@ -22,8 +22,8 @@ struct BodiesInDouble {
   }
 };
 
-/// Sets the charges of bodies in tree order to those that were given: mixed precision rounds charges to float, and where
-/// strong ones balance each other what is left may be no more than that.
+/// Sets the charges of bodies in tree order to those that were given: mixed precision rounds charges to float, and
+/// where strong ones balance each other what is left may be no more than that.
 template <class Space>
 using GiveCharges = std::function<void(Array<Body<double>, Space>)>;
 
