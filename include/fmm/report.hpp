@@ -31,9 +31,9 @@ struct FoundLimit {
   std::optional<double> pair_error = {};  ///< of MultipolePowerCriterion, or else
   std::optional<double> theta = {};       ///< of RadiusCriterion
   HeldBy held_by = HeldBy::bound;
-  /// What the last verification of such bodies says of the error of all, of the norm that the tolerance has; of
-  /// ErrorNorm::l2 of what lists leave out, without softening and, but for that of near fields in mixed precision,
-  /// rounding, by all pairs of rounding. 0 where nothing of that is left.
+  /// What the last verification of such bodies says of the error of all, of the norm that the tolerance has. Of
+  /// ErrorNorm::l2 it is the error of what lists leave out, in mixed precision with the rounding of near fields, without
+  /// that of softening; by all pairs it is that of rounding. 0 where there is no such error.
   double seen_error = 0;
   std::optional<double> largest_own_error = {};  ///< of ErrorNorm::p99: the largest that it saw
 };

@@ -33,11 +33,11 @@ struct EvaluationEnds {
   }
   /// The charges once more, in the tree's order and unit, as doubles: no other number of the bodies is touched.
   template <class Space, class Precision>
-  void take_in_double(Space const& space, BodyTree<Space, Precision> const& tree,
-                      Array<Body<double>, Space> bodies) const {
+  void take_charges_in_double(Space const& space, BodyTree<Space, Precision> const& tree,
+                              Array<Body<double>, Space> bodies) const {
     const typename Charges::const_type constant = charges;
-    take_charges(space, tree.charges.unit, constant, tree.permutation, charges_of(bodies),
-                 Array<Sums<double>, Space>());
+    engine::take_charges(space, tree.charges.unit, constant, tree.permutation, charges_of(bodies),
+                         Array<Sums<double>, Space>());
   }
   template <class Evaluation>
   void give(Evaluation& evaluation) const {

@@ -78,7 +78,9 @@ class CalibratedCore {
     Attempt attempt;
     using Out = typename Ends::Out;
     if constexpr (single)
-      attempt.give_charges = [&](auto bodies) { ends.take_in_double(space, plan.tree, bodies); };
+      attempt.take_charges = [&](auto bodies) {
+        ends.take_charges_in_double(space, plan.tree, bodies);
+      };
     if (held_) attempt.of = quantities_of(options_, Out::potential, Out::field);
     try {
       solver_.evaluate_listed(
@@ -144,8 +146,9 @@ class CalibratedCore {
 
   /// What an evaluation knows of its own lists.
   struct Attempt {
-    Quantities of = {};                    ///< the tolerance
-    GiveCharges<Space> give_charges = {};  ///< those of the evaluation, in mixed precision
+    Quantities of = {};                               ///< the tolerance
+    TakeChargesInDouble<Space> take_charges = {};     ///< the evaluation's, in mixed precision
+    AddNearField<Space, Precision> add_exactly = {};  ///< exact_sums
     int tightenings = 0;
     bool is_listed = false;    ///< once, at least
     bool is_sought = false;    ///< whether what holds the tolerance is to be found
@@ -227,7 +230,7 @@ class CalibratedCore {
     return found;
   }
   AddNearField<Space, Precision> near_field(Space const& space, Data& data,
-                                            Attempt const& attempt) const {
+                                            Attempt& attempt) const {
     if (is_in_double()) return exact_sums(space, data, attempt);
     const Options options = in_two_parts();
     return [&, this, options](auto const& tiles, auto const& list, auto const& sums) {
@@ -236,8 +239,8 @@ class CalibratedCore {
                                                          tiles, list, sums, options);
     };
   }
-  /// Waits for it: what near_field has made goes then.
-  void add_near_field_of(Space const& space, Data& data, Attempt const& attempt,
+  /// Waits for it: what exact_sums have made goes with the attempt.
+  void add_near_field_of(Space const& space, Data& data, Attempt& attempt,
                          Array<Sums<sum_t<Precision>>, Space> sums) const {
     const auto add = near_field(space, data, attempt);
     add(data.tree.octree.tiles, data.lists.p2p, sums);
@@ -254,10 +257,9 @@ class CalibratedCore {
                                                by_powers(found.pair_error), far, measures, wanted);
   }
 
-  /// Sums of all bodies by stricter lists than the plan's, with near fields by `exact_sums`, in memory of their own.
-  Array<Sums<sum_t<Precision>>, Space> stricter_sums(
-      Space const& space, Data const& data, AddNearField<Space, Precision> const& exact_sums,
-      Attempt& attempt) {
+  /// Sums of all bodies by stricter lists than the plan's, with near fields by exact_sums, in memory of their own.
+  Array<Sums<sum_t<Precision>>, Space> stricter_sums(Space const& space, Data& data,
+                                                     Attempt& attempt) {
     auto& other = attempt.other;
     const std::int64_t cells = data.tree.octree.cells.extent(0);
     other.tree = data.tree;
@@ -277,13 +279,13 @@ class CalibratedCore {
     steps.clear_sums();
     steps.interact();
     steps.downward();
-    exact_sums(other.tree.octree.tiles, other.lists.p2p, steps.sums());
+    exact_sums(space, data, attempt)(other.tree.octree.tiles, other.lists.p2p, steps.sums());
     return steps.sums();
   }
 
   /// Whether these sums of all bodies hold the tolerance. If not, the next attempt has a stricter limit. What lists
-  /// leave out is seen at all bodies, against sums by stricter ones; sums over all bodies, at a few, tell whether there
-  /// is anything else.
+  /// leave out is seen at all bodies, against sums by stricter ones, and in mixed precision what near fields are rounded
+  /// by; sums over all bodies, at a few, tell whether there is anything else.
   bool holds(Space const& space, Data& data, Array<Sums<sum_t<Precision>>, Space> sums,
              Attempt& attempt, Report* report) {
     double most = 0;
@@ -300,12 +302,11 @@ class CalibratedCore {
       const auto tiles = data.tree.octree.tiles;
       const auto weights =
           buffer.resize(std::int64_t(tiles.extent(0)) * groups_of_tile<Space, Real>);
-      const auto exact = exact_sums(space, data, attempt);
-      const auto others = stricter_sums(space, data, exact, attempt);
+      const auto others = stricter_sums(space, data, attempt);
       const SquaresOfSums squares =
           weigh_groups<Space, Precision>(space, tiles, sums, others, attempt.of, weights);
       Verification<Space, Precision> verification(space, data, weights, sums, others, squares,
-                                                  attempt.of, exact,
+                                                  attempt.of, exact_sums(space, data, attempt),
                                                   std::uint64_t(attempt.tightenings + 1));
       attempt.of.each([&](Quantity one) {
         const double error = relative_error(squares.differences[one], squares.values[one]);
@@ -357,17 +358,19 @@ class CalibratedCore {
     }
     held_->correct(next);
   }
-  /// Adds sums in double over the leaves of a list, as Verification wants them.
-  AddNearField<Space, Precision> exact_sums(Space const& space, Data& data,
-                                            Attempt const& attempt) const {
+  /// Adds sums in double over the leaves of a list, as Verification wants them; the same ones for all of an evaluation.
+  AddNearField<Space, Precision> const& exact_sums(Space const& space, Data& data,
+                                                   Attempt& attempt) const {
+    if (attempt.add_exactly) return attempt.add_exactly;
     if constexpr (single)
-      return sums_in_double(space, data, in_units_of(data.tree.cube.edge, kernel()),
-                            attempt.give_charges);
+      attempt.add_exactly = sums_in_double(space, data, in_units_of(data.tree.cube.edge, kernel()),
+                                           attempt.take_charges);
     else
-      return near_field(space, data, attempt);
+      attempt.add_exactly = near_field(space, data, attempt);
+    return attempt.add_exactly;
   }
 
-  /// What the criterion may know of the cells; and whether sums have to be short, or in double.
+  /// What the criterion may know of the cells. Sets whether sums have to be short, or in double.
   CellMeasures<Space> measure(Space const& space, Data& data, Array<Real, Space> multipoles,
                               double known_scale, Quantities of) {
     const auto measures = measures_by_powers<Traversal, PairPrecision>(

@@ -74,9 +74,10 @@ struct Constants {
 
   // ---- verification of the first evaluation: all bodies, and some drawn ones (drawn_groups.hpp)
 
-  /// The error that stricter sums tell is taken for so much more: they err in part as those in question do.
+  /// The error that stricter sums tell is taken for so much more: their lists err in part as those in question do.
   double of_stricter_sums = 1.05;
-  /// Shares of the draws: by what groups differ from stricter sums, and by their own strength; the rest is even.
+  /// Shares of the draws: by what groups differ from stricter sums, if anything does, and by their own strength; the
+  /// rest is even.
   double drawn_as_differing = 0.5, drawn_by_strength = 0.2;
   /// Draws at first, and at most: as many again until it is certain whether the tolerance is held. Where stricter sums do
   /// not explain an error of more than this share of it, there are at least so many: of 128 draws of a vortex tangle's

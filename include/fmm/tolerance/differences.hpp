@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// What two sums of all bodies differ by: those of an evaluation, and others by stricter lists. Errors
+// What two sums of all bodies differ by: those of an evaluation, and others by stricter lists, and in mixed precision
+// with near fields in double. Errors
 // have heavy tails, and nobody knows beforehand where: of a crystal's bodies eight tiles of 1584 had
 // more than half of the squares' sum, of potentials in a halo five bodies of 30,000. No sample of
 // tiles, however it is drawn, is sure to have these, and so all bodies are compared.
@@ -74,12 +75,12 @@ struct SquaresOfGroups {
 /// Those of a tile.
 template <class Space, class Precision>
 struct SquaresOfTiles {
-  SquaresOfGroups<Space, Precision> squares;
+  SquaresOfGroups<Space, Precision> groups;
   Array<SquaresOfSums, Space> of_tiles;
 
   KOKKOS_FUNCTION void operator()(std::int64_t i) const {
     SquaresOfSums all;
-    for (int g = 0; g < squares.row; ++g) all.add(squares.of_group(i, g));
+    for (int g = 0; g < groups.row; ++g) all.add(groups.of_group(i, g));
     of_tiles(i) = all;
   }
 };
@@ -87,52 +88,53 @@ struct SquaresOfTiles {
 /// The groups' weights: what their squares are times `factors`, which are 0 or finite.
 template <class Space, class Precision>
 struct WeighGroups {
-  SquaresOfGroups<Space, Precision> squares;
+  SquaresOfGroups<Space, Precision> groups;
   SquaresOfSums factors;
   Array<float, Space> weights;
 
   KOKKOS_FUNCTION void operator()(std::int64_t i) const {
     constexpr double least = 1e-37;  // of a float
-    const SquaresOfSums group = squares.of_group(i / squares.row, int(i % squares.row));
-    const double weight = share(group.values.field, factors.values.field) +
-                          share(group.values.potential, factors.values.potential) +
-                          share(group.differences.field, factors.differences.field) +
-                          share(group.differences.potential, factors.differences.potential);
+    const SquaresOfSums group = groups.of_group(i / groups.row, int(i % groups.row));
+    const double weight = part(group.values.field, factors.values.field) +
+                          part(group.values.potential, factors.values.potential) +
+                          part(group.differences.field, factors.differences.field) +
+                          part(group.differences.potential, factors.differences.potential);
     weights(i) = float(weight > least ? weight : 0);
   }
-  KOKKOS_FUNCTION static double share(double squares, double factor) {
-    return factor > 0 ? squares * factor : 0;
+  KOKKOS_FUNCTION static double part(double sum, double factor) {
+    return factor > 0 ? sum * factor : 0;
   }
 };
 
-/// Sets the weights of all tiles' groups, groups_of_tile each, by which they are drawn: their shares in the differences
-/// of what is wanted, which are of lists, and in this itself, as what differs in neither of the sums, rounding, is
-/// there where close pairs are strong. Returns all squares, added in the order of the tiles. Cost: O(N), and one wait;
-/// memory for as long: 32 bytes a tile.
+/// Sets the weights of all tiles' groups, groups_of_tile each: their shares in the squares of what differs, times
+/// constants.drawn_as_differing, and in the squares of the results, times drawn_by_strength: an error that both sums have,
+/// as of softening, is no difference, and is more likely where results are large. Of two quantities each has half.
+/// Returns all squares, added in the order of the tiles. Cost: O(N), and one wait; memory for as long: 32 bytes a tile.
 template <class Space, class Precision>
 SquaresOfSums weigh_groups(Space const& space, Array<Tile, Space> tiles,
                            Array<Sums<sum_t<Precision>>, Space> sums,
                            Array<Sums<sum_t<Precision>>, Space> others, Quantities of,
                            Array<float, Space> weights) {
-  const SquaresOfGroups<Space, Precision> squares{tiles, sums, others};
+  const SquaresOfGroups<Space, Precision> groups{tiles, sums, others};
   Buffer<SquaresOfSums, Space> buffer("squares of tiles");
   std::vector<SquaresOfSums> of_tiles(tiles.extent(0));
   const auto there = buffer.resize(of_tiles.size());
   for_range("fmm::verification::squares", space, std::int64_t(of_tiles.size()),
-            SquaresOfTiles<Space, Precision>{squares, there});
+            SquaresOfTiles<Space, Precision>{groups, there});
   read_back(space, there.data(), of_tiles.data(), of_tiles.size());
   SquaresOfSums all, factors;
   for (SquaresOfSums const& tile : of_tiles) all.add(tile);
-  const auto per = [](double share, double squares) {
-    const double factor = share / squares;
-    return std::isfinite(squares) && std::isfinite(factor) ? factor : 0;
+  const double quantities = of.field && of.potential ? 2 : 1;
+  const auto per = [&](double share, double sum) {
+    const double factor = share / quantities / sum;
+    return std::isfinite(sum) && std::isfinite(factor) ? factor : 0;
   };
   of.each([&](Quantity one) {
     factors.values[one] = per(constants.drawn_by_strength, all.values[one]);
     factors.differences[one] = per(constants.drawn_as_differing, all.differences[one]);
   });
   for_range("fmm::verification::weights", space, std::int64_t(weights.extent(0)),
-            WeighGroups<Space, Precision>{squares, factors, weights});
+            WeighGroups<Space, Precision>{groups, factors, weights});
   return all;
 }
 

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // Which bodies an evaluation is checked at, and what their errors say of all bodies' error. Errors
 // have heavy tails: of a million bodies seventy may have nearly all of the squares' sum. So groups
-// of a few bodies are drawn the more often the more an error is expected of them, their weight (differences.hpp),
+// of a few bodies are drawn the more often the more an error is expected of them (their weight, differences.hpp),
 // and count the less for it (Hansen & Hurwitz 1943, Ann. Math. Stat. 14:333): the estimate of the sum is right on
 // average whatever is expected. A part of the draws is even, so that no group counts for much more than its like.
 #pragma once
@@ -10,6 +10,7 @@
 #include <cmath>
 #include <cstdint>
 #include <limits>
+#include <utility>
 #include <vector>
 
 #include "../accuracy/random_numbers.hpp"
@@ -18,11 +19,12 @@
 
 namespace fmm::tolerance {
 
-/// Of a tile: the sum of its groups' weights, which may have any unit.
+/// Of a tile: the sum of its groups' weights, and its bodies.
 struct TileWeight {
-  double weight, bodies;
+  double weight;
+  std::int64_t bodies;
 
-  std::int64_t groups() const { return groups_of(std::int64_t(bodies)); }
+  std::int64_t groups() const { return groups_of(bodies); }
 };
 
 /// A tile's weight.
@@ -36,7 +38,7 @@ struct AddGroups {
   KOKKOS_FUNCTION void operator()(std::int64_t i) const {
     double sum = 0;
     for (int k = 0; k < row; ++k) sum += groups(i * row + k);
-    weights(i) = {sum, double(tiles(i).count)};
+    weights(i) = {sum, tiles(i).count};
   }
 };
 
@@ -60,9 +62,10 @@ struct DrawnGroup {
   int times;
 };
 
-/// Draws groups of tiles.
+/// Draws groups of tiles: each as often as its weight says, which is a share of all draws; what weights leave is even.
 class GroupDraws {
  public:
+  /// Weights add up to less than 1.
   GroupDraws(std::vector<TileWeight> tiles, std::uint64_t seed)
       : tiles_(std::move(tiles)), random_(seed) {
     double all = 0;
@@ -70,13 +73,9 @@ class GroupDraws {
       all += tile.weight;
       groups_ += tile.groups();
     }
-    const bool is_weighed = all > 0 && std::isfinite(all);
-    const double by_weight =
-        is_weighed ? constants.drawn_as_differing + constants.drawn_by_strength : 0;
     double sum = 0;
     for (TileWeight const& tile : tiles_) {
-      chances_.push_back({is_weighed ? by_weight * tile.weight / all : 0,
-                          (1 - by_weight) * double(tile.groups()) / double(groups_)});
+      chances_.push_back({tile.weight, (1 - all) * double(tile.groups()) / double(groups_)});
       ends_.push_back(sum += chances_.back().by_weight + chances_.back().even);
     }
   }
@@ -109,9 +108,8 @@ class GroupDraws {
       std::int64_t g = is_by_weight ? 0 : std::int64_t(at * double(groups));
       if (is_by_weight)
         for (double left = at * all - weight[0]; left >= 0 && g + 1 < groups;) left -= weight[++g];
-      const double even = 1.0 / double(groups),
-                   of_group =
-                       chance.even * even + chance.by_weight * (all > 0 ? weight[g] / all : even);
+      const double of_group =
+          chance.even / double(groups) + (all > 0 ? chance.by_weight * weight[g] / all : 0);
       add(drawn, {t, g, of_group / ends_.back(), 1});
     }
     return drawn;

@@ -8,7 +8,6 @@
 #include <optional>
 #include <string>
 #include <utility>
-#include <vector>
 
 #include "../errors.hpp"
 #include "../report.hpp"
@@ -86,7 +85,7 @@ class HeldTolerance {
   void forget() { last().bodies = {}; }
   /// Of the bodies asked for last; no scale if these are few.
   Calibrated const& now() const { return kinds_[last_].found; }
-  /// The same in words of a Report, of sums of that order.
+  /// What is found now, as a Report has it, of sums of that order.
   FoundLimit found(int order, ErrorNorm norm) const {
     Calibrated const& limit = now();
     SeenError const& seen = kinds_[last_].seen;

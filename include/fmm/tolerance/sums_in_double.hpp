@@ -2,6 +2,7 @@
 // Near fields of mixed precision in double: of coordinates in both parts, and of charges as they were given.
 #pragma once
 
+#include <cstdint>
 #include <functional>
 #include <memory>
 
@@ -10,7 +11,7 @@
 
 namespace fmm::tolerance {
 
-/// Bodies with coordinates in one part, of those in two parts of float.
+/// Coordinates in one part, of those in two parts of float; no charges.
 template <class Space>
 struct BodiesInDouble {
   Array<Body<float>, Space> bodies, low;
@@ -18,26 +19,26 @@ struct BodiesInDouble {
 
   KOKKOS_FUNCTION void operator()(std::int64_t i) const {
     const Body<float> b = bodies(i), l = low(i);
-    out(i) = {double(b.x) + l.x, double(b.y) + l.y, double(b.z) + l.z, b.q};
+    out(i) = {double(b.x) + l.x, double(b.y) + l.y, double(b.z) + l.z, 0};
   }
 };
 
 /// Sets the charges of bodies in tree order to those that were given: mixed precision rounds charges to float, and
 /// where strong ones balance each other what is left may be no more than that.
 template <class Space>
-using GiveCharges = std::function<void(Array<Body<double>, Space>)>;
+using TakeChargesInDouble = std::function<void(Array<Body<double>, Space>)>;
 
 /// Adds sums in double over the leaves of a list, in mixed precision, as Verification wants them. Memory for as long as
 /// the result is there: 32 bytes a body.
 template <class Space, class Kernel>
 typename SumsOverAll<Space, double>::ExactSums sums_in_double(
     Space const& space, engine::PlanData<Space, Mixed>& data, Kernel const& in_cube,
-    GiveCharges<Space> const& give_charges) {
+    TakeChargesInDouble<Space> const& take_charges) {
   auto const& tree = data.tree;
   auto bodies = std::make_shared<Buffer<Body<double>, Space>>("verification's bodies");
   for_range("fmm::verification::bodies", space, tree.size,
             BodiesInDouble<Space>{tree.bodies, tree.low, bodies->resize(tree.size)});
-  give_charges(bodies->view());
+  take_charges(bodies->view());
   return [=, &space, &data](auto const& tiles, auto const& list, auto const& sums) {
     auto const& octree = data.tree.octree;
     const auto rows = split_long_rows(space, data.memory, octree, tiles, list,

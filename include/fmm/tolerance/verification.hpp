@@ -6,8 +6,7 @@
 #include <algorithm>
 #include <cmath>
 #include <cstdint>
-#include <limits>
-#include <memory>
+#include <utility>
 #include <vector>
 
 #include "../engine/evaluation.hpp"
@@ -91,7 +90,7 @@ class Verification {
         squares_(squares),
         of_(of),
         over_all_(space, plan.tree.octree, std::move(exact_sums)),
-        draws_(of_tiles(), seed) {}
+        draws_(weights_of_all_tiles(), seed) {}
 
   /// The error of the results that the tolerance is of, the larger one of two.
   SeenError see(double tolerance) {
@@ -119,7 +118,8 @@ class Verification {
  private:
   static constexpr std::int64_t at_a_time = SumsOverAll<Space, Sum>::tiles_at_a_time;
 
-  std::vector<TileWeight> of_tiles() {
+  /// Tiles are on the host then.
+  std::vector<TileWeight> weights_of_all_tiles() {
     tiles_.resize(octree_.tiles.extent(0));
     read_back(space_, octree_.tiles.data(), tiles_.data(), tiles_.size());
     return weights_of_tiles(space_, octree_, row, weights_);

@@ -9,20 +9,24 @@ using fmm::tolerance::DrawnGroup, fmm::tolerance::GroupDraws, fmm::tolerance::Su
     fmm::tolerance::TileWeight, fmm::tolerance::seen_error;
 constexpr int row = 16;
 
-/// 2000 tiles of 10 to 64 bodies; `expected(t, g)` of group g of tile t.
+/// 2000 tiles of 10 to 64 bodies; `expected(t, g)` of group g of tile t, in any unit, seven tenths of the draws in all.
 struct Tiles {
   std::vector<TileWeight> weights;
   std::vector<std::vector<float>> groups;
 
   template <class Expected>
   explicit Tiles(Expected const& expected) {
+    double all = 0;
     for (int t = 0; t < 2000; ++t) {
-      TileWeight weight{0, double(10 + t % 55)};
+      TileWeight weight{0, 10 + t % 55};
       std::vector<float> of_tile(row);
       for (int g = 0; g < int(weight.groups()); ++g) weight.weight += of_tile[g] = expected(t, g);
+      all += weight.weight;
       weights.push_back(weight);
       groups.push_back(of_tile);
     }
+    if (all > 0)
+      for (TileWeight& weight : weights) weight.weight *= 0.7 / all;
   }
   std::vector<DrawnGroup> draw(GroupDraws& draws, int count) const {
     return draws.draw_groups(count, 512, row, [&](auto const& tiles) {
@@ -64,7 +68,7 @@ TEST(GroupDraws, SayWhatAllGroupsHave) {
     }
     EXPECT_NEAR(mean, 1, knows ? 0.03 : 0.5);
     if (knows) {
-      EXPECT_GE(above, seeds - 4);
+      EXPECT_GE(above, seeds - 4);  // 0.8 % are expected below
     }
   }
 }
@@ -82,6 +86,53 @@ TEST(GroupDraws, OfFewTakeAll) {
     sum.add(double(group.tile + group.number), group);
   EXPECT_EQ(sum.likely(), 3 * 190 + 20 * 3);
   EXPECT_EQ(sum.likely(3), sum.likely());
+}
+
+/// Of two tiles, the second one with three bodies: the groups' shares in what differs and in what there is.
+TEST(GroupWeights, AreSharesOfDifferencesAndOfResults) {
+  using Site = fmm::site_t<Kokkos::DefaultExecutionSpace>;
+  using Sum = fmm::Sums<double>;
+  const Site site{Kokkos::DefaultExecutionSpace()};
+  constexpr int row = fmm::tolerance::groups_of_tile<Site, double>;
+  std::vector<fmm::Tile> tiles(2);
+  tiles[0].first = 0, tiles[0].count = 6;
+  tiles[1].first = 6, tiles[1].count = 3;
+  std::vector<Sum> sums(9, Sum{5, 1, 2, 2}), others = sums;
+  others[4].x += 3, others[4].potential += 1;  // the second group
+  others[7].z += 1;                            // and the third
+  fmm::detail::Buffer<fmm::Tile, Site> tiles_buffer("tiles");
+  fmm::detail::Buffer<Sum, Site> sums_buffer("sums"), others_buffer("others");
+  fmm::detail::Buffer<float, Site> weights_buffer("weights");
+  const auto weights = [&](fmm::tolerance::Quantities of, fmm::tolerance::SquaresOfSums* all) {
+    const auto there = weights_buffer.resize(2 * row);
+    const auto squares = fmm::tolerance::weigh_groups<Site, double>(
+        site, fmm::detail::to_device(site, tiles_buffer, tiles),
+        fmm::detail::to_device(site, sums_buffer, sums),
+        fmm::detail::to_device(site, others_buffer, others), of, there);
+    if (all) *all = squares;
+    std::vector<float> numbers(2 * row);
+    fmm::detail::read_back(site, there.data(), numbers.data(), numbers.size());
+    return std::vector<float>{numbers[0], numbers[1], numbers[row], numbers[2], numbers[row + 1]};
+  };
+  const auto expect = [&](std::vector<float> const& seen, std::vector<double> const& expected) {
+    for (std::size_t i = 0; i < seen.size(); ++i) EXPECT_NEAR(seen[i], expected[i], 1e-6) << i;
+  };
+  fmm::tolerance::SquaresOfSums all;
+  expect(weights({}, &all), {0.2 * 4 / 9, 0.2 * 2 / 9 + 0.45, 0.2 * 3 / 9 + 0.05, 0, 0});
+  EXPECT_EQ(all.values.field, 81);
+  EXPECT_EQ(all.values.potential, 225);
+  EXPECT_EQ(all.differences.field, 10);
+  EXPECT_EQ(all.differences.potential, 1);
+  expect(weights({.field = false, .potential = true}, nullptr),
+         {0.2 * 4 / 9, 0.2 * 2 / 9 + 0.5, 0.2 * 3 / 9, 0, 0});
+  expect(weights({.field = true, .potential = true}, nullptr),
+         {0.2 * 4 / 9, 0.2 * 2 / 9 + 0.475, 0.2 * 3 / 9 + 0.025, 0, 0});
+  others = sums;  // nothing differs
+  expect(weights({}, nullptr), {0.2 * 4 / 9, 0.2 * 2 / 9, 0.2 * 3 / 9, 0, 0});
+  sums[0].y = std::numeric_limits<double>::infinity();  // and this is no number to have a share in
+  expect(weights({}, nullptr), {0, 0, 0, 0, 0});
+  sums.assign(9, Sum{0, 0, 0, 0}), others = sums;
+  expect(weights({}, nullptr), {0, 0, 0, 0, 0});
 }
 
 TEST(SeenError, OfNothingIsNone) {
