@@ -101,6 +101,24 @@ struct Bodies {
   std::size_t size() const { return q.size(); }
 };
 
+inline void add_body(Bodies& bodies, double x, double y, double z, double q) {
+  bodies.x.insert(bodies.x.end(), {x, y, z});
+  bodies.q.push_back(q);
+}
+
+/// Alternating charges at the points of a cubic grid, each moved by up to `moved` along each axis.
+inline Bodies rock_salt(int side, double moved = 0, unsigned seed = 7) {
+  std::mt19937_64 random(seed);
+  Bodies bodies;
+  for (int i = 0; i < side * side * side; ++i) {
+    const int place[] = {i / (side * side), i / side % side, i % side};
+    for (const int k : place)
+      bodies.x.push_back(k + moved * (double(random() >> 11) * 0x1p-52 - 1));
+    bodies.q.push_back((place[0] + place[1] + place[2]) % 2 ? -1 : 1);
+  }
+  return bodies;
+}
+
 enum class Model { cube, plummer, shell, disk, clusters, line, plane, point };
 
 inline const char* name_of(Model model) {

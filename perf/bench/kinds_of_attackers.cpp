@@ -31,8 +31,7 @@ struct Frame {
   }
 };
 Frame any_frame(Random& random) {
-  const Point w = on_sphere(random), c = cross(w, on_sphere(random));
-  const Point u = along({0, 0, 0}, 1 / std::sqrt(dot(c, c)), c);
+  const Point w = on_sphere(random), u = any_normal_of(random, w);
   return {u, cross(w, u), w};
 }
 Bodies turned(Bodies bodies, Random& random) {

@@ -17,8 +17,6 @@ namespace {
 
 constexpr double pi = std::numbers::pi;
 
-Point unit(Point const& a) { return along({0, 0, 0}, 1 / std::sqrt(dot(a, a)), a); }
-Point any_normal_of(Random& random, Point const& a) { return unit(cross(a, on_sphere(random))); }
 /// Between them evenly in the logarithm, or zero for one of two.
 double some(Random& random, double low, double high) {
   const double value = log_uniform(random, low, high);

@@ -46,6 +46,10 @@ inline double dot(Point const& a, Point const& b) {
 inline Point cross(Point const& a, Point const& b) {
   return {a[1] * b[2] - a[2] * b[1], a[2] * b[0] - a[0] * b[2], a[0] * b[1] - a[1] * b[0]};
 }
+inline Point unit(Point const& a) { return along({0, 0, 0}, 1 / std::sqrt(dot(a, a)), a); }
+inline Point any_normal_of(Random& random, Point const& a) {
+  return unit(cross(a, on_sphere(random)));
+}
 inline void add(Bodies& bodies, Point const& p, double q) { bodies.add(p[0], p[1], p[2], q); }
 
 }  // namespace kinds

@@ -26,8 +26,9 @@ struct ArrayEnds {
       engine::refuse_overlap(potential.data(), bytes(potential), field.data(), bytes(field));
   }
   void take(Evaluation& evaluation) const;
-  void take_charges_in_double(Space const& space, engine::BodyTree<Space, Precision> const& tree,
-                      Array<Body<double>, Space> bodies) const;
+  template <class Real>
+  void take_charges_again(Space const& space, engine::BodyTree<Space, Precision> const& tree,
+                          double unit, Array<Body<Real>, Space> bodies) const;
   void give(Evaluation& evaluation) const;
   void all_pairs(Space const& space, Data& plan, kernels::AnyKernel const& kernel,
                  tree::TileSample<Space> const* sample, Report* report,

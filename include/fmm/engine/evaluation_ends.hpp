@@ -3,11 +3,17 @@
 // the arrays than is here, so that what lies between the ends is compiled once for arrays of all types.
 #pragma once
 
+#include <functional>
+
 #include "checks.hpp"
 #include "evaluation.hpp"
 #include "evaluation_clock.hpp"
 
 namespace fmm::engine {
+
+/// Sets the charges of bodies in a plan's tree order to an evaluation's, in a unit: EvaluationEnds::take_charges_again.
+template <class Space, class Real>
+using TakeChargesAgain = std::function<void(double unit, Array<Body<Real>, Space>)>;
 
 /// Of Views. Others have the same functions (src/runtime).
 template <class Charges, class Potential, class Field>
@@ -31,12 +37,12 @@ struct EvaluationEnds {
   void take(Evaluation& evaluation) const {
     evaluation.template take_charges<Potential, Field>(charges);
   }
-  /// The charges once more, in the tree's order and unit, as doubles: no other number of the bodies is touched.
-  template <class Space, class Precision>
-  void take_charges_in_double(Space const& space, BodyTree<Space, Precision> const& tree,
-                              Array<Body<double>, Space> bodies) const {
+  /// The charges once more, in the tree's order and that unit: no other number of the bodies is touched.
+  template <class Space, class Precision, class Real>
+  void take_charges_again(Space const& space, BodyTree<Space, Precision> const& tree, double unit,
+                          Array<Body<Real>, Space> bodies) const {
     const typename Charges::const_type constant = charges;
-    engine::take_charges(space, tree.charges.unit, constant, tree.permutation, charges_of(bodies),
+    engine::take_charges(space, unit, constant, tree.permutation, charges_of(bodies),
                          Array<Sums<double>, Space>());
   }
   template <class Evaluation>

@@ -11,6 +11,7 @@
 #include <vector>
 
 #include "../engine/solver_core.hpp"
+#include "attempt.hpp"
 #include "autotuner.hpp"
 #include "calibration.hpp"
 #include "checked_inputs.hpp"
@@ -19,7 +20,9 @@
 #include "order_of_many.hpp"
 #include "order_selection.hpp"
 #include "potential_share.hpp"
+#include "result_strength.hpp"
 #include "rounded_pairs.hpp"
+#include "stricter_sums.hpp"
 #include "sums_in_double.hpp"
 #include "verification.hpp"
 
@@ -32,7 +35,7 @@ class CalibratedCore {
   using PairPrecision = for_close_pairs_t<Precision>;
   using Inner = SolverCore<Kernel, Traversal, Precision, Space, PairPrecision>;
   using Real = real_t<Precision>;
-  using Shape = Tuning<Space, Real>;
+  using Attempt = tolerance::Attempt<Space, Precision>;
   static constexpr bool single = std::is_same_v<Precision, Mixed>;
 
  public:
@@ -77,10 +80,11 @@ class CalibratedCore {
                 Ends const& ends, Report* report) {
     Attempt attempt;
     using Out = typename Ends::Out;
-    if constexpr (single)
-      attempt.take_charges = [&](auto bodies) {
-        ends.take_charges_in_double(space, plan.tree, bodies);
-      };
+    const auto take_charges = [&](double unit, auto bodies) {
+      ends.take_charges_again(space, plan.tree, unit, bodies);
+    };
+    attempt.take_charges = take_charges;
+    if constexpr (single) attempt.take_charges_in_double = take_charges;
     if (held_) attempt.of = quantities_of(options_, Out::potential, Out::field);
     try {
       solver_.evaluate_listed(
@@ -88,13 +92,17 @@ class CalibratedCore {
           [&](Array<Real, Space> multipoles) { list(space, plan, multipoles, attempt, report); },
           [&](auto& steps) {
             if (is_in_double())
-              stage(space, report, "p2p",
-                    [&] { add_near_field_of(space, plan, attempt, steps.sums()); });
+              stage(space, report, "p2p", [&] {
+                exact_sums(space, plan, attempt)(plan.tree.octree.tiles, plan.lists.p2p,
+                                                 steps.sums());
+                space.fence();  // what exact_sums have made goes with the attempt
+              });
             else
               steps.template near_field<PairPrecision>(kernel(), held_ ? near_options_ : options_);
           },
           [&](auto const& sums) {
-            return !attempt.is_verified || holds(space, plan, sums, attempt, report);
+            return !is_to_be_verified(space, plan, sums, attempt, report) ||
+                   holds(space, plan, sums, attempt, report);
           });
     } catch (...) {
       if (held_ && attempt.is_verified) held_->forget();  // what was found was not verified
@@ -130,11 +138,6 @@ class CalibratedCore {
     options.one_part = false;
     return options;
   }
-  Options by_radii(double theta) const {
-    Options options = options_;
-    options.theta = theta;
-    return options;
-  }
   /// That of lists for which softening adds `share` of what the options allow.
   FarFieldRule far_field(double share) const {
     Options options = options_;
@@ -143,21 +146,6 @@ class CalibratedCore {
     far.from = far_from(kernel(), options);
     return far;
   }
-
-  /// What an evaluation knows of its own lists.
-  struct Attempt {
-    Quantities of = {};                               ///< the tolerance
-    TakeChargesInDouble<Space> take_charges = {};     ///< the evaluation's, in mixed precision
-    AddNearField<Space, Precision> add_exactly = {};  ///< exact_sums
-    int tightenings = 0;
-    bool is_listed = false;    ///< once, at least
-    bool is_sought = false;    ///< whether what holds the tolerance is to be found
-    bool is_tuned = false;     ///< whether the limit that was tuned is to be tried
-    bool is_verified = false;  ///< whether its sums are to be
-    double least_seen = std::numeric_limits<double>::infinity();  ///< errors, of earlier attempts
-    Data other = {};                                              ///< of stricter_sums
-    std::optional<KnownGroups<Space, Precision>> known = {};      ///< for own errors
-  };
 
   /// The lists of an evaluation, from the plan's multipoles, by what holds the tolerance.
   void list(Space const& space, Data& data, Array<Real, Space> multipoles, Attempt& attempt,
@@ -182,12 +170,7 @@ class CalibratedCore {
         measures = measure(space, data, multipoles,
                            attempt.is_sought ? 0 : held_->now().field_scale, attempt.of);
     });
-    if (!known && attempt.of.norm == ErrorNorm::p99)
-      stage(space, report, "verification", [&] {
-        attempt.known.emplace(space, data, in_units_of(tree.cube.edge, kernel()),
-                              exact_sums(space, data, attempt),
-                              single ? least_share_in_float : least_share_in_double);
-      });
+    if (!known) know_groups(space, data, attempt, report);
     if (attempt.is_sought)
       stage(space, report, "calibration", [&] {
         Calibrated found = find(space, data, measures, attempt);
@@ -202,6 +185,16 @@ class CalibratedCore {
     if (report) add_list_work(*report, data.lists);
   }
 
+  /// Of own errors, sums that are known.
+  void know_groups(Space const& space, Data& data, Attempt& attempt, Report* report) const {
+    if (attempt.of.norm != ErrorNorm::p99) return;
+    stage(space, report, "verification", [&] {
+      attempt.known.emplace(space, data, in_units_of(data.tree.cube.edge, kernel()),
+                            exact_sums(space, data, attempt),
+                            single ? least_share_in_float : least_share_in_double);
+    });
+  }
+
   /// What holds the tolerance, as far as it is known before lists of all bodies are there.
   Calibrated find(Space const& space, Data& data, CellMeasures<Space> const& measures,
                   Attempt& attempt) {
@@ -213,21 +206,11 @@ class CalibratedCore {
       return {.pair_error = safe, .safe = safe};
     // where charges have both signs their errors may add up to more, and the sample is to tell
     if (data.tree.charges.both_signs) safe /= constants.less_for_both_signs;
-    if (attempt.is_tuned) return as_tuned(space, data, attempt.of, safe);
+    if (attempt.is_tuned) return as_tuned(space, data, *tuned_, attempt.of, safe);
     return calibrate<Traversal>(space, *far_field_(kernel(), data.tree.cube), data, by_powers(safe),
                                 solver_.far_field(), measures, near_field(space, data, attempt),
                                 held_->tolerance(), attempt.of, safe,
                                 attempt.known ? &*attempt.known : nullptr);
-  }
-  Calibrated as_tuned(Space const& space, Data& data, Quantities of, double safe) const {
-    Calibrated found{.pair_error = safe,
-                     .safe = safe,
-                     .field_scale = read_back(space, data.memory.traversal.scale.view(2).data()),
-                     .short_sums = data.tree.charges.need_short_sums,
-                     .one_part = tuned_->one_part && of.field,
-                     .held_by = HeldBy::sample};
-    (tuned_->by_power ? found.pair_error : found.theta) = tuned_->limit;
-    return found;
   }
   AddNearField<Space, Precision> near_field(Space const& space, Data& data,
                                             Attempt& attempt) const {
@@ -239,50 +222,46 @@ class CalibratedCore {
                                                          tiles, list, sums, options);
     };
   }
-  /// Waits for it: what exact_sums have made goes with the attempt.
-  void add_near_field_of(Space const& space, Data& data, Attempt& attempt,
-                         Array<Sums<sum_t<Precision>>, Space> sums) const {
-    const auto add = near_field(space, data, attempt);
-    add(data.tree.octree.tiles, data.lists.p2p, sums);
-    space.fence();
-  }
   void make_lists_by(Space const& space, Data& data, Calibrated const& found,
                      CellMeasures<Space> const& measures, Array<int, Space> wanted) const {
     const FarFieldRule far = far_field(found.softening);
-    if (found.theta > 0)
-      data.lists =
-          build_lists_by_radii(space, data.memory, data.tree, by_radii(found.theta), far, wanted);
-    else
-      data.lists = build_dual_lists<Traversal>(space, data.memory, data.tree,
-                                               by_powers(found.pair_error), far, measures, wanted);
+    const bool by_radii = found.theta > 0;
+    Options options = by_powers(found.pair_error);
+    if (by_radii) options.theta = found.theta;
+    data.lists = by_radii
+                     ? build_lists_by_radii(space, data.memory, data.tree, options, far, wanted)
+                     : build_dual_lists<Traversal>(space, data.memory, data.tree, options, far,
+                                                   measures, wanted);
   }
 
   /// Sums of all bodies by stricter lists than the plan's, with near fields by exact_sums, in memory of their own.
   Array<Sums<sum_t<Precision>>, Space> stricter_sums(Space const& space, Data& data,
                                                      Attempt& attempt) {
-    auto& other = attempt.other;
-    const std::int64_t cells = data.tree.octree.cells.extent(0);
-    other.tree = data.tree;
-    Lender<Space>(data.memory.traversal.radii.view(cells))
-        .lend(other.memory.traversal.radii, cells);
-    other.memory.sums.resize(data.tree.size);
-    engine::Evaluation<Space, Precision, Outputs<true, true>> steps(
-        space, far_field_(kernel(), data.tree.cube), other, profile_of(kernel()), nullptr);
-    steps.upward(true);
-    const Calibrated now = held_->now();
-    const auto measures = measure(space, other, steps.multipoles(), now.field_scale, attempt.of);
-    Calibrated truth{.softening = now.softening};
-    truth.pair_error = now.theta == 0 ? std::min(now.safe, constants.truth * now.pair_error)
-                       : attempt.tightenings == 0 ? now.safe
-                                                  : constants.truth * now.safe;
-    make_lists_by(space, other, truth, measures, {});
-    steps.clear_sums();
-    steps.interact();
-    steps.downward();
-    exact_sums(space, data, attempt)(other.tree.octree.tiles, other.lists.p2p, steps.sums());
-    return steps.sums();
+    const Calibrated now = held_->now(), truth = verifying(now, attempt.tightenings > 0);
+    const auto sums = tolerance::stricter_sums(
+        space, far_field_(kernel(), data.tree.cube), profile_of(kernel()), data, attempt.other,
+        attempt.take_charges, [&](Data& other, auto const& multipoles, double share) {
+          const auto measures =
+              measure(space, other, multipoles, share * now.field_scale, attempt.of);
+          make_lists_by(space, other, truth, measures, {});
+        });
+    exact_sums(space, data, attempt)(attempt.other.tree.octree.tiles, attempt.other.lists.p2p,
+                                     sums);
+    return sums;
   }
 
+  /// Whether these sums are: those of bodies that are new, and those of others unless what is known of these is enough.
+  bool is_to_be_verified(Space const& space, Data& data, Array<Sums<sum_t<Precision>>, Space> sums,
+                         Attempt& attempt, Report* report) {
+    if (!held_) return false;
+    stage(space, report, "verification",
+          [&] { attempt.results = strength_of(space, data.tree, sums, attempt.of); });
+    if (!attempt.is_verified && !held_->holds(attempt.results, attempt.of.norm)) {
+      attempt.is_verified = attempt.is_moved = true;
+      know_groups(space, data, attempt, report);
+    }
+    return attempt.is_verified;
+  }
   /// Whether these sums of all bodies hold the tolerance. If not, the next attempt has a stricter limit. What lists
   /// leave out is seen at all bodies, against sums by stricter ones, and in mixed precision what near fields are rounded
   /// by; sums over all bodies, at a few, tell whether there is anything else.
@@ -294,7 +273,7 @@ class CalibratedCore {
       if (attempt.known) {
         all = attempt.known->seen(attempt.of, sums);
         most = all.most;
-        rounding_of_coordinates(space, data.tree, softening_of(kernel()), attempt.of, sums, 0,
+        rounding_of_coordinates(space, data.tree, softening_of(kernel()), attempt.of, sums, {},
                                 held_->tolerance());
         return;
       }
@@ -314,20 +293,26 @@ class CalibratedCore {
       });
       const double rounding =
           rounding_of_coordinates(space, data.tree, softening_of(kernel()), attempt.of, sums,
-                                  squares.values.field, held_->tolerance());
+                                  squares.values, held_->tolerance());
       most = constants.of_stricter_sums * std::hypot(all.most, rounding);
-      if (most > held_->tolerance()) return;
-      const SeenError seen = verification.see(held_->tolerance());
-      if (seen.most > held_->tolerance()) most = std::max(most, seen.two_more);
+      const double tolerance = held_->tolerance();
+      if (most > constants.rounded_alike * tolerance) return;
+      const SeenError seen = verification.see(tolerance, most > tolerance);
+      most = std::hypot(seen.most, rounding) > tolerance ? std::max(most, seen.two_more)
+                                                         : std::min(most, tolerance);
     });
     held_->note(all);
-    if (most <= held_->tolerance()) return true;
-    correct(data.tree.charges, attempt, most);
+    if (most <= held_->tolerance()) {
+      held_->verified(attempt.results, most);
+      if (attempt.is_moved) held_->leave_room(order(), is_softening_given_);
+      return true;
+    }
+    correct(data.tree, attempt, most);
     return false;
   }
   /// Makes the limit a stricter one, after an error of up to `most` was seen. After some of these the tolerance is
   /// refused, with what can be had.
-  void correct(engine::ChargeFacts const& charges, Attempt& attempt, double most) {
+  void correct(engine::BodyTree<Space, Precision> const& tree, Attempt& attempt, double most) {
     if (std::exchange(attempt.is_tuned, false) &&
         most > constants.tuned_miss * held_->tolerance()) {
       attempt.is_sought = true;  // what was tuned is not for these
@@ -337,7 +322,8 @@ class CalibratedCore {
     // own errors were the limit's when it was sought; an error that does not fall with the limit is that of coordinates
     const bool of_limit = !attempt.known && most < constants.fallen * attempt.least_seen;
     if (single && !of_limit && !next.one_part && !next.in_double) {
-      if (least_field(charges) == 1 || std::exchange(next.wide_margin, true)) next.in_double = true;
+      if (least_field(tree.charges) == 1 || std::exchange(next.wide_margin, true))
+        next.in_double = true;
       attempt.is_sought = attempt.known.has_value();
       return held_->correct(next);
     }
@@ -356,6 +342,11 @@ class CalibratedCore {
       next.theta = 0;
       next.pair_error = std::min(next.pair_error, next.safe);
     }
+    if (attempt.tightenings == constants.most_tightenings && tree.size <= constants.most_all_near &&
+        std::int64_t(tree.octree.tiles.extent(0)) <= constants.most_tiles_all_near) {
+      next.theta = constants.theta_all_near;
+      next.in_double = single;
+    }
     held_->correct(next);
   }
   /// Adds sums in double over the leaves of a list, as Verification wants them; the same ones for all of an evaluation.
@@ -364,7 +355,7 @@ class CalibratedCore {
     if (attempt.add_exactly) return attempt.add_exactly;
     if constexpr (single)
       attempt.add_exactly = sums_in_double(space, data, in_units_of(data.tree.cube.edge, kernel()),
-                                           attempt.take_charges);
+                                           attempt.take_charges_in_double);
     else
       attempt.add_exactly = near_field(space, data, attempt);
     return attempt.add_exactly;

@@ -13,6 +13,7 @@
 #include <limits>
 
 #include "../engine/list_build.hpp"
+#include "autotuner.hpp"
 #include "held_tolerance.hpp"
 #include "known_groups.hpp"
 #include "order_selection.hpp"
@@ -106,6 +107,20 @@ FMM_NOINLINE Calibrated calibrate(Space const& space,
   });
   if (work_by_radii < most_work) found.theta = std::pow(held, 1 / degree);
   if (known || found.theta > 0 || found.pair_error > safe) found.held_by = HeldBy::sample;
+  return found;
+}
+
+/// What was `tuned` for bodies like the plan's, of which there are measures.
+template <class Space, class Precision>
+Calibrated as_tuned(Space const& space, PlanData<Space, Precision>& plan, Setting const& tuned,
+                    Quantities of, double safe) {
+  Calibrated found{.pair_error = safe,
+                   .safe = safe,
+                   .field_scale = read_back(space, plan.memory.traversal.scale.view(2).data()),
+                   .short_sums = plan.tree.charges.need_short_sums,
+                   .one_part = tuned.one_part && of.field,
+                   .held_by = HeldBy::sample};
+  (tuned.by_power ? found.pair_error : found.theta) = tuned.limit;
   return found;
 }
 

@@ -3,6 +3,7 @@
 #pragma once
 
 #include <algorithm>
+#include <bit>
 #include <cmath>
 #include <cstdint>
 #include <optional>
@@ -16,6 +17,7 @@
 #include "likeness.hpp"
 #include "order_selection.hpp"
 #include "quantities.hpp"
+#include "result_strength.hpp"
 
 namespace fmm::tolerance {
 
@@ -43,6 +45,16 @@ inline Calibrated stricter(Calibrated found, double ratio, int order, bool is_gi
   else
     found.pair_error *= less;
   return found;
+}
+
+/// That of the sums which `found` is verified by; `again` after another verification.
+inline Calibrated verifying(Calibrated const& found, bool again) {
+  if (found.theta == constants.theta_all_near) return found;
+  Calibrated truth{.softening = constants.truth * found.softening};
+  truth.pair_error = found.theta == 0 ? std::min(found.safe, constants.truth * found.pair_error)
+                     : again          ? constants.truth * found.safe
+                                      : found.safe;
+  return truth;
 }
 
 /// Throws InvalidArgument, with what can be had.
@@ -74,6 +86,28 @@ class HeldTolerance {
     if (!known) forget();
     return known;
   }
+  /// Whether sums with these results hold the tolerance, as far as the last verification tells: if it was of the same
+  /// results; or if what it saw, relative to these, leaves room for what bodies that have moved a little change, but for
+  /// evaluations 2, 4, 8 and 16 after the first. Own errors of few bodies are always verified.
+  bool holds(ResultStrength const& results, ErrorNorm norm) const {
+    Kind const& kind = kinds_[last_];
+    if (results == kind.results) return true;
+    const bool is_due = kind.evaluations > 1 && std::has_single_bit(unsigned(kind.evaluations));
+    if (is_due || (norm == ErrorNorm::p99 && !last_)) return false;
+    return kind.expected * kind.results.over(results) <= constants.room * tolerance_ &&
+           results.over(kind.results) <= constants.far_stronger;
+  }
+  /// Sums with these results were seen to err by no more than that.
+  void verified(ResultStrength const& results, double error) {
+    last().results = results;
+    last().expected = error;
+  }
+  /// Has the limit be stricter for evaluations to come, if that was too near to the tolerance.
+  void leave_room(int order, bool softening_is_given) {
+    if (last().expected <= constants.room * tolerance_) return;
+    last().found = stricter(now(), 1, order, softening_is_given);
+    last().expected *= constants.tightening;
+  }
   void remember(Likeness bodies, Calibrated const& found = {}) {
     last() = {std::move(bodies), found};
   }
@@ -104,6 +138,8 @@ class HeldTolerance {
     Calibrated found;
     int evaluations = 0;
     SeenError seen = {};
+    ResultStrength results = {};  ///< that it was of
+    double expected = 0;          ///< their error, or that of the limit in force
   };
   Kind& last() { return kinds_[last_]; }
 

@@ -3,10 +3,10 @@
 #pragma once
 
 #include <cstdint>
-#include <functional>
 #include <memory>
 
 #include "../engine/evaluation.hpp"
+#include "../engine/evaluation_ends.hpp"
 #include "sums_over_all.hpp"
 
 namespace fmm::tolerance {
@@ -23,22 +23,18 @@ struct BodiesInDouble {
   }
 };
 
-/// Sets the charges of bodies in tree order to those that were given: mixed precision rounds charges to float, and
-/// where strong ones balance each other what is left may be no more than that.
-template <class Space>
-using TakeChargesInDouble = std::function<void(Array<Body<double>, Space>)>;
-
-/// Adds sums in double over the leaves of a list, in mixed precision, as Verification wants them. Memory for as long as
-/// the result is there: 32 bytes a body.
+/// Adds sums in double over the leaves of a list, in mixed precision, as Verification wants them, of the charges as they
+/// were given: it rounds these to float, and where strong ones balance each other what is left may be no more than that.
+/// Memory for as long as the result is there: 32 bytes a body.
 template <class Space, class Kernel>
 typename SumsOverAll<Space, double>::ExactSums sums_in_double(
     Space const& space, engine::PlanData<Space, Mixed>& data, Kernel const& in_cube,
-    TakeChargesInDouble<Space> const& take_charges) {
+    engine::TakeChargesAgain<Space, double> const& take_charges) {
   auto const& tree = data.tree;
   auto bodies = std::make_shared<Buffer<Body<double>, Space>>("verification's bodies");
   for_range("fmm::verification::bodies", space, tree.size,
             BodiesInDouble<Space>{tree.bodies, tree.low, bodies->resize(tree.size)});
-  take_charges(bodies->view());
+  take_charges(tree.charges.unit, bodies->view());
   return [=, &space, &data](auto const& tiles, auto const& list, auto const& sums) {
     auto const& octree = data.tree.octree;
     const auto rows = split_long_rows(space, data.memory, octree, tiles, list,

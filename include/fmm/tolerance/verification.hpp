@@ -93,7 +93,7 @@ class Verification {
         draws_(weights_of_all_tiles(), seed) {}
 
   /// The error of the results that the tolerance is of, the larger one of two.
-  SeenError see(double tolerance) {
+  SeenError see(double tolerance, bool is_in_doubt = false) {
     const bool all = draws_.draws_all_groups(constants.all_draws);
     SeenError seen;
     for (int draws = 0, next = constants.first_draws; draws < constants.most_draws;
@@ -107,8 +107,9 @@ class Verification {
         seen = larger(seen, seen_error(squares_.differences[one], rest_[one], all_squares));
         besides = std::fmax(besides, seen_error(0, rest_[one], all_squares).most);
       });
-      const int enough =
-          besides <= constants.unexplained * tolerance ? 0 : constants.draws_of_unexplained;
+      const int enough = !is_in_doubt && besides <= constants.unexplained * tolerance
+                             ? 0
+                             : constants.draws_of_unexplained;
       if (all || (seen.most <= tolerance && draws + next >= enough) || seen.least > tolerance)
         break;
     }

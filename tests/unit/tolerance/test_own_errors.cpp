@@ -49,18 +49,6 @@ OwnP99 own_p99(Bodies const& bodies, Results const& results, double share, std::
   return {p99(fields), p99(potentials)};
 }
 
-/// Alternating charges at the points of a grid: their fields vanish inside.
-Bodies rock_salt(int side) {
-  Bodies bodies;
-  for (int i = 0; i < side; ++i)
-    for (int j = 0; j < side; ++j)
-      for (int k = 0; k < side; ++k) {
-        bodies.x.insert(bodies.x.end(), {double(i), double(j), double(k)});
-        bodies.q.push_back((i + j + k) % 2 ? -1 : 1);
-      }
-  return bodies;
-}
-
 template <class Solver>
 void holds(fmm::Options options, Bodies const& bodies, double share) {
   options.error_norm = ErrorNorm::p99;

@@ -124,9 +124,11 @@ TEST(Tolerance, IsHeldWithPlummerSoftening) {
     const auto error = [&] { return error_at<Solver, fmm::SoftenedGravity>(options, bodies); };
     EXPECT_LT(error(), 2e-6) << softening;
   }
-  // what more of it leaves out is seen
+  // what more of it leaves out is seen; in the end all pairs are near, but for a list that is too long
   fmm::Options options{.tolerance = 2e-6, .leaf_capacity = 48, .softening = 2e-3};
   options.softening_error = fmm::default_softening_error;
+  EXPECT_LT((error_at<Solver, fmm::SoftenedGravity>(options, bodies)), 2e-6);
+  options.leaf_capacity = 1;
   try {
     error_at<Solver, fmm::SoftenedGravity>(options, bodies);
     FAIL();
@@ -224,19 +226,6 @@ TEST(Tolerance, IsHeldWithAnySoftening) {
   }
 }
 
-/// Alternating charges at the points of a cubic grid, each moved by up to `moved` along each axis.
-Bodies rock_salt(int side, double moved, unsigned seed = 7) {
-  std::mt19937_64 random(seed);
-  Bodies bodies;
-  for (int i = 0; i < side * side * side; ++i) {
-    const int place[] = {i / (side * side), i / side % side, i % side};
-    for (const int k : place)
-      bodies.x.push_back(k + moved * (double(random() >> 11) * 0x1p-52 - 1));
-    bodies.q.push_back((place[0] + place[1] + place[2]) % 2 ? -1 : 1);
-  }
-  return bodies;
-}
-
 /// There whole degrees of the multipoles vanish, and the field of all bodies cancels where that of
 /// a few does not: at commit dae88fb errors were up to 870 tolerances. Bodies of 20,000 or more,
 /// and of fewer, whose setting is not measured.
@@ -263,11 +252,6 @@ TEST(Tolerance, IsHeldInLatticesOfIons) {
 }
 
 /// Bodies one at a time.
-void add_body(Bodies& bodies, double x, double y, double z, double q) {
-  bodies.x.insert(bodies.x.end(), {x, y, z});
-  bodies.q.push_back(q);
-}
-
 using OfPairs = fmm::ToleranceSolver<fmm::Laplace, ManyDigits, double>;
 
 /// Bodies whose distances are far less than the edge of their leaf: what that rounds off a coordinate is much to them.
@@ -304,34 +288,6 @@ TEST(Tolerance, IsHeldWithABodyFarAway) {
     add_body(bodies, distance, 0.3 * distance, -0.7 * distance, 1e-3);
     for (const double tolerance : {1e-3, 1e-10})
       EXPECT_LT(error_at<OfPairs>({.tolerance = tolerance}, bodies), tolerance) << distance;
-  }
-}
-
-/// Groups of three charges in equilibrium: the fields at all of them vanish, but for what other groups exert, and what
-/// is left is relative to a thousandth of what a neighbour exerts. Groups lie across the borders of leaves.
-TEST(Tolerance, IsHeldWhereTheMembersOfGroupsAreInEquilibrium) {
-  using Solver = fmm::ToleranceSolver<fmm::Laplace, ManyDigits, double>;
-  const std::pair<double, double> cases[] = {
-      {1e-12, 0.014765}, {1e-11, 0.0023}, {1e-10, 2.468e-4}, {1e-9, 1.83e-5}, {1e-7, 3.05e-7}};
-  for (const auto& [tolerance, apart] : cases) {
-    Bodies bodies;
-    for (int i = 0; i < 125; ++i) {
-      const double x = i % 5, y = i / 5 % 5, z = i / 25,
-                   sign = (i % 5 + i / 5 % 5 + i / 25) % 2 ? -1 : 1;
-      add_body(bodies, x - apart, y, z, sign);
-      add_body(bodies, x, y, z, -0.25 * sign);
-      add_body(bodies, x + apart, y, z, sign);
-    }
-    const std::size_t n = bodies.size();
-    const DeviceBodies<Space> device(bodies);
-    const ViewIn<double*, Space> potential("potential", n);
-    const ViewIn<double* [3], Space> field("field", n);
-    Solver solver({.tolerance = tolerance});
-    auto plan = solver.build(Space(), fmm::Inputs{device.x, device.q});
-    solver.evaluate(Space(), plan, device.q, potential, field);
-    const auto error =
-        fmm::measure_error(Space(), fmm::Laplace{}, device.x, device.q, potential, field, n);
-    EXPECT_LT(error.field_l2, tolerance) << apart;
   }
 }
 
@@ -398,65 +354,6 @@ TEST(Tolerance, IsRefusedInMixedPrecisionForBodiesThatItTakesForOne) {
       fmm::ToleranceSolver<fmm::Laplace, FewOrders, double> in_double({.tolerance = 1e-3});
       EXPECT_LT(relative_l2(run(in_double, bodies).field, exact), 1e-3);
     }
-}
-
-/// The error of the field, relative to no less than a thousandth of what neighbours exert.
-template <class Solver>
-double floored_error(double tolerance, Bodies const& bodies, Bodies const& exact) {
-  const std::size_t n = bodies.size();
-  const DeviceBodies<Space> device(bodies), in_double(exact);
-  const ViewIn<double*, Space> potential("potential", n);
-  const ViewIn<double* [3], Space> field("field", n);
-  Solver solver({.tolerance = tolerance});
-  auto plan = solver.build(Space(), fmm::Inputs{device.x, device.q});
-  solver.evaluate(Space(), plan, device.q, potential, field);
-  return fmm::measure_error(Space(), fmm::Laplace{}, in_double.x, in_double.q, potential, field, n)
-      .field_l2;
-}
-
-/// Rings of charges in balance with one in their middle: charges that are rounded to float, as mixed precision has them,
-/// exert more than the tolerance allows.
-TEST(Tolerance, IsHeldInMixedPrecisionWhereRoundedChargesBreakIt) {
-  constexpr int members = 20;
-  constexpr double tolerance = 1e-5, angle = 2 * 3.14159265358979323846 / members;
-  double pull = 0;
-  for (int k = 1; k < members; ++k) pull += 0.25 / std::sin(0.5 * angle * k);
-  Bodies bodies;
-  for (int ring = 0; ring < 8; ++ring) {
-    const double x = 1000 * ring, z = 100 * ring * ring, q = 1 + 0.1234567 * ring;
-    for (int k = 0; k < members; ++k)
-      add_body(bodies, x + std::cos(angle * k), std::sin(angle * k), z, q);
-    add_body(bodies, x, 0, z, -pull * q);
-  }
-  Bodies rounded = bodies;
-  for (double& q : rounded.q) q = double(float(q));
-  using InDouble = fmm::ToleranceSolver<fmm::Laplace, ManyDigits, double>;
-  using InMixed = fmm::ToleranceSolver<fmm::Laplace, ManyDigits, fmm::Mixed>;
-  EXPECT_GT(floored_error<InDouble>(1e-9, rounded, bodies), tolerance);
-  EXPECT_LT(floored_error<InMixed>(tolerance, bodies, bodies), tolerance);
-}
-
-/// Opposite charges at one place exert nothing, and what few others do is little beside what strong ones are rounded by:
-/// that is most of the error, at few bodies. It is seen at all of them.
-TEST(Tolerance, IsHeldInMixedPrecisionWhereFewBodiesHaveMostOfTheRounding) {
-  std::mt19937_64 random(2);
-  std::uniform_real_distribution<double> uniform;
-  Bodies bodies;
-  for (int i = 0; i < 12000; ++i) {
-    const double x = uniform(random), y = uniform(random), z = uniform(random),
-                 q = std::exp2(std::floor(-0.9 * std::log2(1 - uniform(random))));
-    for (const double sign : {1, -1}) add_body(bodies, x, y, z, sign * q);
-  }
-  for (int i = 0; i < 300; ++i)
-    add_body(bodies, uniform(random), uniform(random), uniform(random), i % 2 ? 0.1 : -0.1);
-  const auto exact = direct_sum<fmm::Laplace>(bodies).field;
-  for (const double tolerance : {3e-4, 1e-3}) {  // of the first drawn bodies saw a fourteenth
-    fmm::ToleranceSolver<fmm::Laplace, ManyDigits, fmm::Mixed> solver({.tolerance = tolerance});
-    fmm::Report report;
-    const double error = relative_l2(run(solver, bodies, {}, &report).field, exact);
-    EXPECT_LT(error, tolerance);
-    if (error > 0.1 * tolerance) EXPECT_NEAR(report.found->seen_error, error, 0.05 * error);
-  }
 }
 
 /// Rounding of float is more than a tolerance of a field that cancels: near fields are summed in double.
