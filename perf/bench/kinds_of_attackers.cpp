@@ -15,9 +15,6 @@ namespace kinds {
 
 namespace {
 
-constexpr double pi = std::numbers::pi;
-
-double sign(Random& random) { return heads(random) ? 1 : -1; }
 /// At least 1, and seldom far more: a power law that ends at pow(rarest, -slope).
 double heavy(Random& random, double slope, double rarest = 1e-5) {
   return std::pow(uniform(random, rarest, 1), -slope);
@@ -83,7 +80,7 @@ Bodies balanced_rings(std::size_t n, Random& random) {
     const Point at = {double(ring % row), double(ring / row % row), double(ring / row / row)};
     const Frame frame = is_stack ? common : any_frame(random);
     const double radius = widest * log_uniform(random, narrowest, 1),
-                 strength = heavy(random, slope), q = sign(random) * strength * radius * radius;
+                 strength = heavy(random, slope), q = any_sign(random) * strength * radius * radius;
     for (int k = 0; k < m; ++k) {
       const double phi = 2 * pi * k / m;
       const Point p = frame.at({radius * std::cos(phi), radius * std::sin(phi), 0});
@@ -162,7 +159,7 @@ Bodies distributed_multipoles(std::size_t n, Random& random) {
   while (double(bodies.size()) < blocks * double(n)) {
     if (!is_crystal) orders = draw_orders(), frame = any_frame(random);
     const Point corner = anywhere();
-    const double strength = sign(random) * heavy(random, slope);
+    const double strength = any_sign(random) * heavy(random, slope);
     double of_x = strength;
     for (int i = 0; i <= orders[0]; of_x *= -double(orders[0] - i) / (i + 1), ++i) {
       double of_y = of_x;
@@ -173,7 +170,7 @@ Bodies distributed_multipoles(std::size_t n, Random& random) {
       }
     }
   }
-  while (bodies.size() < n) add(bodies, anywhere(), heads(random) ? 0 : weak * sign(random));
+  while (bodies.size() < n) add(bodies, anywhere(), heads(random) ? 0 : weak * any_sign(random));
   return in_any_units(turned(std::move(bodies), random), random);
 }
 
@@ -213,7 +210,8 @@ Bodies quiet_start(std::size_t n, Random& random) {
     const double q = share * total / double(in_beam), t = uniform(random, -1, 1);
     const Point p =
         along(along({0, 0, 0}, t, axis), width, {normal(random), normal(random), normal(random)});
-    add(bodies, {p[0] * box[0], p[1] * box[1], p[2] * box[2]}, is_neutral ? q * sign(random) : q);
+    add(bodies, {p[0] * box[0], p[1] * box[1], p[2] * box[2]},
+        is_neutral ? q * any_sign(random) : q);
   }
   return in_any_units(std::move(bodies), random);
 }

@@ -18,20 +18,7 @@ namespace kinds {
 
 namespace {
 
-constexpr double pi = std::numbers::pi;
-
-/// Between them evenly in the logarithm, or zero for one of two.
-double some(Random& random, double low, double high) {
-  const double value = log_uniform(random, low, high);
-  return heads(random) ? 0 : value;
-}
-double any_sign(Random& random) { return heads(random) ? 1 : -1; }
 double any_angle(Random& random) { return uniform(random, 0, 2 * pi); }
-Bodies in_units(Bodies bodies, double length, double charge) {
-  for (double& x : bodies.positions) x *= length;
-  for (double& q : bodies.charges) q *= charge;
-  return bodies;
-}
 /// A mass between them of which there are m to -slope, as those of stars and of boulders.
 double of_power_law(Random& random, double low, double high, double slope) {
   const double k = 1 - slope, ratio = std::pow(high / low, k);

@@ -15,8 +15,6 @@ namespace kinds {
 
 namespace {
 
-constexpr double pi = std::numbers::pi;
-
 Point minus(Point const& a, Point const& b) { return along(a, -1, b); }
 double norm(Point const& a) { return std::sqrt(dot(a, a)); }
 Point unit(Point const& a) { return along({0, 0, 0}, 1 / norm(a), a); }

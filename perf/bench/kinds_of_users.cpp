@@ -15,19 +15,6 @@ namespace kinds {
 
 namespace {
 
-constexpr double pi = std::numbers::pi;
-
-/// Between them evenly in the logarithm, or zero for one of two.
-double some(Random& random, double low, double high) {
-  const double value = log_uniform(random, low, high);
-  return heads(random) ? 0 : value;
-}
-Bodies in_units(Bodies bodies, double length, double charge) {
-  for (double& x : bodies.positions) x *= length;
-  for (double& q : bodies.charges) q *= charge;
-  return bodies;
-}
-
 /// Two galaxies of unequal mass as they merge: black holes with a cusp of stars around each, disks,
 /// clumps of light gas, heavy bodies of dark matter, and tails with dwarfs, many disks long. Masses
 /// of one body differ by more than twelve decades.

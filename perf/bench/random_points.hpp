@@ -14,6 +14,8 @@ namespace kinds {
 using Random = std::mt19937_64;
 using Point = std::array<double, 3>;
 
+inline constexpr double pi = std::numbers::pi;
+
 inline double uniform(Random& random, double low = 0, double high = 1) {
   return std::uniform_real_distribution<double>(low, high)(random);
 }
@@ -26,6 +28,12 @@ inline double log_uniform(Random& random, double low, double high) {
   return low * std::pow(high / low, uniform(random));
 }
 inline bool heads(Random& random) { return random() % 2 == 0; }
+inline double any_sign(Random& random) { return heads(random) ? 1 : -1; }
+/// Between them evenly in the logarithm, or zero for one of two.
+inline double some(Random& random, double low, double high) {
+  const double value = log_uniform(random, low, high);
+  return heads(random) ? 0 : value;
+}
 inline Point in_cube(Random& random) { return {uniform(random), uniform(random), uniform(random)}; }
 inline Point on_sphere(Random& random, double radius = 1) {
   const double z = uniform(random, -1, 1), phi = uniform(random, 0, 2 * std::numbers::pi),
@@ -49,6 +57,11 @@ inline Point cross(Point const& a, Point const& b) {
 inline Point unit(Point const& a) { return along({0, 0, 0}, 1 / std::sqrt(dot(a, a)), a); }
 inline Point any_normal_of(Random& random, Point const& a) {
   return unit(cross(a, on_sphere(random)));
+}
+inline Bodies in_units(Bodies bodies, double length, double charge) {
+  for (double& x : bodies.positions) x *= length;
+  for (double& q : bodies.charges) q *= charge;
+  return bodies;
 }
 inline void add(Bodies& bodies, Point const& p, double q) { bodies.add(p[0], p[1], p[2], q); }
 
