@@ -32,8 +32,8 @@ struct FoundLimit {
   std::optional<double> theta = {};       ///< of RadiusCriterion
   HeldBy held_by = HeldBy::bound;
   /// What the last verification of such bodies says of the error of all, of the norm that the tolerance has. Of
-  /// ErrorNorm::l2 it is the error of what lists leave out, in mixed precision with the rounding of near fields, without
-  /// that of softening; by all pairs it is that of rounding. 0 where there is no such error.
+  /// ErrorNorm::l2 it is the error of what lists leave out, in mixed precision with the rounding of near fields,
+  /// without that of softening; by all pairs it is that of rounding. 0 where there is no such error.
   double seen_error = 0;
   std::optional<double> largest_own_error = {};  ///< of ErrorNorm::p99: the largest that it saw
 };

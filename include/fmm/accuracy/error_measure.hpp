@@ -9,8 +9,8 @@ namespace fmm {
 
 /// A body's own error is relative to its own field, or to this share of the sum of the magnitudes of the field's
 /// terms, whichever is larger: fields vanish by symmetry, and rounding, which is that of the terms, does not. It is
-/// rounding's share over half the least tolerance, 1e-10 and 1e-4: 5e-16 in double where charges are in equilibrium, and
-/// 3e-8 in float in lattices of ions (docs/math.md).
+/// rounding's share over half the least tolerance, 1e-10 and 1e-4: 5e-16 in double where charges are in equilibrium,
+/// and 3e-8 in float in lattices of ions (docs/math.md).
 inline constexpr double least_share_in_double = 1e-5;
 inline constexpr double least_share_in_float = 5e-4;  ///< and in mixed precision
 /// The norm that an L2 error is relative to is at least this share of the norm of what the bodies exert on their

@@ -116,8 +116,8 @@ class FMM_VISIBLE AnySolver {
   }
 
   /// Compares (N) `potential` and (N,3) `field`, or fmm::none, with the direct sum in double at `samples` random
-  /// bodies (all, if samples >= N); own errors with the least share of the solver's precision (error_measure.hpp). Cost:
-  /// 2 x samples x N pairs; memory: 32 bytes a body, and 32 more for as long.
+  /// bodies (all, if samples >= N); own errors with the least share of the solver's precision (error_measure.hpp).
+  /// Cost: 2 x samples x N pairs; memory: 32 bytes a body, and 32 more for as long.
   ErrorMeasure measure_error(runtime::ConstArray const& positions,
                              runtime::ConstArray const& charges,
                              runtime::ConstArray const& potential, runtime::ConstArray const& field,

@@ -263,8 +263,8 @@ class CalibratedCore {
     return attempt.is_verified;
   }
   /// Whether these sums of all bodies hold the tolerance. If not, the next attempt has a stricter limit. What lists
-  /// leave out is seen at all bodies, against sums by stricter ones, and in mixed precision what near fields are rounded
-  /// by; sums over all bodies, at a few, tell whether there is anything else.
+  /// leave out is seen at all bodies, against sums by stricter ones, and in mixed precision what near fields are
+  /// rounded by; sums over all bodies, at a few, tell whether there is anything else.
   bool holds(Space const& space, Data& data, Array<Sums<sum_t<Precision>>, Space> sums,
              Attempt& attempt, Report* report) {
     double most = 0;

@@ -38,8 +38,8 @@ struct Constants {
   int most_evaluations =
       32;  ///< so many evaluations later it is done anew, though bodies seem to be the same
   double likeness = 0.1;  ///< bodies that differ by more are others
-  /// Bodies that have moved are verified anew where more than this share of the tolerance is expected, and where results
-  /// are so many times as strong. From step to step errors of a cube of bodies were seen to change by a third.
+  /// Bodies that have moved are verified anew where more than this share of the tolerance is expected, and where
+  /// results are so many times as strong. From step to step errors of a cube of bodies were seen to change by a third.
   double room = 0.75, far_stronger = 4;
   /// Tiles at which near fields are compared: a sixteenth of all, within these bounds. Fewer differ from draw to draw
   /// by more than the likeness, more cost time.
@@ -80,23 +80,24 @@ struct Constants {
   /// Where both are rounded by as much, what they differ by is up to this times what each errs by: drawn groups tell.
   double rounded_alike = 1.5;
   /// Stricter sums are of so many times the charges, so that what is rounded in them is rounded in another way: of few
-  /// bits, so that sums of like charges stay exact; and of a prime, so that these of others are not rounded to the same.
+  /// bits, so that sums of like charges stay exact; and of a prime, so that these of others are not rounded to the
+  /// same.
   double share_of_charges = 19.0 / 32;
   /// The error that stricter sums tell is taken for so much more: their lists err in part as those in question do.
   double of_stricter_sums = 1.05;
   /// Shares of the draws: by what groups differ from stricter sums, if anything does, and by their own strength; the
   /// rest is even.
   double drawn_as_differing = 0.5, drawn_by_strength = 0.2;
-  /// Draws at first, and at most: as many again until it is certain whether the tolerance is held. Where stricter sums do
-  /// not explain an error of more than this share of it, there are at least so many: of 128 draws of a vortex tangle's
-  /// rounding the error differed by a third, and one that was 1.1 tolerances passed.
+  /// Draws at first, and at most: as many again until it is certain whether the tolerance is held. Where stricter sums
+  /// do not explain an error of more than this share of it, there are at least so many: of 128 draws of a vortex
+  /// tangle's rounding the error differed by a third, and one that was 1.1 tolerances passed.
   int first_draws = 32, most_draws = 1024, draws_of_unexplained = 256;
   double unexplained = 0.3;
   int all_draws = 128;  ///< of no more groups all are compared
   /// How often a limit is made stricter; by what it was missed by and so much more, by no more than that at a time.
   int most_tightenings = 5, tightenings_until_safe = 3;  ///< then the limit is what is safe at most
-  /// The last limit is this theta: all pairs are near, of no more bodies and tiles than these. Their direct sum ends in a
-  /// minute, and the list has 2^26 entries at most.
+  /// The last limit is this theta: all pairs are near, of no more bodies and tiles than these. Their direct sum ends in
+  /// a minute, and the list has 2^26 entries at most.
   double theta_all_near = 1e-9;
   std::int64_t most_all_near = 1 << 18, most_tiles_all_near = 1 << 13;
   double tightening = 0.8, least_tightening = 0.02;

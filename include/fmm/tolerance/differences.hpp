@@ -1,8 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // What two sums of all bodies differ by: those of an evaluation, and others by stricter lists, and in mixed precision
-// with near fields in double. Errors
-// have heavy tails, and nobody knows beforehand where: of a crystal's bodies eight tiles of 1584 had
-// more than half of the squares' sum, of potentials in a halo five bodies of 30,000. No sample of
+// with near fields in double. Errors have heavy tails, and nobody knows beforehand where: of a crystal's bodies eight
+// tiles of 1584 had more than half of the squares' sum, of potentials in a halo five bodies of 30,000. No sample of
 // tiles, however it is drawn, is sure to have these, and so all bodies are compared.
 #pragma once
 
@@ -43,10 +42,8 @@ struct SquaresOfSums {
   PerQuantity<double> values, differences;
 
   KOKKOS_FUNCTION void add(SquaresOfSums const& other) {
-    values.field += other.values.field;
-    values.potential += other.values.potential;
-    differences.field += other.differences.field;
-    differences.potential += other.differences.potential;
+    values += other.values;
+    differences += other.differences;
   }
 };
 
@@ -107,9 +104,10 @@ struct WeighGroups {
 };
 
 /// Sets the weights of all tiles' groups, groups_of_tile each: their shares in the squares of what differs, times
-/// constants.drawn_as_differing, and in the squares of the results, times drawn_by_strength: an error that both sums have,
-/// as of softening, is no difference, and is more likely where results are large. Of two quantities each has half.
-/// Returns all squares, added in the order of the tiles. Cost: O(N), and one wait; memory for as long: 32 bytes a tile.
+/// constants.drawn_as_differing, and in the squares of the results, times drawn_by_strength: an error that both sums
+/// have, as of softening, is no difference, and is more likely where results are large. Of two quantities each has
+/// half. Returns all squares, added in the order of the tiles. Cost: O(N), and one wait; memory for as long: 32 bytes a
+/// tile.
 template <class Space, class Precision>
 SquaresOfSums weigh_groups(Space const& space, Array<Tile, Space> tiles,
                            Array<Sums<sum_t<Precision>>, Space> sums,

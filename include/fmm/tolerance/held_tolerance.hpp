@@ -87,8 +87,8 @@ class HeldTolerance {
     return known;
   }
   /// Whether sums with these results hold the tolerance, as far as the last verification tells: if it was of the same
-  /// results; or if what it saw, relative to these, leaves room for what bodies that have moved a little change, but for
-  /// evaluations 2, 4, 8 and 16 after the first. Own errors of few bodies are always verified.
+  /// results; or if what it saw, relative to these, leaves room for what bodies that have moved a little change, but
+  /// for evaluations 2, 4, 8 and 16 after the first. Own errors of few bodies are always verified.
   bool holds(ResultStrength const& results, ErrorNorm norm) const {
     Kind const& kind = kinds_[last_];
     if (results == kind.results) return true;

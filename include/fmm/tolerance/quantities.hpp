@@ -27,8 +27,16 @@ template <class T>
 struct PerQuantity {
   T field = {}, potential = {};
 
-  T& operator[](Quantity one) { return one == Quantity::field ? field : potential; }
-  T const& operator[](Quantity one) const { return one == Quantity::field ? field : potential; }
+  KOKKOS_FUNCTION T& operator[](Quantity one) {
+    return one == Quantity::field ? field : potential;
+  }
+  KOKKOS_FUNCTION T const& operator[](Quantity one) const {
+    return one == Quantity::field ? field : potential;
+  }
+  KOKKOS_FUNCTION void operator+=(PerQuantity const& other) {
+    field += other.field;
+    potential += other.potential;
+  }
 };
 
 /// Of an evaluation with these results. Throws InvalidArgument for a tolerance of one that is not wanted.

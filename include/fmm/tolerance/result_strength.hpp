@@ -35,10 +35,8 @@ struct AddStrength {
   struct All {
     PerQuantity<double> sums, bodies;
     KOKKOS_FUNCTION void join(All const& other) {
-      sums.field += other.sums.field;
-      sums.potential += other.sums.potential;
-      bodies.field += other.bodies.field;
-      bodies.potential += other.bodies.potential;
+      sums += other.sums;
+      bodies += other.bodies;
     }
   };
   Array<Sums<Sum>, Space> sums;

@@ -17,9 +17,9 @@
 namespace fmm::tolerance {
 
 /// Of a body and all others of its leaf, in units of charge / (edge of the cube)^2 and charge / edge: the sums of the
-/// squares of what a pair's field and potential err by, 2 |q| delta / r^3 and |q| delta / r^2, where the distance r errs
-/// by delta, a pair on its own; what the nearest one feels, and the sums of the magnitudes of the terms; and whether one
-/// that is at another place has the same coordinates.
+/// squares of what a pair's field and potential err by, 2 |q| delta / r^3 and |q| delta / r^2, where the distance r
+/// errs by delta, a pair on its own; what the nearest one feels, and the sums of the magnitudes of the terms; and
+/// whether one that is at another place has the same coordinates.
 struct RoundedBody {
   PerQuantity<double> squares, neighbour, terms;
   bool is_taken_for_another = false;
@@ -70,10 +70,8 @@ struct RoundedSum {
   PerQuantity<double> squares, neighbours;
   double taken_for_others = 0;
   KOKKOS_FUNCTION void join(RoundedSum const& other) {
-    squares.field += other.squares.field;
-    squares.potential += other.squares.potential;
-    neighbours.field += other.neighbours.field;
-    neighbours.potential += other.neighbours.potential;
+    squares += other.squares;
+    neighbours += other.neighbours;
     taken_for_others += other.taken_for_others;
   }
 };
@@ -107,7 +105,7 @@ struct CountRoundedPairs {
   RoundedPairs<Space> pairs;
   Array<Tile, Space> tiles;
   Array<Sums<double>, Space> sums;
-  bool potential;
+  Quantity of;
   double share;
 
   KOKKOS_FUNCTION void operator()(std::int64_t i, RoundedCount& count) const {
@@ -115,13 +113,11 @@ struct CountRoundedPairs {
     for (BodyIndex k = tile.first; k < tile.first + tile.count; ++k) {
       const RoundedBody body = pairs.of_body(k, pairs.cells(tile.cell));
       const Sums<double> s = sums(k);
-      const double terms = potential ? body.terms.potential : body.terms.field,
-                   squares = potential ? body.squares.potential : body.squares.field,
-                   value2 =
-                       potential ? s.potential * s.potential : s.x * s.x + s.y * s.y + s.z * s.z,
-                   least = least_share_in_float * terms,
+      const double value2 = of == Quantity::potential ? s.potential * s.potential
+                                                      : s.x * s.x + s.y * s.y + s.z * s.z,
+                   least = least_share_in_float * body.terms[of],
                    scale2 = value2 > least * least ? value2 : least * least;
-      count.bodies += body.is_taken_for_another || squares > share * share * scale2;
+      count.bodies += body.is_taken_for_another || body.squares[of] > share * share * scale2;
       count.taken_for_others += body.is_taken_for_another;
     }
   }
@@ -154,8 +150,8 @@ RoundingOfPairs rounding_of_pairs(Space const& space, engine::BodyTree<Space, Mi
   return all;
 }
 
-/// What no more than a hundredth of the bodies exceed, relative to their own fields or potentials in `sums`: `enough`, or
-/// within a factor of 1.3 of it if that is more. Cost: the same, some times if it is more.
+/// What no more than a hundredth of the bodies exceed, relative to their own fields or potentials in `sums`: `enough`,
+/// or within a factor of 1.3 of it if that is more. Cost: the same, some times if it is more.
 template <class Space>
 RoundingOfPairs own_rounding_of_pairs(Space const& space,
                                       engine::BodyTree<Space, Mixed> const& tree, double softening,
@@ -169,8 +165,8 @@ RoundingOfPairs own_rounding_of_pairs(Space const& space,
     const auto is_exceeded = [&] {
       const auto count =
           reduce<RoundedCount>("fmm::verification::rounded", space, tree.octree.tiles.extent(0),
-                               CountRoundedPairs<Space>{pairs, tree.octree.tiles, sums,
-                                                        one == Quantity::potential, all.error});
+                               CountRoundedPairs<Space>{pairs, tree.octree.tiles, sums, one,
+                                                        all.error});
       space.fence();
       all.takes_two_for_one = double(count.taken_for_others) > most;
       return double(count.bodies) > most && !all.takes_two_for_one;
@@ -192,9 +188,9 @@ RoundingOfPairs own_rounding_of_pairs(Space const& space,
                 " in mixed precision for bodies so close to each other; in double less");
 }
 
-/// What the coordinates of close bodies, as mixed precision keeps them, add to the L2 error of fields and potentials whose
-/// squares add up to that; 0 of own errors, and in double. Throws InvalidArgument where it is more than the tolerance
-/// allows.
+/// What the coordinates of close bodies, as mixed precision keeps them, add to the L2 error of fields and potentials
+/// whose squares add up to that; 0 of own errors, and in double. Throws InvalidArgument where it is more than the
+/// tolerance allows.
 template <class Space, class Precision>
 double rounding_of_coordinates(Space const& space, engine::BodyTree<Space, Precision> const& tree,
                                double softening, Quantities of,

@@ -23,9 +23,9 @@ struct BodiesInDouble {
   }
 };
 
-/// Adds sums in double over the leaves of a list, in mixed precision, as Verification wants them, of the charges as they
-/// were given: it rounds these to float, and where strong ones balance each other what is left may be no more than that.
-/// Memory for as long as the result is there: 32 bytes a body.
+/// Adds sums in double over the leaves of a list, in mixed precision, as Verification wants them, of the charges as
+/// they were given: it rounds these to float, and where strong ones balance each other what is left may be no more than
+/// that. Memory for as long as the result is there: 32 bytes a body.
 template <class Space, class Kernel>
 typename SumsOverAll<Space, double>::ExactSums sums_in_double(
     Space const& space, engine::PlanData<Space, Mixed>& data, Kernel const& in_cube,

@@ -87,9 +87,9 @@ class ToleranceSolver<Kernel, OrderList<Order...>, Precision, ExecutionSpace> {
   /// InvalidArgument before any result is touched, for a tolerance that is not reached, too. Cost: O(N), or of a
   /// treecode O(N log N). The first
   /// time, every 32nd time, and where bodies are no longer like those before, it is verified: a stricter evaluation,
-  /// whose memory is there for as long, and 128 to 4096 N pairs, and again where it is not held; of 20,000 bodies or more
-  /// also 2 to 14 evaluations for a sample of them (tolerance/sample.hpp). For own errors 8192 N pairs in double, and
-  /// up to 14 evaluations for 4096 bodies. For potentials 256 N pairs more.
+  /// whose memory is there for as long, and 128 to 4096 N pairs, and again where it is not held; of 20,000 bodies or
+  /// more also 2 to 14 evaluations for a sample of them (tolerance/sample.hpp). For own errors 8192 N pairs in double,
+  /// and up to 14 evaluations for 4096 bodies. For potentials 256 N pairs more.
   template <class Charges, class Potential, class Field>
   void evaluate(ExecutionSpace const& space, plan_type& plan, Charges const& charges,
                 Potential const& potential, Field const& field, Report* report = nullptr) {

@@ -133,7 +133,8 @@ TEST(OwnErrors, AreHeldByTreecodes) {
                  make_bodies(Model::disk, 22000, true), fmm::least_share_in_float);
 }
 
-/// What is told of it: of few bodies and an L2 error a limit that is safe for all holds it, else what these bodies show.
+/// What is told of it: of few bodies and an L2 error a limit that is safe for all holds it, else what these bodies
+/// show.
 TEST(OwnErrors, AndL2ErrorsThatWereSeenAreReported) {
   using Solver = fmm::ToleranceSolver<fmm::Laplace, FewOrders, double>;
   for (const std::size_t n : {std::size_t(4000), std::size_t(25000)}) {

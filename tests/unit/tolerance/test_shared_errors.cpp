@@ -43,8 +43,8 @@ TEST(SharedErrors, OfCoordinatesAreSeenInGroupsInEquilibrium) {
   }
 }
 
-/// Rings of charges in balance with one in their middle: charges that are rounded to float, as mixed precision has them,
-/// exert more than the tolerance allows.
+/// Rings of charges in balance with one in their middle: charges that are rounded to float, as mixed precision has
+/// them, exert more than the tolerance allows.
 TEST(SharedErrors, OfRoundedChargesAreSeen) {
   constexpr int members = 20;
   constexpr double tolerance = 1e-5, angle = 2 * 3.14159265358979323846 / members;
@@ -65,8 +65,8 @@ TEST(SharedErrors, OfRoundedChargesAreSeen) {
   EXPECT_LT(floored_error<InMixed>(tolerance, bodies, bodies), tolerance);
 }
 
-/// Opposite charges at one place exert nothing, and what few others do is little beside what strong ones are rounded by:
-/// that is most of the error, at few bodies. It is seen at all of them.
+/// Opposite charges at one place exert nothing, and what few others do is little beside what strong ones are rounded
+/// by: that is most of the error, at few bodies. It is seen at all of them.
 TEST(SharedErrors, OfRoundingAreSeenWhereFewBodiesHaveMost) {
   std::mt19937_64 random(2);
   std::uniform_real_distribution<double> uniform;
@@ -88,8 +88,8 @@ TEST(SharedErrors, OfRoundingAreSeenWhereFewBodiesHaveMost) {
   }
 }
 
-/// Strong charges at one place that sum to zero, next to a few bodies without charge: what is left of the multipole where
-/// it is rounded is most of the field there.
+/// Strong charges at one place that sum to zero, next to a few bodies without charge: what is left of the multipole
+/// where it is rounded is most of the field there.
 TEST(SharedErrors, OfRoundedMultipolesAreSeen) {
   constexpr double tolerance = 3e-5;
   using Solver = fmm::ToleranceSolver<fmm::Laplace, fmm::TreecodeOrders<6>, fmm::Mixed>;
@@ -163,7 +163,8 @@ TEST(SharedErrors, OfRoundedPairsAreSeenInPotentials) {
   }
 }
 
-/// Means of the bodies' fields and potentials: what is strong determines those of L2 errors, what is weak those of own ones.
+/// Means of the bodies' fields and potentials: what is strong determines those of L2 errors, what is weak those of own
+/// ones.
 TEST(ResultStrength, IsAMeanOfFieldsAndPotentials) {
   const Bodies bodies = make_bodies(Model::clusters, 3000, true);
   using Tree = fmm::engine::BodyTree<Space, double>;

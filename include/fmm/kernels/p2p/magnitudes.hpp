@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Sums of the magnitudes of pairs' terms at chosen bodies, over all others: what their fields and potentials would be if
-// nothing cancelled.
+// Sums of the magnitudes of pairs' terms at chosen bodies, over all others: what their fields and potentials would be
+// if nothing cancelled.
 #pragma once
 
 #include <algorithm>
