@@ -3,6 +3,7 @@
 #pragma once
 
 #include <cstddef>
+#include <type_traits>
 #include <vector>
 
 namespace fmm {
@@ -13,6 +14,9 @@ namespace fmm {
 /// and 3e-8 in float in lattices of ions (docs/math.md).
 inline constexpr double least_share_in_double = 1e-5;
 inline constexpr double least_share_in_float = 5e-4;  ///< and in mixed precision
+template <class Precision>
+inline constexpr double least_share_v =
+    std::is_same_v<Precision, double> ? least_share_in_double : least_share_in_float;
 /// The norm that an L2 error is relative to is at least this share of the norm of what the bodies exert on their
 /// nearest neighbours.
 inline constexpr double least_share_of_neighbours = 1e-3;

@@ -115,8 +115,7 @@ class CalibratedCore {
  private:
   /// What fields may be that errors are relative to, in what close pairs exert.
   double least_field(engine::ChargeFacts const& charges) const {
-    if (options_.error_norm == ErrorNorm::p99)
-      return single ? least_share_in_float : least_share_in_double;
+    if (options_.error_norm == ErrorNorm::p99) return least_share_v<Precision>;
     return charges.both_signs ? least_share_of_neighbours : 1;
   }
   /// The near field's tolerance, which margins of coordinates in two parts follow: less where fields cancel, because
@@ -190,8 +189,7 @@ class CalibratedCore {
     if (attempt.of.norm != ErrorNorm::p99) return;
     stage(space, report, "verification", [&] {
       attempt.known.emplace(space, data, in_units_of(data.tree.cube.edge, kernel()),
-                            exact_sums(space, data, attempt),
-                            single ? least_share_in_float : least_share_in_double);
+                            exact_sums(space, data, attempt), least_share_v<Precision>);
     });
   }
 
@@ -227,7 +225,7 @@ class CalibratedCore {
     const FarFieldRule far = far_field(found.softening);
     const bool by_radii = found.theta > 0;
     Options options = by_powers(found.pair_error);
-    if (by_radii) options.theta = found.theta;
+    if (by_radii || found.opening > 0) options.theta = by_radii ? found.theta : found.opening;
     data.lists = by_radii
                      ? build_lists_by_radii(space, data.memory, data.tree, options, far, wanted)
                      : build_dual_lists<Traversal>(space, data.memory, data.tree, options, far,
@@ -282,8 +280,16 @@ class CalibratedCore {
       const auto weights =
           buffer.resize(std::int64_t(tiles.extent(0)) * groups_of_tile<Space, Real>);
       const auto others = stricter_sums(space, data, attempt);
-      const SquaresOfSums squares =
+      SquaresOfSums squares =
           weigh_groups<Space, Precision>(space, tiles, sums, others, attempt.of, weights);
+      const RoundingOfPairs rounding =
+          rounding_of_coordinates(space, data.tree, softening_of(kernel()), attempt.of, sums,
+                                  squares.values, held_->tolerance());
+      attempt.of.each([&](Quantity one) {  // what errors are relative to at least
+        squares.values[one] =
+            std::fmax(squares.values[one], least_share_of_neighbours * least_share_of_neighbours *
+                                               rounding.neighbours[one]);
+      });
       Verification<Space, Precision> verification(space, data, weights, sums, others, squares,
                                                   attempt.of, exact_sums(space, data, attempt),
                                                   std::uint64_t(attempt.tightenings + 1));
@@ -291,15 +297,12 @@ class CalibratedCore {
         const double error = relative_error(squares.differences[one], squares.values[one]);
         all = larger(all, {.likely = error, .most = error});
       });
-      const double rounding =
-          rounding_of_coordinates(space, data.tree, softening_of(kernel()), attempt.of, sums,
-                                  squares.values, held_->tolerance());
-      most = constants.of_stricter_sums * std::hypot(all.most, rounding);
+      most = constants.of_stricter_sums * std::hypot(all.most, rounding.error);
       const double tolerance = held_->tolerance();
       if (most > constants.rounded_alike * tolerance) return;
       const SeenError seen = verification.see(tolerance, most > tolerance);
-      most = std::hypot(seen.most, rounding) > tolerance ? std::max(most, seen.two_more)
-                                                         : std::min(most, tolerance);
+      most = std::hypot(seen.most, rounding.error) > tolerance ? std::max(most, seen.two_more)
+                                                               : std::min(most, tolerance);
     });
     held_->note(all);
     if (most <= held_->tolerance()) {

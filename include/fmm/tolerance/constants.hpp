@@ -83,6 +83,9 @@ struct Constants {
   /// bits, so that sums of like charges stay exact; and of a prime, so that these of others are not rounded to the
   /// same.
   double share_of_charges = 19.0 / 32;
+  /// Their largest theta: powers of a few bodies on a curve tell too little of what cells that nearly touch err by, with
+  /// a limit that is a quarter, too.
+  double opening_of_truth = 0.6;
   /// The error that stricter sums tell is taken for so much more: their lists err in part as those in question do.
   double of_stricter_sums = 1.05;
   /// Shares of the draws: by what groups differ from stricter sums, if anything does, and by their own strength; the
@@ -90,10 +93,10 @@ struct Constants {
   double drawn_as_differing = 0.5, drawn_by_strength = 0.2;
   /// Draws at first, and at most: as many again until it is certain whether the tolerance is held. Where stricter sums
   /// do not explain an error of more than this share of it, there are at least so many: of 128 draws of a vortex
-  /// tangle's rounding the error differed by a third, and one that was 1.1 tolerances passed.
+  /// tangle's rounding the error differed by a third, and one that was 1.1 tolerances passed. Of no more groups than
+  /// the most draws all are compared.
   int first_draws = 32, most_draws = 1024, draws_of_unexplained = 256;
   double unexplained = 0.3;
-  int all_draws = 128;  ///< of no more groups all are compared
   /// How often a limit is made stricter; by what it was missed by and so much more, by no more than that at a time.
   int most_tightenings = 5, tightenings_until_safe = 3;  ///< then the limit is what is safe at most
   /// The last limit is this theta: all pairs are near, of no more bodies and tiles than these. Their direct sum ends in

@@ -26,6 +26,7 @@ struct Calibrated {
   double pair_error = 0;    ///< of MultipolePowerCriterion
   double safe = 0;          ///< one that is safe for such bodies before anything is tried
   double field_scale = 0;   ///< of their cells (field_strength.hpp)
+  double opening = 0;       ///< theta of MultipolePowerCriterion; 0: its own
   double theta = 0;         ///< of RadiusCriterion, if lists by that cost less; else 0
   double softening = 1;     ///< what it may add to the error, in Options::softening_error
   bool short_sums = false;  ///< of the near field (kernels::MixedSums)
@@ -50,7 +51,8 @@ inline Calibrated stricter(Calibrated found, double ratio, int order, bool is_gi
 /// That of the sums which `found` is verified by; `again` after another verification.
 inline Calibrated verifying(Calibrated const& found, bool again) {
   if (found.theta == constants.theta_all_near) return found;
-  Calibrated truth{.softening = constants.truth * found.softening};
+  Calibrated truth{.opening = constants.opening_of_truth,
+                   .softening = constants.truth * found.softening};
   truth.pair_error = found.theta == 0 ? std::min(found.safe, constants.truth * found.pair_error)
                      : again          ? constants.truth * found.safe
                                       : found.safe;

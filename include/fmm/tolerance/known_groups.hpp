@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <cmath>
 #include <cstdint>
+#include <limits>
 #include <utility>
 #include <vector>
 
@@ -15,6 +16,7 @@
 #include "../kernels/p2p/magnitudes.hpp"
 #include "own_errors.hpp"
 #include "quantities.hpp"
+#include "rounded_pairs.hpp"
 #include "sample.hpp"
 #include "sums_over_all.hpp"
 
@@ -34,13 +36,34 @@ struct TakeSums {
   }
 };
 
-/// Own errors: of the sums of groups' bodies, for those that are known, relative to at least `least`.
+/// What the coordinates of groups' bodies, as they are rounded, make their results err by; infinite where a body is taken
+/// for another one.
+template <class Space, class Precision>
+struct RoundingOfGroups {
+  RoundedPairs<Space, Precision> pairs;
+  Array<Tile, Space> groups;
+  Array<PerQuantity<double>, Space> rounding;
+
+  KOKKOS_FUNCTION void operator()(std::int64_t i) const {
+    const Tile group = groups(i);
+    for (int k = 0; k < group.count; ++k) {
+      const RoundedBody body = pairs.of_body(group.first + k, pairs.cells(group.cell));
+      const double none = body.is_taken_for_another ? std::numeric_limits<double>::infinity() : 0;
+      rounding(i * bodies_of_group + k) = {none + std::sqrt(body.squares.field),
+                                           none + std::sqrt(body.squares.potential)};
+    }
+  }
+};
+
+/// Own errors: of the sums of groups' bodies, for those that are known, relative to at least `least`, with what
+/// `rounding` adds to both; 1 where that is infinite.
 template <class Space, class Sum>
 struct OwnErrorsOfGroups {
   Array<Tile, Space> groups;
   Array<Sums<Sum>, Space> sums, known;
-  bool potential;  ///< or else the field
+  Quantity of;
   Array<double, Space> least;
+  Array<PerQuantity<double>, Space> rounding;
   Array<float, Space> errors;
 
   KOKKOS_FUNCTION void operator()(std::int64_t i) const {
@@ -48,11 +71,14 @@ struct OwnErrorsOfGroups {
     for (int k = 0; k < group.count; ++k) {
       const std::int64_t at = i * bodies_of_group + k;
       const Sums<Sum> a = sums(group.first + k), b = known(at);
+      const bool potential = of == Quantity::potential;
       const double value = potential ? std::fabs(double(b.potential)) : length(b.x, b.y, b.z),
-                   error = potential ? std::fabs(double(a.potential) - double(b.potential))
-                                     : length(double(a.x) - double(b.x), double(a.y) - double(b.y),
-                                              double(a.z) - double(b.z));
-      errors(at) = error == 0 ? 0 : float(error / (value > least(at) ? value : least(at)));
+                   seen = potential ? std::fabs(double(a.potential) - double(b.potential))
+                                    : length(double(a.x) - double(b.x), double(a.y) - double(b.y),
+                                             double(a.z) - double(b.z)),
+                   rounded = rounding(at)[of], error = length(seen, rounded, 0),
+                   relative = error / (value > least(at) ? value : least(at));
+      errors(at) = error == 0 ? 0 : rounded - rounded == 0 ? float(relative) : 1;
     }
   }
   KOKKOS_FUNCTION static double length(double x, double y, double z) {
@@ -75,6 +101,12 @@ class KnownGroups {
     draw(plan.tree.octree);
     find_sums(plan, std::move(exact_sums));
     find_least(plan.tree, in_cube, least_share);
+    auto const& tree = plan.tree;
+    const RoundedPairs<Space, Precision> pairs{tree.octree.cells, tree.bodies, tree.low,
+                                               softening_of(in_cube)};
+    for_range("fmm::own_errors::rounding", space, std::int64_t(tiles_.size()),
+              RoundingOfGroups<Space, Precision>{
+                  pairs, groups_.view(), rounding_.resize(tiles_.size() * bodies_of_group)});
   }
 
   /// The groups, as tiles of a sample.
@@ -154,8 +186,8 @@ class KnownGroups {
     std::vector<float> all(tiles_.size() * bodies_of_group);
     const auto there = errors_.resize(all.size());
     for_range("fmm::own_errors::compare", space_, std::int64_t(tiles_.size()),
-              OwnErrorsOfGroups<Space, Sum>{groups_.view(), sums, known_.view(),
-                                            one == Quantity::potential, least_[one].view(), there});
+              OwnErrorsOfGroups<Space, Sum>{groups_.view(), sums, known_.view(), one,
+                                            least_[one].view(), rounding_.view(), there});
     read_back(space_, there.data(), all.data(), all.size());
     OwnErrors own(bodies_ / double(chosen_.size()));
     for (std::size_t g = 0; g < tiles_.size(); ++g)
@@ -171,6 +203,7 @@ class KnownGroups {
   Buffer<Sums<Sum>, Space> known_{"known sums"};
   PerQuantity<Buffer<double, Space>> least_{Buffer<double, Space>("least fields"),
                                             Buffer<double, Space>("least potentials")};
+  Buffer<PerQuantity<double>, Space> rounding_{"known groups' rounding"};
   Buffer<float, Space> errors_{"own errors"};
 };
 

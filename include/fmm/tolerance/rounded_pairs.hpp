@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// What the rounding of coordinates to 2^-50 of a leaf's edge, in mixed precision, makes of close pairs.
-// Sums over all bodies are from the same coordinates and do not see it.
+// What the rounding of coordinates in two parts makes of close pairs: to 2^-50 of a leaf's edge in mixed precision, to
+// 2^-107 in double. Sums over all bodies are from the same coordinates and do not see it.
 #pragma once
 
 #include <cmath>
@@ -18,19 +18,20 @@ namespace fmm::tolerance {
 
 /// Of a body and all others of its leaf, in units of charge / (edge of the cube)^2 and charge / edge: the sums of the
 /// squares of what a pair's field and potential err by, 2 |q| delta / r^3 and |q| delta / r^2, where the distance r
-/// errs by delta, a pair on its own; what the nearest one feels, and the sums of the magnitudes of the terms; and
-/// whether one that is at another place has the same coordinates.
+/// errs by delta, a pair on its own; what the nearest one at another place feels, and the sums of the magnitudes of the
+/// terms; and whether one that is at another place has the same coordinates.
 struct RoundedBody {
   PerQuantity<double> squares, neighbour, terms;
   bool is_taken_for_another = false;
 };
 
-template <class Space>
+template <class Space, class Precision>
 struct RoundedPairs {
-  /// Three coordinates of two bodies, each off by up to 2^-50 evenly.
-  static constexpr double delta = 0x1p-50 * 1.4142135623730951;
+  using Real = real_t<Precision>;
+  /// Three coordinates of two bodies, each off by up to that evenly.
+  static constexpr double delta = (sizeof(Real) == 4 ? 0x1p-50 : 0x1p-107) * 1.4142135623730951;
   Array<Cell, Space> cells;
-  Array<Body<float>, Space> bodies, low;
+  Array<Body<Real>, Space> bodies, low;
   double softening;  ///< in edges of the cube
 
   KOKKOS_FUNCTION RoundedBody of_body(BodyIndex k, Cell const& leaf) const {
@@ -38,14 +39,14 @@ struct RoundedPairs {
                  softening2 = softening * softening / edge2;
     RoundedBody all;
     double nearest2 = std::numeric_limits<double>::max();
-    const Body<float> a = bodies(k), rest = low(k);
+    const Body<Real> a = bodies(k), rest = low(k);
     for (BodyIndex j = leaf.body_begin; j < leaf.body_begin + leaf.body_count; ++j) {
       if (j == k) continue;
-      const Body<float> b = bodies(j), other = low(j);
+      const Body<Real> b = bodies(j), other = low(j);
       const double x = double(a.x) - b.x + (double(rest.x) - other.x),
                    y = double(a.y) - b.y + (double(rest.y) - other.y),
                    z = double(a.z) - b.z + (double(rest.z) - other.z),
-                   r2 = x * x + y * y + z * z + softening2;
+                   apart2 = x * x + y * y + z * z, r2 = apart2 + softening2;
       if (r2 == 0) {  // by their marks (PlaceBodies) at one place, or not
         all.is_taken_for_another = all.is_taken_for_another || (rest.q != other.q && b.q != 0);
         continue;
@@ -56,8 +57,8 @@ struct RoundedPairs {
       all.squares.potential += of_potential * of_potential;
       all.squares.field += of_field * of_field;
       all.terms.potential += q / (r * edge);
-      all.terms.field += q / (r2 * edge2);
-      if (r2 < nearest2) nearest2 = r2;
+      all.terms.field += q * std::sqrt(apart2 / r2) / (r2 * edge2);
+      if (apart2 > 0 && r2 < nearest2) nearest2 = r2;
     }
     const double q = std::fabs(double(a.q));
     all.neighbour = {q / (nearest2 * edge2), q / (std::sqrt(nearest2) * edge)};
@@ -75,9 +76,9 @@ struct RoundedSum {
     taken_for_others += other.taken_for_others;
   }
 };
-template <class Space>
+template <class Space, class Precision>
 struct SumRoundedPairs {
-  RoundedPairs<Space> pairs;
+  RoundedPairs<Space, Precision> pairs;
   Array<Tile, Space> tiles;
 
   KOKKOS_FUNCTION void operator()(std::int64_t i, RoundedSum& sum) const {
@@ -100,13 +101,13 @@ struct RoundedCount {
     taken_for_others += other.taken_for_others;
   }
 };
-template <class Space>
+template <class Space, class Precision>
 struct CountRoundedPairs {
-  RoundedPairs<Space> pairs;
+  RoundedPairs<Space, Precision> pairs;
   Array<Tile, Space> tiles;
   Array<Sums<double>, Space> sums;
   Quantity of;
-  double share;
+  double share, least_share;
 
   KOKKOS_FUNCTION void operator()(std::int64_t i, RoundedCount& count) const {
     const Tile tile = tiles(i);
@@ -115,7 +116,7 @@ struct CountRoundedPairs {
       const Sums<double> s = sums(k);
       const double value2 = of == Quantity::potential ? s.potential * s.potential
                                                       : s.x * s.x + s.y * s.y + s.z * s.z,
-                   least = least_share_in_float * body.terms[of],
+                   least = least_share * body.terms[of],
                    scale2 = value2 > least * least ? value2 : least * least;
       count.bodies += body.is_taken_for_another || body.squares[of] > share * share * scale2;
       count.taken_for_others += body.is_taken_for_another;
@@ -123,25 +124,27 @@ struct CountRoundedPairs {
   }
 };
 
-/// A relative error of all bodies, and whether bodies at two places are taken for one.
+/// A relative error of all bodies, and whether bodies at two places are taken for one; and the squares' sums of what
+/// bodies' nearest neighbours in their leaves feel, in the units of sums.
 struct RoundingOfPairs {
   double error = 0;
   bool takes_two_for_one = false;
+  PerQuantity<double> neighbours = {};
 };
 
 /// The larger one of what is wanted, relative to the norms whose squares add up to that, or to what counts as these at
 /// least (docs/math.md, "Relative errors"). Cost: the pairs within leaves, in double.
-template <class Space>
-RoundingOfPairs rounding_of_pairs(Space const& space, engine::BodyTree<Space, Mixed> const& tree,
-                                  double softening, Quantities of,
-                                  PerQuantity<double> const& squares) {
-  const RoundedPairs<Space> pairs{tree.octree.cells, tree.bodies, tree.low,
-                                  softening / tree.cube.edge};
+template <class Space, class Precision>
+RoundingOfPairs rounding_of_pairs(Space const& space,
+                                  engine::BodyTree<Space, Precision> const& tree, double softening,
+                                  Quantities of, PerQuantity<double> const& squares) {
+  const RoundedPairs<Space, Precision> pairs{tree.octree.cells, tree.bodies, tree.low,
+                                             softening / tree.cube.edge};
   const auto sum =
       reduce<RoundedSum>("fmm::verification::rounding", space, tree.octree.tiles.extent(0),
-                         SumRoundedPairs<Space>{pairs, tree.octree.tiles});
+                         SumRoundedPairs<Space, Precision>{pairs, tree.octree.tiles});
   space.fence();
-  RoundingOfPairs all{0, sum.taken_for_others > 0};
+  RoundingOfPairs all{0, sum.taken_for_others > 0, sum.neighbours};
   of.each([&](Quantity one) {
     const double norm2 = std::fmax(
         squares[one], least_share_of_neighbours * least_share_of_neighbours * sum.neighbours[one]);
@@ -152,21 +155,21 @@ RoundingOfPairs rounding_of_pairs(Space const& space, engine::BodyTree<Space, Mi
 
 /// What no more than a hundredth of the bodies exceed, relative to their own fields or potentials in `sums`: `enough`,
 /// or within a factor of 1.3 of it if that is more. Cost: the same, some times if it is more.
-template <class Space>
+template <class Space, class Precision>
 RoundingOfPairs own_rounding_of_pairs(Space const& space,
-                                      engine::BodyTree<Space, Mixed> const& tree, double softening,
-                                      Quantities of, Array<Sums<double>, Space> sums,
-                                      double enough) {
-  const RoundedPairs<Space> pairs{tree.octree.cells, tree.bodies, tree.low,
-                                  softening / tree.cube.edge};
+                                      engine::BodyTree<Space, Precision> const& tree,
+                                      double softening, Quantities of,
+                                      Array<Sums<double>, Space> sums, double enough) {
+  const RoundedPairs<Space, Precision> pairs{tree.octree.cells, tree.bodies, tree.low,
+                                             softening / tree.cube.edge};
   const double most = double(tree.size) / 100;
   RoundingOfPairs all{enough, false};
   of.each([&](Quantity one) {
     const auto is_exceeded = [&] {
-      const auto count =
-          reduce<RoundedCount>("fmm::verification::rounded", space, tree.octree.tiles.extent(0),
-                               CountRoundedPairs<Space>{pairs, tree.octree.tiles, sums, one,
-                                                        all.error});
+      const auto count = reduce<RoundedCount>(
+          "fmm::verification::rounded", space, tree.octree.tiles.extent(0),
+          CountRoundedPairs<Space, Precision>{pairs, tree.octree.tiles, sums, one, all.error,
+                                              least_share_v<Precision>});
       space.fence();
       all.takes_two_for_one = double(count.taken_for_others) > most;
       return double(count.bodies) > most && !all.takes_two_for_one;
@@ -176,38 +179,35 @@ RoundingOfPairs own_rounding_of_pairs(Space const& space,
   return all;
 }
 
-/// Throws InvalidArgument: mixed precision does not keep the tolerance.
-[[noreturn]] FMM_NOINLINE inline void refuse_rounding(double tolerance,
+/// Throws InvalidArgument: coordinates in two parts do not keep the tolerance.
+[[noreturn]] FMM_NOINLINE inline void refuse_rounding(double tolerance, bool single,
                                                       RoundingOfPairs const& rounding) {
+  const std::string where = single ? " in mixed precision" : " in a tree",
+                    better = single ? "; in double less" : "; by all pairs less";
   throw InvalidArgument(
       "tolerance", tolerance,
       rounding.takes_two_for_one
-          ? std::string(
-                "one in double: mixed precision takes bodies so close to each other for one")
-          : at_least(rounding.error / constants.share_of_rounding_in_pairs) +
-                " in mixed precision for bodies so close to each other; in double less");
+          ? "none" + where + ", which takes bodies so close to each other for one" + better
+          : at_least(rounding.error / constants.share_of_rounding_in_pairs) + where +
+                " for bodies so close to each other" + better);
 }
 
-/// What the coordinates of close bodies, as mixed precision keeps them, add to the L2 error of fields and potentials
-/// whose squares add up to that; 0 of own errors, and in double. Throws InvalidArgument where it is more than the
-/// tolerance allows.
+/// What the coordinates of close bodies, as they are kept, add to the L2 error of fields and potentials whose squares
+/// add up to that; 0 to own errors. Throws InvalidArgument where it is more than the tolerance allows.
 template <class Space, class Precision>
-double rounding_of_coordinates(Space const& space, engine::BodyTree<Space, Precision> const& tree,
-                               double softening, Quantities of,
-                               Array<Sums<sum_t<Precision>>, Space> sums,
-                               PerQuantity<double> const& squares, double tolerance) {
-  if constexpr (std::is_same_v<Precision, Mixed>) {
-    const bool own = of.norm == ErrorNorm::p99;
-    const double enough = constants.share_of_rounding_in_pairs * tolerance;
-    const RoundingOfPairs rounding =
-        own ? own_rounding_of_pairs(space, tree, softening, of, sums, enough)
-            : rounding_of_pairs(space, tree, softening, of, squares);
-    if (!(rounding.error <= enough) || rounding.takes_two_for_one)
-      refuse_rounding(tolerance, rounding);
-    return own ? 0 : rounding.error;
-  } else {
-    return 0;
-  }
+RoundingOfPairs rounding_of_coordinates(Space const& space,
+                                        engine::BodyTree<Space, Precision> const& tree,
+                                        double softening, Quantities of,
+                                        Array<Sums<double>, Space> sums,
+                                        PerQuantity<double> const& squares, double tolerance) {
+  const bool own = of.norm == ErrorNorm::p99;
+  const double enough = constants.share_of_rounding_in_pairs * tolerance;
+  RoundingOfPairs rounding = own ? own_rounding_of_pairs(space, tree, softening, of, sums, enough)
+                                 : rounding_of_pairs(space, tree, softening, of, squares);
+  if (!(rounding.error <= enough) || rounding.takes_two_for_one)
+    refuse_rounding(tolerance, std::is_same_v<Precision, Mixed>, rounding);
+  if (own) rounding.error = 0;
+  return rounding;
 }
 
 }  // namespace fmm::tolerance

@@ -71,7 +71,7 @@ struct CompareGroups {
 /// both sums have in common. `squares` and the groups' `weights` are those of weigh_groups; `exact_sums` are as
 /// SumsOverAll has them. Sums are as they were afterwards. Cost: a few groups are compared at first
 /// (constants.first_draws), and more until it is certain whether the tolerance is held, of N pairs a body: at most
-/// 4096 N pairs, or all. Memory for as long: a list of all leaves for 64 groups.
+/// 4096 N pairs; all at once if there are no more. Memory for as long: a list of all leaves for 64 groups.
 template <class Space, class Precision>
 class Verification {
   using Sum = sum_t<Precision>;
@@ -94,11 +94,11 @@ class Verification {
 
   /// The error of the results that the tolerance is of, the larger one of two.
   SeenError see(double tolerance, bool is_in_doubt = false) {
-    const bool all = draws_.draws_all_groups(constants.all_draws);
+    const bool all = draws_.draws_all_groups(constants.most_draws);
     SeenError seen;
     for (int draws = 0, next = constants.first_draws; draws < constants.most_draws;
          draws += next, next = draws) {
-      compare(draws_.draw_groups(next, constants.all_draws, row,
+      compare(draws_.draw_groups(next, constants.most_draws, row,
                                  [&](auto const& tiles) { return rows_of(tiles); }));
       seen = {};
       double besides = 0;

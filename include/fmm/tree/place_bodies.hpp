@@ -13,8 +13,8 @@
 namespace fmm::tree {
 
 /// Bodies relative to their leaves, formed in double before they are rounded: x = (position - centre) /
-/// edge; in mixed precision, and in double if there is `low`, that gets what rounding leaves out. In mixed precision
-/// its fourth number is a mark of the position. A tile a team.
+/// edge; in mixed precision, and in double if there is `low`, that gets what rounding leaves out, and as its fourth
+/// number a mark of the position. A tile a team.
 template <class Space, class Positions, class Precision>
 struct PlaceBodies {
   using Real = real_t<Precision>;
@@ -63,6 +63,7 @@ struct PlaceBodies {
         double rest[3];
         for (int d = 0; d < 3; ++d) rest[d] = left_out(frame, d, double(positions(from, d)), x[d]);
         set(low(to), rest[0], rest[1], rest[2]);
+        low(to).q = mark(from);
       }
     if constexpr (two_part_v<Precision>) {
       const TwoFloats parts[3] = {in_two_parts(x[0]), in_two_parts(x[1]), in_two_parts(x[2])};

@@ -123,6 +123,57 @@ TEST(OwnErrors, AreHeldWhereTheMembersOfGroupsCancel) {
   }
 }
 
+/// Nearly a hundredth of the bodies are so close to each other that mixed precision rounds away what they feel: with
+/// those that err otherwise they are no more than a hundredth.
+TEST(OwnErrors, OfRoundedAndOfOtherBodiesAreCountedTogether) {
+  using Solver = fmm::ToleranceSolver<fmm::Laplace, ManyDigits, fmm::Mixed>;
+  constexpr double tolerance = 1e-4;
+  for (unsigned seed = 1; seed <= 6; ++seed) {
+    std::mt19937_64 random(seed);
+    std::normal_distribution<double> normal;
+    Bodies bodies = make_bodies(Model::plummer, 1981, false, seed);
+    while (bodies.size() < 2000)
+      add_body(bodies, 4.8 + 5e-12 * normal(random), 7.1 + 5e-12 * normal(random),
+               -0.84 + 5e-12 * normal(random), bodies.q[0]);
+    Solver solver({.tolerance = tolerance, .error_norm = ErrorNorm::p99});
+    EXPECT_LT(own_p99(bodies, run(solver, bodies), fmm::least_share_in_float, 1).field, tolerance)
+        << seed;
+  }
+}
+
+/// Bodies far within the softening: heavy ones at the centre of a cusp exert on each other next to nothing, of which
+/// rounding leaves less.
+TEST(OwnErrors, OfRoundedCoordinatesWithinTheSofteningAreSeen) {
+  using InMixed = fmm::ToleranceSolver<fmm::SoftenedGravity, ManyDigits, fmm::Mixed>;
+  using InDouble = fmm::ToleranceSolver<fmm::SoftenedGravity, ManyDigits, double>;
+  std::mt19937_64 random(6);
+  std::normal_distribution<double> normal;
+  std::uniform_real_distribution<double> uniform;
+  Bodies bodies;
+  for (int i = 0; i < 1000; ++i) {
+    double x[3];
+    for (double& one : x) one = normal(random);
+    const double r = std::pow(1e-20, uniform(random)), scale = r / std::hypot(x[0], x[1], x[2]);
+    add_body(bodies, scale * x[0], scale * x[1], scale * x[2], 1 / r);
+  }
+  const fmm::Options options{.tolerance = 1e-3, .error_norm = ErrorNorm::p99, .softening = 0.015};
+  InMixed in_mixed(options);
+  EXPECT_THROW(run(in_mixed, bodies), fmm::InvalidArgument);
+  InDouble in_double(options);
+  const auto field = run(in_double, bodies).field,
+             exact = direct_sum<fmm::SoftenedGravity>(bodies, {.softening = 0.015}).field;
+  std::size_t over = 0;
+  for (std::size_t i = 0; i < bodies.size(); ++i) {
+    double error2 = 0, norm2 = 0;
+    for (std::size_t d = 3 * i; d < 3 * i + 3; ++d) {
+      error2 += (field[d] - exact[d]) * (field[d] - exact[d]);
+      norm2 += exact[d] * exact[d];
+    }
+    over += !(error2 <= 1e-6 * norm2);
+  }
+  EXPECT_LE(over, bodies.size() / 100);
+}
+
 TEST(OwnErrors, AreHeldByTreecodes) {
   using Orders = std::conditional_t<quick, fmm::TreecodeOrders<4>, fmm::TreecodeOrders<3, 5>>;
   using InDouble = fmm::ToleranceSolver<fmm::Laplace, Orders, double>;
