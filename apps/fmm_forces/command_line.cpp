@@ -28,7 +28,8 @@ Potential: laplace sum q/r, gravity -G sum m/sqrt(r^2 + softening^2); field: -gr
 Spline softening: as GADGET's, -G m/softening at r = 0, exactly -G m/r from 2.8 softening on.
 Force: what is printed and reported as its error is that of the field, the force on a unit charge or mass.
 
-Exit status: 0 done; 2 wrong arguments or input, 1 any other error (one line on stderr).
+Exit status: 0 done; 2 wrong arguments or input, or a tolerance that is not reached; 1 any other
+error (one line on stderr).
 
 Examples:
   fmm_forces --model plummer --n 1000000
@@ -308,7 +309,7 @@ void CommandLine::add_methods() {
   add_flag(
       "--tune", settings_.tune,
       "With --tolerance: first tries orders, criteria and sizes of leaves on these bodies, and "
-      "takes the fastest that holds it");
+      "takes the fastest that holds it; without --order");
   add_choice("--translation", settings_.translation,
              "Translations of the fmm: direct O(P^4), rotation O(P^3)" +
                  std::string(FORCES_HAS_GEMM ? ", gemm O(P^4) by matrix products [" : " [") +
