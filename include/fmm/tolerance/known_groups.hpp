@@ -46,12 +46,11 @@ struct RoundingOfGroups {
 
   KOKKOS_FUNCTION void operator()(std::int64_t i) const {
     const Tile group = groups(i);
-    for (int k = 0; k < group.count; ++k) {
-      const RoundedBody body = pairs.of_body(group.first + k, pairs.cells(group.cell));
+    pairs.each_of(group, [&](BodyIndex k, RoundedBody const& body) {
       const double none = body.is_taken_for_another ? std::numeric_limits<double>::infinity() : 0;
-      rounding(i * bodies_of_group + k) = {none + std::sqrt(body.squares.field),
-                                           none + std::sqrt(body.squares.potential)};
-    }
+      rounding(i * bodies_of_group + (k - group.first)) = {
+          none + std::sqrt(body.squares.field), none + std::sqrt(body.squares.potential)};
+    });
   }
 };
 

@@ -2,6 +2,7 @@
 // Which results and which of their errors a tolerance is of.
 #pragma once
 
+#include "../detail/kokkos_compat.hpp"
 #include "../options.hpp"
 
 namespace fmm::tolerance {

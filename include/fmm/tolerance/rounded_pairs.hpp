@@ -28,41 +28,84 @@ struct RoundedBody {
 template <class Space, class Precision>
 struct RoundedPairs {
   using Real = real_t<Precision>;
+  using V = Lanes<Space, double>;
+  static constexpr int W = lane_count_v<V>;
   /// Three coordinates of two bodies, each off by up to that evenly.
   static constexpr double delta = (sizeof(Real) == 4 ? 0x1p-50 : 0x1p-107) * 1.4142135623730951;
   Array<Cell, Space> cells;
   Array<Body<Real>, Space> bodies, low;
   double softening;  ///< in edges of the cube
 
-  KOKKOS_FUNCTION RoundedBody of_body(BodyIndex k, Cell const& leaf) const {
-    const double edge = edge_of_level<double>(leaf.level), edge2 = edge * edge,
-                 softening2 = softening * softening / edge2;
-    RoundedBody all;
-    double nearest2 = std::numeric_limits<double>::max();
-    const Body<Real> a = bodies(k), rest = low(k);
-    for (BodyIndex j = leaf.body_begin; j < leaf.body_begin + leaf.body_count; ++j) {
-      if (j == k) continue;
-      const Body<Real> b = bodies(j), other = low(j);
-      const double x = double(a.x) - b.x + (double(rest.x) - other.x),
-                   y = double(a.y) - b.y + (double(rest.y) - other.y),
-                   z = double(a.z) - b.z + (double(rest.z) - other.z),
-                   apart2 = x * x + y * y + z * z, r2 = apart2 + softening2;
-      if (r2 == 0) {  // by their marks (PlaceBodies) at one place, or not
-        all.is_taken_for_another = all.is_taken_for_another || (rest.q != other.q && b.q != 0);
-        continue;
-      }
-      const double q = std::fabs(double(b.q)), r = std::sqrt(r2),
-                   of_potential = delta * q / (r2 * edge),
-                   of_field = 2 * delta * q / (r2 * r * edge2);
-      all.squares.potential += of_potential * of_potential;
-      all.squares.field += of_field * of_field;
-      all.terms.potential += q / (r * edge);
-      all.terms.field += q * std::sqrt(apart2 / r2) / (r2 * edge2);
-      if (apart2 > 0 && r2 < nearest2) nearest2 = r2;
+  /// f(i, RoundedBody) for each body i of a tile.
+  template <class F>
+  KOKKOS_FUNCTION void each_of(Tile const& tile, F const& f) const {
+    const Cell leaf = cells(tile.cell);
+    const BodyIndex end = tile.first + tile.count;
+    for (BodyIndex first = tile.first; first < end; first += W) {
+      const int count = end - first < W ? int(end - first) : W;
+      RoundedBody some[W];
+      find(leaf, first, count, some);
+      for (int l = 0; l < count; ++l) f(first + l, some[l]);
     }
-    const double q = std::fabs(double(a.q));
-    all.neighbour = {q / (nearest2 * edge2), q / (std::sqrt(nearest2) * edge)};
-    return all;
+  }
+
+ private:
+  /// Of up to W bodies side by side.
+  KOKKOS_FUNCTION void find(Cell const& leaf, BodyIndex first, int count,
+                            RoundedBody (&some)[W]) const {
+    using T = LaneTraits<V>;
+    using simd::rsqrt, simd::select;
+    constexpr double far = 1e200;  // as a square; none is near
+    double numbers[7][W];
+    for (int l = 0; l < W; ++l) {
+      const BodyIndex k = first + (l < count ? l : 0);
+      const Body<Real> body = bodies(k), rest = low(k);
+      const Real all[7] = {body.x, body.y, body.z, rest.x, rest.y, rest.z, rest.q};
+      for (int n = 0; n < 7; ++n) numbers[n][l] = all[n];
+    }
+    const V x = T::load(numbers[0]), y = T::load(numbers[1]), z = T::load(numbers[2]),
+            x_low = T::load(numbers[3]), y_low = T::load(numbers[4]), z_low = T::load(numbers[5]),
+            marks = T::load(numbers[6]), none(0.0), one(1.0);
+    const double edge = edge_of_level<double>(leaf.level),
+                 softening2 = softening * softening / (edge * edge);
+    V field_squares(0.0), potential_squares(0.0), fields(0.0), potentials(0.0), nearest2(far),
+        taken_for_others(0.0);
+    for (BodyIndex j = leaf.body_begin; j < leaf.body_begin + leaf.body_count; ++j) {
+      const Body<Real> b = bodies(j), rest = low(j);
+      const V dx = x - V(double(b.x)) + (x_low - V(double(rest.x))),
+              dy = y - V(double(b.y)) + (y_low - V(double(rest.y))),
+              dz = z - V(double(b.z)) + (z_low - V(double(rest.z))),
+              apart2 = dx * dx + dy * dy + dz * dz, r2 = apart2 + V(softening2),
+              q = select(T::iota() == V(double(j - first)), none, V(std::fabs(double(b.q))));
+      const auto apart = r2 > none;
+      // by their marks (PlaceBodies) at one place, or not
+      taken_for_others += select(apart, none, select(marks == V(double(rest.q)), none, q));
+      const V u = rsqrt(select(apart, r2, one)), potential = select(apart, q, none) * u,
+              field = potential * u, steep = field * u;
+      potential_squares += field * field;
+      field_squares += steep * steep;
+      potentials += potential;
+      fields += softening2 > 0 ? steep * root(apart2) : field;
+      nearest2 = select(apart2 > none, select(r2 < nearest2, r2, nearest2), nearest2);
+    }
+    T::store(field_squares, numbers[0]);
+    T::store(potential_squares, numbers[1]);
+    T::store(fields, numbers[2]);
+    T::store(potentials, numbers[3]);
+    T::store(nearest2, numbers[4]);
+    T::store(taken_for_others, numbers[5]);
+    const double of_potential = delta / edge, of_field = 2 * delta / (edge * edge);
+    for (int l = 0; l < count; ++l) {
+      const double q = std::fabs(double(bodies(first + l).q));
+      some[l] = {{of_field * of_field * numbers[0][l], of_potential * of_potential * numbers[1][l]},
+                 {q / (numbers[4][l] * edge * edge), q / (std::sqrt(numbers[4][l]) * edge)},
+                 {numbers[2][l] / (edge * edge), numbers[3][l] / edge},
+                 numbers[5][l] > 0};
+    }
+  }
+  KOKKOS_FUNCTION static V root(V x) {
+    using simd::rsqrt, simd::select;
+    return x * rsqrt(select(x > V(0.0), x, V(1.0)));
   }
 };
 
@@ -82,14 +125,12 @@ struct SumRoundedPairs {
   Array<Tile, Space> tiles;
 
   KOKKOS_FUNCTION void operator()(std::int64_t i, RoundedSum& sum) const {
-    const Tile tile = tiles(i);
-    for (BodyIndex k = tile.first; k < tile.first + tile.count; ++k) {
-      const RoundedBody body = pairs.of_body(k, pairs.cells(tile.cell));
+    pairs.each_of(tiles(i), [&](BodyIndex, RoundedBody const& body) {
       sum.join({body.squares,
                 {body.neighbour.field * body.neighbour.field,
                  body.neighbour.potential * body.neighbour.potential},
                 double(body.is_taken_for_another)});
-    }
+    });
   }
 };
 
@@ -110,9 +151,7 @@ struct CountRoundedPairs {
   double share, least_share;
 
   KOKKOS_FUNCTION void operator()(std::int64_t i, RoundedCount& count) const {
-    const Tile tile = tiles(i);
-    for (BodyIndex k = tile.first; k < tile.first + tile.count; ++k) {
-      const RoundedBody body = pairs.of_body(k, pairs.cells(tile.cell));
+    pairs.each_of(tiles(i), [&](BodyIndex k, RoundedBody const& body) {
       const Sums<double> s = sums(k);
       const double value2 = of == Quantity::potential ? s.potential * s.potential
                                                       : s.x * s.x + s.y * s.y + s.z * s.z,
@@ -120,7 +159,7 @@ struct CountRoundedPairs {
                    scale2 = value2 > least * least ? value2 : least * least;
       count.bodies += body.is_taken_for_another || body.squares[of] > share * share * scale2;
       count.taken_for_others += body.is_taken_for_another;
-    }
+    });
   }
 };
 
