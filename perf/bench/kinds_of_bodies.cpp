@@ -522,7 +522,8 @@ Bodies ferroelectric(std::size_t n, Random& random) {
 
 /// These, and those of the other files.
 std::vector<Kind> and_others(std::vector<Kind> kinds) {
-  for (auto const* others : {&of_other_fields(), &of_attackers(), &of_users(), &of_newcomers()})
+  for (auto const* others :
+       {&of_other_fields(), &of_attackers(), &of_users(), &of_newcomers(), &of_strangers()})
     kinds.insert(kinds.end(), others->begin(), others->end());
   return kinds;
 }

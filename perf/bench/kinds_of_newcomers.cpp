@@ -18,12 +18,6 @@ namespace kinds {
 
 namespace {
 
-double any_angle(Random& random) { return uniform(random, 0, 2 * pi); }
-/// A mass between them of which there are m to -slope, as those of stars and of boulders.
-double of_power_law(Random& random, double low, double high, double slope) {
-  const double k = 1 - slope, ratio = std::pow(high / low, k);
-  return low * std::pow(1 + uniform(random) * (ratio - 1), 1 / k);
-}
 double distance(Point const& a, Point const& b) {
   const Point d = along(a, -1, b);
   return std::sqrt(dot(d, d));

@@ -27,6 +27,12 @@ inline double exponential(Random& random) {
 inline double log_uniform(Random& random, double low, double high) {
   return low * std::pow(high / low, uniform(random));
 }
+/// A mass between them of which there are m to -slope, as those of stars and of boulders.
+inline double of_power_law(Random& random, double low, double high, double slope) {
+  const double k = 1 - slope, ratio = std::pow(high / low, k);
+  return low * std::pow(1 + uniform(random) * (ratio - 1), 1 / k);
+}
+inline double any_angle(Random& random) { return uniform(random, 0, 2 * pi); }
 inline bool heads(Random& random) { return random() % 2 == 0; }
 inline double any_sign(Random& random) { return heads(random) ? 1 : -1; }
 /// Between them evenly in the logarithm, or zero for one of two.

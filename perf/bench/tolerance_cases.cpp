@@ -9,11 +9,12 @@
 //
 // Case i of a seed is always the same: kind, N from `least` (10^3) to `largest` and tolerance evenly in the
 // logarithm, Mixed or double, one sign of charge or, for three of ten that have masses, random signs, and for one of
-// five gravity with softening. Errors are those of measure_error, on the reference's backend if one is named, against
+// five gravity with softening; for one of five an order, and for one of five a leaf's capacity, that are else the
+// library's. Errors are those of measure_error, on the reference's backend if one is named, against
 // direct sums in double at M bodies (all, if there are fewer, or if it is over the tolerance at these); --ask has
 // programs with --answer measure them (measured_elsewhere.hpp). With --norm p99 tolerances are from 1e-2 to 1e-4 and
 // 1e-10. A case that is refused says why, and what came of twice the tolerance that the refusal names. --n,
-// --tolerance, --precision and --leaf say what is drawn else; a leaf's capacity is the library's.
+// --tolerance, --precision and --leaf say what is drawn else.
 // perf/scripts/tolerance_cases.py runs this and sums it up.
 #include <Kokkos_Core.hpp>
 #include <cmath>
@@ -24,6 +25,7 @@
 #include <initializer_list>
 #include <optional>
 #include <string>
+#include <vector>
 
 #include "kinds_of_bodies.hpp"
 #include "measured_elsewhere.hpp"
@@ -52,8 +54,12 @@ struct Request {
 
 Request parse(int argc, char** argv) {
   Request request;
-  for (int i = 1; i + 1 < argc; i += 2) {
+  for (int i = 1; i < argc; i += 2) {
     const std::string name = argv[i];
+    if (i + 1 == argc) {
+      std::fprintf(stderr, "tolerance_cases: %s is no option, or takes a value\n", argv[i]);
+      std::exit(2);
+    }
     char const* const value = argv[i + 1];
     if (name == "--first")
       request.first = std::strtoull(value, nullptr, 10);
@@ -213,6 +219,22 @@ std::string solve(Memory, kinds::Bodies const& bodies, fmm::runtime::Policies co
   return "";
 }
 
+/// An order that is not far too low for the tolerance, and a leaf's capacity of which there are not too many leaves: each
+/// for one of five cases.
+void draw_setting(std::mt19937_64& random, std::size_t n, double tolerance,
+                  fmm::runtime::Policies& policies, fmm::Options& options) {
+  const auto uniform = [&] { return std::uniform_real_distribution<double>()(random); };
+  if (uniform() < 0.2) {
+    std::vector<int> orders = fmm::runtime::orders();
+    std::erase_if(orders, [&](int order) { return order < -0.9 * std::log10(tolerance); });
+    if (!orders.empty()) policies.order = orders[random() % orders.size()];
+  }
+  if (uniform() < 0.2) {
+    const double least = std::fmax(1, double(n) / 20000);
+    options.leaf_capacity = int(least * std::pow(512 / least, uniform()));
+  }
+}
+
 void run(Request const& request, std::uint64_t number) {
   std::seed_seq seeds{request.seed, number};
   std::mt19937_64 random(seeds);
@@ -243,7 +265,6 @@ void run(Request const& request, std::uint64_t number) {
   if (request.of == "potential") options.tolerance_of = fmm::ToleranceOf::potential;
   if (request.of == "both") options.tolerance_of = fmm::ToleranceOf::both;
   if (own) options.error_norm = fmm::ErrorNorm::p99;
-  if (request.leaf > 0) options.leaf_capacity = request.leaf;
   if (soft) options.softening = 1e-3 * extent / std::cbrt(double(n));
 
   fmm::runtime::Policies policies;
@@ -251,14 +272,17 @@ void run(Request const& request, std::uint64_t number) {
   if (request.method == "treecode") policies.method = fmm::runtime::Method::treecode;
   policies.precision = mixed ? fmm::runtime::Precision::mixed : fmm::runtime::Precision::full;
   policies.backend = backend_of(request.backend);
+  draw_setting(random, n, tolerance, policies, options);
+  if (request.leaf > 0) options.leaf_capacity = request.leaf;
   std::printf(
       "{\"case\": %llu, \"seed\": %llu, \"kind\": \"%s\", \"hierarchy\": %s, \"n\": %zu, "
       "\"signs\": %s, \"softening\": %.17g, \"precision\": \"%s\", \"of\": \"%s\", \"norm\": "
-      "\"%s\", \"method\": \"%s\", \"tolerance\": %.17g",
+      "\"%s\", \"method\": \"%s\", \"leaf\": %d, \"is_order_given\": %s, \"tolerance\": %.17g",
       (unsigned long long)number, (unsigned long long)request.seed, kind->name,
       kind->is_hierarchy ? "true" : "false", n, signs || kind->has_signs ? "true" : "false",
       soft ? options.softening : 0.0, mixed ? "mixed" : "double", request.of.c_str(),
-      request.norm.c_str(), request.method.c_str(), tolerance);
+      request.norm.c_str(), request.method.c_str(), options.leaf_capacity.value_or(0),
+      policies.order ? "true" : "false", tolerance);
   const auto solve_here = [&] {
     return with_memory_of(request.backend, [&](auto memory) {
       return solve(memory, bodies, policies, options, request);
