@@ -50,6 +50,15 @@ struct PrecisionTraits<DoubleInTwoParts> {
   static constexpr bool two_part = true;
 };
 
+/// The same with coordinates in one part, of targets without close sources; the others are left to DoubleInTwoParts.
+struct DoubleUnlessClose {};
+template <>
+struct PrecisionTraits<DoubleUnlessClose> {
+  using real = double;
+  using sum = double;
+  static constexpr bool two_part = false;
+};
+
 template <class Precision>
 using real_t = typename PrecisionTraits<Precision>::real;
 template <class Precision>
@@ -61,6 +70,9 @@ inline constexpr bool two_part_v = PrecisionTraits<Precision>::two_part;
 template <class Precision>
 using for_close_pairs_t =
     std::conditional_t<std::is_same_v<Precision, double>, DoubleInTwoParts, Precision>;
+/// Whether P2P leaves tiles with close sources to another precision.
+template <class Precision>
+inline constexpr bool leaves_close_v = std::is_same_v<Precision, DoubleUnlessClose>;
 /// P2P of a precision with Options::one_part.
 template <class Precision>
 using in_one_part_t = std::conditional_t<

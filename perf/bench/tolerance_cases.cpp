@@ -219,8 +219,8 @@ std::string solve(Memory, kinds::Bodies const& bodies, fmm::runtime::Policies co
   return "";
 }
 
-/// An order that is not far too low for the tolerance, and a leaf's capacity of which there are not too many leaves: each
-/// for one of five cases.
+/// An order that is not far too low for the tolerance, and a leaf's capacity of which there are not too many leaves:
+/// each for one of five cases.
 void draw_setting(std::mt19937_64& random, std::size_t n, double tolerance,
                   fmm::runtime::Policies& policies, fmm::Options& options) {
   const auto uniform = [&] { return std::uniform_real_distribution<double>()(random); };

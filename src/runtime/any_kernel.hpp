@@ -64,11 +64,12 @@ void p2p(Space const& space, AnyKernel const& any, Array<Cell, Space> cells,
          Array<Tile, Space> tiles, Csr<Space> list, Array<Body<real_t<Precision>>, Space> bodies,
          Array<Body<real_t<Precision>>, Space> low, Array<Sums<sum_t<Precision>>, Space> sums,
          SplitRows<Space, sum_t<Precision>> rows = {}, MixedSums how = {},
-         Array<real_t<Precision>, Space> = {}) {
+         Array<real_t<Precision>, Space> = {}, Array<int, Space> left = {}) {
   static_assert(Strengths::numbers == 1);
   std::visit(
       [&](auto const& kernel) {
-        p2p<Out, Precision>(space, kernel, cells, tiles, list, bodies, low, sums, rows, how);
+        p2p<Out, Precision>(space, kernel, cells, tiles, list, bodies, low, sums, rows, how, {},
+                            left);
       },
       any.one);
 }

@@ -80,7 +80,7 @@
       fmm::Array<fmm::Body<fmm::real_t<Precision>>, Space>,                                    \
       fmm::Array<fmm::Sums<fmm::sum_t<Precision>>, Space>,                                     \
       fmm::kernels::SplitRows<Space, fmm::sum_t<Precision>>, fmm::kernels::MixedSums,          \
-      fmm::Array<fmm::real_t<Precision>, Space>);
+      fmm::Array<fmm::real_t<Precision>, Space>, fmm::Array<int, Space>);
 #define FMM_INSTANCE_OF_P2P_ALL(prefix, Space, Precision, Kernel, ...)                        \
   prefix template void fmm::kernels::p2p_all<fmm::kernels::Outputs<__VA_ARGS__>, Precision>(  \
       Space const&, Kernel const&, double, fmm::Array<fmm::Body<double>, Space> const&,       \

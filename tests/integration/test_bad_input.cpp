@@ -379,6 +379,16 @@ TEST(Softening, FarBeyondTheBodiesIsRefused) {
                InvalidArgument);
 }
 
+/// Charges and distances that double has room for, of which results are too small: they would be 0 without a word.
+TEST_F(Input, ResultsThatDoubleHasNoRoomForAreRefused) {
+  for (double& x : bodies.x) x *= 1e149;
+  for (double& q : bodies.q) q = 1e-100;
+  expect_refused_by<Dual>("the unit of the field", "0", ">= 1e-312");
+  for (double& q : bodies.q) q = 1e-200;
+  expect_refused_by<Dual>("the unit of the potential", "0", ">= 1e-312");
+  expect_refused_by<Sum>("the unit of the potential", "0", ">= 1e-312");
+}
+
 TEST_F(Input, ChargesThatDoubleCannotDivideByAreRefused) {
   for (double& q : bodies.q) q = 1e-310;
   expect_refused_by<Dual>("the largest |charge|", "9.99999999999997e-311",

@@ -164,6 +164,57 @@ TEST(Mixed, HasAMarginForATolerance) {
   }
 }
 
+/// Pairs of bodies that are as close as they are to the cube's middle, some in a leaf and some across the face of two.
+/// Where tiles may be left to another launch, those of such pairs are, and few others.
+TEST(Double, HasTwoPartsForCloseBodiesAlone) {
+  using namespace fmm;
+  using namespace fmm::engine;
+  using Space = Kokkos::DefaultExecutionSpace;
+  const Space space;
+  Bodies bodies = make_bodies(Model::cube, 20000);
+  for (double& x : bodies.x) x -= 0.5;
+  for (std::size_t i = 0; i < 80; i += 2)
+    for (int d = 0; d < 3; ++d) {
+      bodies.x[3 * (i + 1) + d] = d == 0 ? 7.1e-13 : bodies.x[3 * i + d];
+      if (d == 0) bodies.x[3 * i] = i < 40 ? -2.3e-13 : 1.9e-12;
+    }
+  for (int d = 0; d < 3; ++d) {  // the root is the unit cube
+    bodies.x[3 * 100 + d] = -0.5;
+    bodies.x[3 * 101 + d] = 0.5;
+  }
+  const DeviceBodies<Space> device(bodies);
+  const ViewIn<double const* [3], Space> positions = device.x;
+  const ViewIn<double const*, Space> charges = device.q;
+  PlanData<Space, double> s;
+  s.memory.two_parts = true;
+  build_plan<DualTree<>>(space, s, positions, SolverIn<double>({.theta = 0.5}).options(),
+                         {2, 0, true}, nullptr);
+  take_charges(space, inspect_charges(space, false, charges).unit, charges, s.tree.permutation,
+               charges_of(s.tree.bodies), s.memory.sums.resize(s.tree.size));
+  const auto tiles = s.tree.octree.tiles;
+  const std::int64_t count = tiles.extent(0);
+  const auto pairs = [&]<class Precision>(Precision, Array<int, Space> left) {
+    const auto sums = s.memory.sums.view(s.tree.size);
+    Kokkos::deep_copy(space, sums.view(), Sums<double>{});
+    p2p<Outputs<true, true>, Precision>(space, Laplace(), s.tree.octree.cells, tiles, s.lists.p2p,
+                                        s.tree.bodies, s.tree.low, sums, {},
+                                        {.margin = margin_for<double>(1e-6)}, {}, left);
+    space.fence();
+    return numbers_of(sums);
+  };
+  const auto known = pairs(DoubleInTwoParts(), {});
+  EXPECT_GT(relative_l2(pairs(double(), {}), known), 1e-7);
+  const auto left = s.memory.left_tiles.resize(count);
+  EXPECT_LT(relative_l2(pairs(DoubleInTwoParts(), left), known), 1e-13);
+  if constexpr (may_leave_tiles<Space, DoubleInTwoParts>) {
+    const auto on_host = Kokkos::create_mirror_view_and_copy(Kokkos::HostSpace(), left.view());
+    std::int64_t are_left = 0;
+    for (std::int64_t t = 0; t < count; ++t) are_left += on_host(t) != 0;
+    EXPECT_GE(are_left, 20);
+    EXPECT_LE(are_left, 80);
+  }
+}
+
 /// Pairs of bodies, each across the face of two leaves, whose distance is just the margin; at the largest tolerance
 /// what one has of the other is nearly all of its field.
 TEST(Mixed, ErrsLittleAtTheMarginOfATolerance) {

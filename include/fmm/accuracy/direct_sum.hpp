@@ -122,8 +122,7 @@ struct TakeTargets {
 /// Direct sums in double, in the caller's units, over all N bodies at those numbered in `targets`
 /// (M): potential (M) and field (M,3), each a View or fmm::none. Returns when they are there.
 /// Throws InvalidArgument for a target that is no body, for extents that do not match and for
-/// results in float whose unit float has no room for, before any result is touched. Cost: M N
-/// pairs.
+/// results whose type has no room for their unit, before any result is touched. Cost: M N pairs.
 template <class ExecutionSpace, class Kernel, class Positions, class Charges, class Targets,
           class Potential, class Field>
 void direct_sum(ExecutionSpace const& space, Kernel const& kernel, Positions const& positions,
@@ -155,8 +154,7 @@ void direct_sum(ExecutionSpace const& space, Kernel const& kernel, Positions con
   else
     Kokkos::deep_copy(space, chosen.view(), targets);
   accuracy::check_targets(site, chosen, n);
-  constexpr bool in_float = engine::is_of_float_v<Potential> || engine::is_of_float_v<Field>;
-  if constexpr (in_float && kernels::RescalableKernel<Kernel>)
+  if constexpr (kernels::RescalableKernel<Kernel>)
     engine::check_ranges<double, Potential, Field>(
         kernels::profile_of(kernel), tree::root_cube(tree::bounding_box(site, positions)),
         engine::inspect_charges(site, false, charges).sum);

@@ -11,7 +11,7 @@ namespace fmm::engine {
 
 /// Charges, or more strengths, into tree order, the bodies of `sources` the tree's bodies or positions, and room for
 /// the sums, so many records of each body, which are set to zero if `clears`. Throws InvalidArgument for charges,
-/// softening or results that float has no room for, before anything is written.
+/// softening or results that numbers have no room for, before anything is written.
 template <class Potential, class Field, class Space, class Precision, class Charges, class Real,
           class Strengths>
 void charges_stage(Space const& space, Workspace<Space, Precision>& memory,

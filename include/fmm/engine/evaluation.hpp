@@ -159,9 +159,9 @@ class Evaluation {
   template <class PairPrecision = Precision, class Kernel>
   void near_field(Kernel const& kernel, Options const& options) {
     stage(space_, report_, "p2p", [&] {
-      add_near_field<Out, PairPrecision>(space_, memory_, sets(), sources(),
-                                         in_units_of(length_, kernel), targets_.octree.tiles,
-                                         lists_.p2p, sums(), options);
+      add_near_field<Out, PairPrecision>(
+          space_, memory_, sets(), sources(), in_units_of(length_, kernel), targets_.octree.tiles,
+          lists_.p2p, sums(), options, options.tolerance && options.error_norm == ErrorNorm::l2);
     });
   }
 

@@ -18,14 +18,16 @@ kernels::MixedSums mixed_sums(Options const& options, ChargeFacts const& charges
 
 /// The near field of the targets in `tiles`, added to `sums`; of one set, a leaf itself is implied in its row of
 /// `list`. The kernel is in units of the cube, if it can be. The options say how sources are taken where coordinates
-/// are in two parts, as in PairPrecision, P2P's own.
+/// are in two parts, as in PairPrecision, P2P's own; `first_in_one_part`: on a GPU double has two parts only for leaves
+/// with close sources.
 template <class Out, class PairPrecision, class Space, class Precision, class Shift,
           class Strengths, class Kernel>
 void add_near_field(Space const& space, Workspace<Space, Precision>& memory,
                     BodySets<Space, Precision, Shift> const& sets,
                     SourceStrengths<Space, real_t<Precision>, Strengths> const& sources,
                     Kernel const& kernel, Array<Tile, Space> tiles, Csr<Space> list,
-                    Array<Sums<sum_t<Precision>>, Space> sums, Options const& options) {
+                    Array<Sums<sum_t<Precision>>, Space> sums, Options const& options,
+                    bool first_in_one_part = false) {
   const auto segments =
       split_long_rows(space, memory, sets.targets.octree, tiles, list,
                       Tuning<Space, real_t<Precision>>::p2p_segment, Out::records);
@@ -35,9 +37,12 @@ void add_near_field(Space const& space, Workspace<Space, Precision>& memory,
       return p2p<Out, in_one_part_t<PairPrecision>, Strengths>(space, kernel, sets.cells(), tiles,
                                                                list, sets.bodies(), {}, sums,
                                                                segments, {}, sources.others);
+  Array<int, Space> left;
+  if (kernels::may_leave_tiles<Space, PairPrecision> && first_in_one_part)
+    left = memory.left_tiles.resize(std::int64_t(tiles.extent(0)) + segments.count());
   p2p<Out, PairPrecision, Strengths>(
       space, kernel, sets.cells(), tiles, list, sets.bodies(), sets.low(), sums, segments,
-      mixed_sums<real_t<Precision>>(options, sets.sources.charges), sources.others);
+      mixed_sums<real_t<Precision>>(options, sets.sources.charges), sources.others, left);
 }
 
 /// The same of one set with a charge each.

@@ -104,32 +104,33 @@ std::int64_t not_finite(Space const& space, std::int64_t bodies, Potential const
   return count.value;
 }
 
-/// Whether results go to a View of float.
+/// Throws InvalidArgument if Views of Result have no room for results whose unit that is.
 template <class Result>
-inline constexpr bool is_of_float_v = std::is_same_v<typename Result::value_type, float>;
-template <>
-inline constexpr bool is_of_float_v<None> = false;
-
-/// Throws InvalidArgument if float has no room for results whose unit that is; 0, of no charges, is
-/// none.
-FMM_NOINLINE inline void check_unit_in_float(char const* result, double unit) {
-  if (unit != 0 && !(unit >= 1e-30 && unit <= 1e30))
-    throw InvalidArgument("the unit of " + std::string(result) + " in float", unit,
-                          "1e-30 to 1e30: take Views of double, or other units");
+void check_unit([[maybe_unused]] char const* result, [[maybe_unused]] double unit) {
+  if constexpr (!std::is_same_v<Result, None>) {
+    constexpr bool single = std::is_same_v<typename Result::value_type, float>;
+    if (single && !(unit >= 1e-30 && unit <= 1e30))
+      throw InvalidArgument("the unit of " + std::string(result) + " in float", unit,
+                            "1e-30 to 1e30: take Views of double, or other units");
+    if (!single && unit < 1e-312)  // eleven digits are left; what overflows is counted
+      throw InvalidArgument("the unit of " + std::string(result), unit,
+                            ">= 1e-312: take other units");
+  }
 }
 
 /// Throws InvalidArgument for a softening that the precision has no room for beside the bodies'
-/// cube, and for results in float whose unit it has no room for. Units are those of all charges at
+/// cube, and for results for whose unit theirs has none. Units are those of all charges at
 /// the distance of the cube's edge, or of the softening if that is longer.
 template <class Precision, class Potential, class Field>
 void check_ranges(KernelProfile const& kernel, Cube const& cube, double sum_of_charges) {
   const double edge = cube.is_point ? 0 : cube.edge, length = std::fmax(edge, kernel.softening);
   if (!cube.is_point) check_softening(kernel.softening, edge, std::is_same_v<Precision, double>);
-  if (!kernel.rescalable || length == 0) return;
-  const double unit = std::fabs(kernel.potential_unit(length)) * sum_of_charges;
-  if constexpr (is_of_float_v<Potential>) check_unit_in_float("the potential", unit);
-  if constexpr (is_of_float_v<Field>)
-    if (!cube.is_point) check_unit_in_float("the field", unit / length * (edge / length));
+  if (!kernel.rescalable || length == 0 || sum_of_charges == 0) return;
+  const double of_charge = std::fabs(kernel.potential_unit(length)),
+               unit = of_charge * sum_of_charges;
+  if (of_charge == 0) return;  // G = 0
+  check_unit<Potential>("the potential", unit);
+  if (!cube.is_point) check_unit<Field>("the field", unit / length * (edge / length));
 }
 
 }  // namespace fmm::engine

@@ -77,7 +77,8 @@ struct Workspace {
   /// The smallest last field of each cell, in edges of the cube but the caller's unit of charge; of
   /// criteria that use it only.
   Buffer<double, Space> last_fields{"last fields"};
-  SplitRowBuffers<Space, sum_t<Precision>> split_rows;  ///< of P2P or M2P
+  SplitRowBuffers<Space, sum_t<Precision>> split_rows;        ///< of P2P or M2P
+  Buffer<int, Space> left_tiles{"tiles with close sources"};  ///< kernels::ListedSources::left
   GemmMemory<Space, Real> gemm;
 
   // ---- keys, sort, tree
@@ -131,7 +132,7 @@ struct Workspace {
   std::size_t bytes() const {
     return sort.bytes() + octree.bytes() + traversal.bytes() + last_fields.bytes() +
            bodies.bytes() + low.bytes() + positions.bytes() + multipoles.bytes() + locals.bytes() +
-           gemm.bytes() + split_rows.bytes() + sums.bytes() + others.bytes();
+           gemm.bytes() + split_rows.bytes() + left_tiles.bytes() + sums.bytes() + others.bytes();
   }
 };
 

@@ -83,8 +83,8 @@ struct Constants {
   /// bits, so that sums of like charges stay exact; and of a prime, so that these of others are not rounded to the
   /// same.
   double share_of_charges = 19.0 / 32;
-  /// Their largest theta: powers of a few bodies on a curve tell too little of what cells that nearly touch err by, with
-  /// a limit that is a quarter, too.
+  /// Their largest theta: powers of a few bodies on a curve tell too little of what cells that nearly touch err by,
+  /// with a limit that is a quarter, too.
   double opening_of_truth = 0.6;
   /// The error that stricter sums tell is taken for so much more: their lists err in part as those in question do.
   double of_stricter_sums = 1.05;

@@ -36,8 +36,8 @@ struct TakeSums {
   }
 };
 
-/// What the coordinates of groups' bodies, as they are rounded, make their results err by; infinite where a body is taken
-/// for another one.
+/// What the coordinates of groups' bodies, as they are rounded, make their results err by; infinite where a body is
+/// taken for another one.
 template <class Space, class Precision>
 struct RoundingOfGroups {
   RoundedPairs<Space, Precision> pairs;

@@ -184,8 +184,8 @@ TEST(SharedErrors, OfRoundedPairsAreSeenInPotentials) {
   }
 }
 
-/// A body far from all others: beside their cube coordinates in double do not tell these apart, and what that errs by is
-/// seen, or refused with what can be had.
+/// A body far from all others: beside their cube coordinates in double do not tell these apart, and what that errs by
+/// is seen, or refused with what can be had.
 TEST(SharedErrors, OfBodiesThatADistantOneLeavesTooCloseAreSeen) {
   using Solver = fmm::ToleranceSolver<fmm::Laplace, ManyDigits, double>;
   std::mt19937_64 random(4);
@@ -207,8 +207,8 @@ TEST(SharedErrors, OfBodiesThatADistantOneLeavesTooCloseAreSeen) {
   }
 }
 
-/// Equal charges on a circle, and on a spiral around a sphere, in leaves of a few: cells that nearly touch are taken for
-/// good enough at a high order, by stricter limits, too, and the error is at few bodies.
+/// Equal charges on a circle, and on a spiral around a sphere, in leaves of a few: cells that nearly touch are taken
+/// for good enough at a high order, by stricter limits, too, and the error is at few bodies.
 TEST(SharedErrors, OfCellsThatNearlyTouchAreSeen) {
   constexpr double circle = 6.283185307179586;
   constexpr int turns = 10;

@@ -13,6 +13,11 @@
 // Whether a source is close is seen once, as it is loaded: the main loop is float's, without the close
 // ones. They are noted, and added at the end together with the targets' leaf, from two parts: a few
 // hundredths of all pairs.
+//
+// In double on a GPU tiles may be summed in one part, which has no such sources to note, until one is met; then
+// the tile is left to another launch (DoubleUnlessClose). There a pair is close if it is nearer than the
+// margin, in the leaf, too. That does for L2 errors, of which no terms matter that are much larger than what
+// errors are relative to at least; own errors have all of a leaf in two parts.
 #pragma once
 
 #include <algorithm>
@@ -26,6 +31,12 @@ namespace fmm::kernels {
 
 /// Edges of a leaf within which sources are close in mixed precision.
 inline constexpr double largest_margin = 1.0 / 16;
+
+/// Whether sums in two parts may be tried in one part first, and tiles with close sources be left to another launch: on
+/// a GPU, where two parts take two fifths more time in double, a try a thirtieth, and few tiles have such sources.
+template <class Space, class Precision>
+inline constexpr bool may_leave_tiles =
+    std::is_same_v<Precision, DoubleInTwoParts> && !is_host_space_v<Space>;
 
 /// How the near field is summed in mixed precision.
 struct MixedSums {

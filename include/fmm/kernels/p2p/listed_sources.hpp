@@ -54,6 +54,8 @@ struct ListedSources {
   static constexpr int W = lane_count_v<V>, records = Out::records;
   static constexpr P2PShape shape = Shape;
   static constexpr bool two_part = two_part_v<Precision>, one_set = is_one_set_v<Cells>;
+  static constexpr bool leaves_tiles = leaves_close_v<Precision>,
+                        sees_close = two_part || leaves_tiles;
   static_assert(is_one_set_v<Bodies> == one_set);
   using MainChunk = Chunk<V, shape.chunk, false, Strengths::numbers>;
   using Memory = WalkMemory<Real>;
@@ -79,7 +81,7 @@ struct ListedSources {
   static_assert(shape.team % run_groups == 0);
   static constexpr int runs_at_a_time = shape.team, runs = runs_at_a_time + run_groups;
   /// Whether a thread notes the close bodies of a run after it has loaded its share of these.
-  static constexpr bool notes_later = two_part && W == 1 && shape.team > 1;
+  static constexpr bool notes_later = sees_close && W == 1 && shape.team > 1;
   using CloseBits = std::conditional_t<notes_later, std::uint64_t, std::uint32_t>;
   static_assert(!notes_later || shape.chunk / run_team <= 64);
   static constexpr int close_room =
@@ -95,6 +97,8 @@ struct ListedSources {
   Real margin = Real(largest_margin);
   bool short_sums = false;         ///< MixedSums
   Array<Real, Space> others = {};  ///< SourceStrengths::others of the sources
+  /// Of teams: not 0 if DoubleUnlessClose leaves the tile to DoubleInTwoParts. Empty: that has all tiles.
+  Array<int, Space> left = {};
   LeafUnits<Real> units = LeafUnits<Real>::make(kernel_of_cube);
 
   KOKKOS_FUNCTION Frame frame(int index) const {
@@ -113,6 +117,12 @@ struct ListedSources {
             unit.field,
             rows.template sums_of_team<records>(index, segment, sums)};
   }
+  // of `left`
+  KOKKOS_FUNCTION bool takes(int index) const requires may_leave_tiles<Space, Precision> {
+    return left.extent(0) == 0 || left(index) != 0;
+  }
+  KOKKOS_FUNCTION void leave(int index, bool is_left) const { left(index) = is_left; }
+  KOKKOS_FUNCTION Real close2(Frame const&) const { return margin * margin; }
   template <bool TwoPart>
   KOKKOS_FUNCTION void target(Frame const& f, int i, Place<Real, TwoPart>& place) const {
     const BodyIndex index = f.leaf.body_begin + f.first + i;
@@ -167,8 +177,12 @@ struct ListedSources {
             else
               note(memory, f, at, group, r.begin + first + j, 1, close);
           }
+        if constexpr (leaves_tiles) close_bits |= CloseBits(is_in_reach(r, s)) << bit;
         chunk.high.store(filled + before + j, s);
       }
+      if constexpr (leaves_tiles)
+        if (any_closer(f, r, r.begin + first + first_of_thread, close_bits))
+          Kokkos::atomic_add(memory.left, 1);
       if constexpr (two_part && notes_later)
         note(memory, f, at, group, r.begin + first + first_of_thread, run_team, close_bits);
       if (all <= room) {
@@ -259,11 +273,34 @@ struct ListedSources {
       const Real along = std::fabs(r.shift[d]) - Real(0.5) * r.ratio;
       gap = along > gap ? along : gap;
     }
-    if constexpr (two_part) {
+    if constexpr (sees_close) {
       const Real reach = Real(0.5) + margin * (r.ratio > Real(1) ? r.ratio : Real(1));
       if (gap < reach) r.reach = reach;
     }
     return r;
+  }
+  KOKKOS_FORCEINLINE_FUNCTION static bool is_in_reach(
+      SourceRun<Real> const& r, SourcePack<Real, Strengths::numbers> const& s) {
+    return (std::fabs(s.x) < r.reach) & (std::fabs(s.y) < r.reach) & (std::fabs(s.z) < r.reach);
+  }
+  /// Whether one of a run's bodies that are in reach is close to one of the tile's targets: bit k for `body` +
+  /// k run_team.
+  KOKKOS_FORCEINLINE_FUNCTION bool any_closer(Frame const& f, SourceRun<Real> const& r,
+                                              BodyIndex body, CloseBits bits) const {
+    const Real close = r.reach - Real(0.5), start = softening2<Real>(f.pair);
+    for (; bits != 0; bits &= bits - 1) {
+      const Body<Real> b = sources_of(bodies)(body + run_team * lowest_bit(bits));
+      const Real x = b.x * r.ratio + r.shift[0], y = b.y * r.ratio + r.shift[1],
+                 z = b.z * r.ratio + r.shift[2];
+      FMM_ROLLED
+      for (int i = 0; i < f.count; ++i) {
+        Place<Real, false> at;
+        target(f, i, at);
+        const Real dx = at.x[0] - x, dy = at.x[1] - y, dz = at.x[2] - z;
+        if (dz * dz + (dy * dy + (dx * dx + start)) < close * close) return true;
+      }
+    }
+    return false;
   }
   /// Bodies of the group's run: bit k for `body` + k step.
   KOKKOS_FORCEINLINE_FUNCTION void note(Memory const& memory, Frame const& f, Cursor const& at,

@@ -49,25 +49,33 @@ constexpr P2PShape near_field_shape(P2PShape shape) {
 /// skipped in the list. `cells`, `bodies` and `low` are of one set or of two (cells/sets.hpp): of two, no cell is
 /// implied, and no body is itself. `low` are the low parts of the bodies' coordinates, in mixed precision, which are
 /// used for close sources; `how` says which. `others` are the sources' strengths beyond the first. `rows` has further
-/// segments of these tiles' rows, if there are any.
+/// segments of these tiles' rows, if there are any. `left`, as long as there are teams, is for DoubleUnlessClose on a
+/// GPU, which leaves the tiles with close sources; without it all tiles have DoubleInTwoParts.
 template <class Out, class Precision, class Strengths = Charges<>, class Space, class Kernel,
           class Cells, class Bodies>
   requires(!IsChoice<Kernel>)
 void p2p(Space const& space, Kernel const& kernel_of_cube, Cells cells, Array<Tile, Space> tiles,
          Csr<Space> list, Bodies bodies, std::type_identity_t<Bodies> low,
          Array<Sums<sum_t<Precision>>, Space> sums, SplitRows<Space, sum_t<Precision>> rows = {},
-         MixedSums how = {}, Array<real_t<Precision>, Space> others = {}) {
+         MixedSums how = {}, Array<real_t<Precision>, Space> others = {},
+         Array<int, Space> left = {}) {
   using Real = real_t<Precision>;
   using Shapes = Tuning<Space, Real>;
   const auto count = std::int64_t(tiles.extent(0));
   with_index<int(Shapes::near_field.size())>(
       Shapes::near_field_shape(count, space.concurrency()), [&](auto index) {
-        constexpr P2PShape shape =
-            near_field_shape<Precision>(Shapes::near_field[decltype(index)::value]);
-        launch_p2p(space, count + rows.count(),
-                   ListedSources<Space, Kernel, Precision, shape, Out, Strengths, Cells, Bodies>{
-                       cells, tiles, list, bodies, low, sums, kernel_of_cube, rows,
-                       Real(how.margin), how.short_sums, others});
+        const auto launch = [&]<class SomePrecision>(SomePrecision) {
+          constexpr P2PShape shape =
+              near_field_shape<SomePrecision>(Shapes::near_field[decltype(index)::value]);
+          launch_p2p(
+              space, count + rows.count(),
+              ListedSources<Space, Kernel, SomePrecision, shape, Out, Strengths, Cells, Bodies>{
+                  cells, tiles, list, bodies, low, sums, kernel_of_cube, rows, Real(how.margin),
+                  how.short_sums, others, left});
+        };
+        if constexpr (may_leave_tiles<Space, Precision>)
+          if (left.extent(0) > 0) launch(DoubleUnlessClose());
+        launch(Precision());
       });
   add_segment_sums<Out::records>(space, rows, sums);
 }

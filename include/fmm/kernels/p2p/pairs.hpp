@@ -193,4 +193,23 @@ KOKKOS_FORCEINLINE_FUNCTION void accumulate_halved(
   }
 }
 
+/// Whether r^2 + start of a target and one of the sources begin, begin + step, .. is below close2; target t is not
+/// compared with source self[t].
+template <class Chunk, class Real, int Targets>
+KOKKOS_FORCEINLINE_FUNCTION bool any_closer(Chunk const& chunk, int begin, int count, int step,
+                                            int const (&self)[Targets],
+                                            Place<Real, false> const (&at)[Targets], Real start,
+                                            Real close2) {
+  bool any = false;
+  for (int j = begin; j < count; j += step) {
+    const auto source = chunk.high.load(j);
+    FMM_UNROLL
+    for (int t = 0; t < Targets; ++t) {
+      const Real dx = at[t].x[0] - source.x, dy = at[t].x[1] - source.y, dz = at[t].x[2] - source.z;
+      any |= (dz * dz + (dy * dy + (dx * dx + start)) < close2) & (j != self[t]);
+    }
+  }
+  return any;
+}
+
 }  // namespace fmm::kernels

@@ -39,6 +39,7 @@ struct WalkMemory {
   int* close_count = nullptr;  ///< of the sources in `close`; both for problems that note such
   CloseSource* close = nullptr;
   int* again = nullptr;  ///< threads with totals that are not finite, if they may add again
+  int* left = nullptr;   ///< not 0: the tile has close sources, and is left to another launch
 };
 
 /// The types that kernel and problem hand to each other.
@@ -86,6 +87,13 @@ template <class Problem>
   requires requires { Problem::only_own; }
 inline constexpr bool only_own_v<Problem> = Problem::only_own;
 
+/// Whether tiles with close sources are left to another launch; if a problem says nothing, none are.
+template <class Problem>
+inline constexpr bool leaves_tiles_v = false;
+template <class Problem>
+  requires requires { Problem::leaves_tiles; }
+inline constexpr bool leaves_tiles_v<Problem> = Problem::leaves_tiles;
+
 /// What the kernel reads of a tile.
 template <class Frame, class Kernel, class Real>
 concept TileFrame = std::is_trivially_copyable_v<Frame> && requires(Frame const frame) {
@@ -104,6 +112,10 @@ concept TileFrame = std::is_trivially_copyable_v<Frame> && requires(Frame const 
 ///   long_sums            whether targets have so many sources that totals are of Sum, and a chunk's sums are added to
 ///                        them at a time; else totals are of Real
 ///   short_sums           optional, a member: whether totals that are handed on are so after each chunk (MixedSums)
+///   leaves_tiles         optional: whether tiles with close sources are left to another launch, that of a problem in
+///                        two parts. leave(tile, left) is told which are; `load` sets *memory.left where it meets such
+///                        a source, and an own one is close if r^2 and the kernel's softening^2 are below close2(frame)
+///   takes(tile)          optional: whether this launch sums the tile
 ///   runs                 SourceRuns that the problem wants in memory.run; the kernel does not touch them
 ///   close_room           0; or, of a problem with coordinates in two parts whose sources are loaded in one:
 ///                        CloseSources in memory.close, shape.chunk at least

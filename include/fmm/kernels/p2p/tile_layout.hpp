@@ -56,7 +56,7 @@ struct TileLayout {
   /// Whether the kernel's faster form is tried first, and all of a tile's sources or (where sums are handed on) its own
   /// and the close ones, which alone may meet a target then, are added again if it fails.
   static constexpr bool has_apart = HasApart<typename Problem::kernel>,
-                        adds_again = source_by_source && has_apart;
+                        adds_again = source_by_source && has_apart && !leaves_tiles_v<Problem>;
 
   // ---- scratch memory ----
 
@@ -100,6 +100,13 @@ struct TileLayout {
   /// Whether the threads' target t of block b is that of two threads each.
   KOKKOS_FORCEINLINE_FUNCTION static bool is_halved(Frame const& frame, int b, int t) {
     return ends_halved(frame) && t + 1 == rows(frame, b);
+  }
+  /// The one that a thread has in the place of that target: in a halved row the second thread has the first one's.
+  KOKKOS_FORCEINLINE_FUNCTION static int held_target(TeamMember<Space> const& team,
+                                                     Frame const& frame, int b, int t) {
+    int i = target_of(team, b, t);
+    if (is_halved(frame, b, t) && is_odd(team)) i -= columns / 2;
+    return within(frame, i);
   }
   /// Whether this is the second one of such two threads.
   KOKKOS_FORCEINLINE_FUNCTION static bool is_odd(TeamMember<Space> const& team) {

@@ -39,9 +39,10 @@ struct P2P {
   static constexpr P2PShape shape = Problem::shape;
   static constexpr int targets = Layout::targets, blocks = Layout::blocks,
                        columns = Layout::columns, split = Layout::split;
-  static constexpr bool notes_close = Types::notes_close, hands_on = Layout::hands_on,
-                        source_by_source = Layout::source_by_source, halves = Layout::halves,
-                        has_apart = Layout::has_apart, adds_again = Layout::adds_again;
+  static constexpr bool notes_close = Types::notes_close, leaves_tiles = leaves_tiles_v<Problem>,
+                        hands_on = Layout::hands_on, source_by_source = Layout::source_by_source,
+                        halves = Layout::halves, has_apart = Layout::has_apart,
+                        adds_again = Layout::adds_again;
   // of a TileAction
   static constexpr int team_size = shape.team, resident = shape.resident;
   static constexpr int scratch_level = Tuning<Space, Real>::scratch_level;
@@ -56,6 +57,8 @@ struct P2P {
   };
 
   KOKKOS_FUNCTION void operator()(TeamMember<Space> const& team) const {
+    if constexpr (requires { problem.takes(0); })
+      if (!problem.takes(team.league_rank())) return;
     if constexpr (split == 1) {
       sum(team, problem.frame(team.league_rank()));
     } else {  // where it takes no registers
@@ -77,16 +80,22 @@ struct P2P {
     Held held;
     FMM_UNROLL
     for (int b = 0; b < blocks; ++b) FMM_UNROLL
-    for (int t = 0; t < targets; ++t) {
-      int i = Layout::target_of(team, b, t);
-      if (Layout::is_halved(frame, b, t) && Layout::is_odd(team)) i -= columns / 2;
-      problem.target(frame, Layout::within(frame, i), held.at[b][t]);
-    }
+    for (int t = 0; t < targets; ++t)
+      problem.target(frame, Layout::held_target(team, frame, b, t), held.at[b][t]);
     if constexpr (adds_again) {
       memory.again = scratch_array<int>(team, scratch_level, 1);
       if (team.team_rank() == 0) *memory.again = 0;
     }
+    if constexpr (leaves_tiles) {
+      memory.left = scratch_array<int>(team, scratch_level, 1);
+      if (team.team_rank() == 0) *memory.left = 0;
+    }
     walk<false>(team, frame, shared, memory, held);
+    if constexpr (leaves_tiles) {
+      const bool left = *memory.left != 0;
+      if (team.team_rank() == 0) problem.leave(team.league_rank(), left);
+      if (left) return;
+    }
     if constexpr (!hands_on)
       store_or_again(team, frame, shared, memory, held,
                      [&] { walk<true>(team, frame, shared, memory, held); });
@@ -125,6 +134,10 @@ struct P2P {
       add_own<MayCoincide>(team, frame, shared, memory, 0, 0, held);
     else if (team.team_rank() == 0)
       *memory.close_count = 0;
+    if constexpr (leaves_tiles) {
+      team.team_barrier();
+      if (*memory.left != 0) return;
+    }
     if constexpr (!only_own_v<Problem>) add_others<MayCoincide>(team, frame, shared, memory, held);
   }
 
@@ -142,6 +155,8 @@ struct P2P {
       if (count > 0)
         add<Overlap{.may_coincide = MayCoincide, .has_self = false}>(
             team, frame, chunk, pad(team, chunk, count), 0, held);
+      if constexpr (leaves_tiles)
+        if (count > 0 && *memory.left != 0) break;  // seen by all, after the barrier of pad
       added += count;
       if constexpr (notes_close) {
         const int noted = *memory.close_count;
@@ -182,10 +197,27 @@ struct P2P {
     const std::int64_t end = problem.own_count(frame) + noted;
     for (; begin < end; begin += OwnChunk::capacity) {
       team.team_barrier();
-      const int count = problem.load_own(team, frame, memory, noted, int(begin), chunk);
-      add<Overlap{.may_coincide = MayCoincide, .has_self = true}>(
-          team, frame, chunk, pad(team, chunk, count), int(begin), held);
+      const int count = problem.load_own(team, frame, memory, noted, int(begin), chunk),
+                padded = pad(team, chunk, count);
+      if constexpr (leaves_tiles)
+        look_for_close(team, frame, memory, chunk, padded, int(begin), held);
+      add<Overlap{.may_coincide = MayCoincide, .has_self = true}>(team, frame, chunk, padded,
+                                                                  int(begin), held);
     }
+  }
+
+  /// Whether one of the thread's own sources is close to one of its targets.
+  KOKKOS_FORCEINLINE_FUNCTION void look_for_close(TeamMember<Space> const& team, Frame const& frame,
+                                                  Memory memory, OwnChunk chunk, int count,
+                                                  int begin, Held const& held) const {
+    static_assert(blocks == 1 && lane_count_v<V> == 1);
+    int self[targets];
+    FMM_UNROLL
+    for (int t = 0; t < targets; ++t)
+      self[t] = problem.own_index(frame, Layout::held_target(team, frame, 0, t)) - begin;
+    const bool any = any_closer(chunk, team.team_rank() / columns, count, split, self, held.at[0],
+                                softening2<Real>(frame.pair), problem.close2(frame));
+    if (any) Kokkos::atomic_add(memory.left, 1);
   }
 
   /// Uncharged sources, far away, up to a full row of blocks; returns how many sources there are then.
