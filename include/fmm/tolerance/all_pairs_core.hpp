@@ -135,15 +135,14 @@ class AllPairsCore {
                 ? accuracy::compared_fields(computed[i], exact[i], scales[i])
                 : accuracy::compared_potentials(computed[i], exact[i], scales[i]));
       const double error = rounded.error(of.norm, least_share_in_double);
-      if (!(error <= *options_.tolerance))
-        throw InvalidArgument("tolerance", *options_.tolerance,
-                              std::isfinite(error)
-                                  ? at_least(constants.above_seen * error) +
-                                        " for these bodies and charges, whose sums are rounded"
-                                  : "none for sums that are not finite");
-      largest = std::max(largest, error);
+      if (!(error <= largest)) largest = error;
     });
-    return largest;
+    if (largest <= *options_.tolerance) return largest;
+    throw InvalidArgument("tolerance", *options_.tolerance,
+                          std::isfinite(largest)
+                              ? at_least(constants.above_seen * largest) +
+                                    " for these bodies and charges, whose sums are rounded"
+                              : "none for sums that are not finite");
   }
 
   Inner solver_;

@@ -119,8 +119,9 @@ class CalibratedCore {
     return charges.both_signs ? least_share_of_neighbours : 1;
   }
   /// The near field's tolerance, which margins of coordinates in two parts follow: less where fields cancel, because
-  /// coordinates round by more than that leaves; in mixed precision only where that was seen.
+  /// coordinates round by more than that leaves; in mixed precision only where that was seen. 0: the widest.
   double near_tolerance(engine::ChargeFacts const& charges) const {
+    if (!single && held_->now().wide_margin) return 0;
     return held_->tolerance() * (!single || held_->now().wide_margin ? least_field(charges) : 1);
   }
   /// Whether the near field is, in mixed precision.
@@ -189,7 +190,8 @@ class CalibratedCore {
     if (attempt.of.norm != ErrorNorm::p99) return;
     stage(space, report, "verification", [&] {
       attempt.known.emplace(space, data, in_units_of(data.tree.cube.edge, kernel()),
-                            exact_sums(space, data, attempt), least_share_v<Precision>);
+                            exact_sums(space, data, attempt), least_share_v<Precision>,
+                            held_->tolerance());
     });
   }
 
@@ -272,7 +274,8 @@ class CalibratedCore {
         all = attempt.known->seen(attempt.of, sums);
         most = all.most;
         rounding_of_coordinates(space, data.tree, softening_of(kernel()), attempt.of, sums, {},
-                                held_->tolerance());
+                                held_->tolerance(),
+                                [&] { return attempt.known->seen(attempt.of, {}).most; });
         return;
       }
       Buffer<float, Space> buffer("weights of groups");
@@ -284,7 +287,7 @@ class CalibratedCore {
           weigh_groups<Space, Precision>(space, tiles, sums, others, attempt.of, weights);
       const RoundingOfPairs rounding =
           rounding_of_coordinates(space, data.tree, softening_of(kernel()), attempt.of, sums,
-                                  squares.values, held_->tolerance());
+                                  squares.values, held_->tolerance(), [] { return 0.0; });
       attempt.of.each([&](Quantity one) {  // what errors are relative to at least
         squares.values[one] =
             std::fmax(squares.values[one], least_share_of_neighbours * least_share_of_neighbours *
@@ -348,7 +351,7 @@ class CalibratedCore {
     if (attempt.tightenings == constants.most_tightenings && tree.size <= constants.most_all_near &&
         std::int64_t(tree.octree.tiles.extent(0)) <= constants.most_tiles_all_near) {
       next.theta = constants.theta_all_near;
-      next.in_double = single;
+      (single ? next.in_double : next.wide_margin) = true;
     }
     held_->correct(next);
   }

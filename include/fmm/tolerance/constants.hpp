@@ -21,6 +21,9 @@ struct Constants {
   double share_of_rounding = 0.4;
   /// Coordinates of close pairs, as mixed precision rounds them, may err by this share of a tolerance.
   double share_of_rounding_in_pairs = 0.7;
+  /// Pairs across the borders of leaves are looked at within so many roundings of a coordinate over a tolerance of what
+  /// errors are relative to at least; in edges, not less, as cells are found from coordinates in double, and not more.
+  double reach_of_rounding = 200, least_reach = 0x1p-48, most_reach = 0x1p-6;
   double usual_rounding = 0.6;  ///< of short sums, in what it is at most
 
   // ---- what is safe before anything is known of the bodies
@@ -63,8 +66,9 @@ struct Constants {
   /// largest_limit: it aims so far below the goal, and stops above that; both in goals.
   double aim = 0.95, enough = 0.9;
   int most_trials = 6;
-  /// Groups at which own errors are seen, and the least pair_error that is tried for them, in safe ones.
-  int own_groups = 1024;
+  /// Groups at which own errors are seen, all of no more than that, and the least pair_error that is tried for them, in
+  /// safe ones.
+  int own_groups = 1024, all_own_groups = 2048;
   std::uint64_t own_seed = 1;
   double least_limit_for_own = 1e-6;
   /// Own errors are a few times the L2 error: their order is that of so many tolerances.

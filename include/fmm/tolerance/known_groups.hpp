@@ -55,7 +55,7 @@ struct RoundingOfGroups {
 };
 
 /// Own errors: of the sums of groups' bodies, for those that are known, relative to at least `least`, with what
-/// `rounding` adds to both; 1 where that is infinite.
+/// `rounding` adds to both, 1 where that is infinite; or without sums what that makes of those that are known.
 template <class Space, class Sum>
 struct OwnErrorsOfGroups {
   Array<Tile, Space> groups;
@@ -69,13 +69,14 @@ struct OwnErrorsOfGroups {
     const Tile group = groups(i);
     for (int k = 0; k < group.count; ++k) {
       const std::int64_t at = i * bodies_of_group + k;
-      const Sums<Sum> a = sums(group.first + k), b = known(at);
+      const Sums<Sum> b = known(at), a = sums.extent(0) > 0 ? sums(group.first + k) : b;
       const bool potential = of == Quantity::potential;
       const double value = potential ? std::fabs(double(b.potential)) : length(b.x, b.y, b.z),
                    seen = potential ? std::fabs(double(a.potential) - double(b.potential))
                                     : length(double(a.x) - double(b.x), double(a.y) - double(b.y),
                                              double(a.z) - double(b.z)),
-                   rounded = rounding(at)[of], error = length(seen, rounded, 0),
+                   rounded = rounding(at)[of],
+                   error = sums.extent(0) > 0 ? length(seen, rounded, 0) : rounded,
                    relative = error / (value > least(at) ? value : least(at));
       errors(at) = error == 0 ? 0 : rounded - rounded == 0 ? float(relative) : 1;
     }
@@ -85,8 +86,8 @@ struct OwnErrorsOfGroups {
   }
 };
 
-/// Of a plan, whose kernel in units of the cube is `in_cube`. Cost: constants.own_groups groups, or all, of four
-/// bodies, 2 N pairs a body; memory: at first 64 bytes a body, then 32 for each of the groups' bodies.
+/// Of a plan, whose kernel in units of the cube is `in_cube`. Cost: constants.own_groups groups of four bodies, or
+/// all if there are few, 2 N pairs a body; memory: at first 64 bytes a body, then 32 for each of the groups' bodies.
 template <class Space, class Precision>
 class KnownGroups {
   using Sum = sum_t<Precision>;
@@ -95,14 +96,14 @@ class KnownGroups {
   template <class Kernel>
   KnownGroups(Space const& space, engine::PlanData<Space, Precision> const& plan,
               Kernel const& in_cube, typename SumsOverAll<Space, Sum>::ExactSums exact_sums,
-              double least_share)
+              double least_share, double tolerance)
       : space_(space), bodies_(double(plan.tree.size)) {
     draw(plan.tree.octree);
     find_sums(plan, std::move(exact_sums));
     find_least(plan.tree, in_cube, least_share);
     auto const& tree = plan.tree;
-    const RoundedPairs<Space, Precision> pairs{tree.octree.cells, tree.bodies, tree.low,
-                                               softening_of(in_cube)};
+    const auto pairs =
+        RoundedPairs<Space, Precision>::make(tree, softening_of(in_cube), tolerance, least_share);
     for_range("fmm::own_errors::rounding", space, std::int64_t(tiles_.size()),
               RoundingOfGroups<Space, Precision>{
                   pairs, groups_.view(), rounding_.resize(tiles_.size() * bodies_of_group)});
@@ -112,7 +113,8 @@ class KnownGroups {
   SampleOfLeaves<Space> sample() const {
     return {groups_.view(), 0, bodies_ / double(chosen_.size())};
   }
-  /// The error that a hundredth of all bodies exceed, by sums of the groups' bodies; the largest of several.
+  /// The error that a hundredth of all bodies exceed, by sums of the groups' bodies, or without sums by the rounding of
+  /// coordinates alone; the largest of several.
   SeenError seen(Quantities of, Array<Sums<Sum>, Space> sums) {
     SeenError all;
     of.each([&](Quantity one) { all = larger(all, seen_error(errors(one, sums), bodies_)); });
@@ -125,7 +127,7 @@ class KnownGroups {
     read_back(space_, octree.tiles.data(), tiles.data(), tiles.size());
     std::int64_t all = 0;
     for (Tile const& tile : tiles) all += groups_of(tile.count);
-    const std::int64_t count = std::min(all, std::int64_t(constants.own_groups));
+    const std::int64_t count = all <= constants.all_own_groups ? all : constants.own_groups;
     accuracy::RandomNumbers random(constants.own_seed);
     std::int64_t before = 0;                           // groups before the tile
     for (std::int64_t k = 0, t = 0; k < count; ++k) {  // one of each stretch

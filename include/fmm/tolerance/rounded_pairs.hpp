@@ -11,18 +11,69 @@
 #include "../accuracy/error_measure.hpp"
 #include "../detail/reduce.hpp"
 #include "../engine/body_tree.hpp"
+#include "leaves_beyond.hpp"
 #include "order_selection.hpp"
 #include "quantities.hpp"
 
 namespace fmm::tolerance {
 
-/// Of a body and all others of its leaf, in units of charge / (edge of the cube)^2 and charge / edge: the sums of the
-/// squares of what a pair's field and potential err by, 2 |q| delta / r^3 and |q| delta / r^2, where the distance r
-/// errs by delta, a pair on its own; what the nearest one at another place feels, and the sums of the magnitudes of the
-/// terms; and whether one that is at another place has the same coordinates.
+/// Of a body and all others of its leaf, and those that are close to it beyond the leaf's border, in units of
+/// charge / (edge of the cube)^2 and charge / edge: the squares of what its field and potential err by; what the
+/// nearest one at another place feels, and the sums of the magnitudes of the terms; and whether one that is at another
+/// place has the same coordinates.
 struct RoundedBody {
   PerQuantity<double> squares, neighbour, terms;
   bool is_taken_for_another = false;
+};
+
+/// Sums over the sources of a body, in the edges of its leaf, or of bodies side by side. Where a source's coordinates
+/// err, its field and potential do by 2 |q| / r^3 and |q| / r^2 times as much, each source on its own; where the body's
+/// own do, by the gradients of all.
+template <class U>
+struct SumsOfRounding {
+  U field_squares = U(0.0), potential_squares = U(0.0), fields = U(0.0), potentials = U(0.0),
+    nearest2 = U(1e200), taken_for_others = U(0.0);
+  U field[3] = {U(0.0), U(0.0), U(0.0)};
+  U gradient[6] = {U(0.0), U(0.0), U(0.0), U(0.0), U(0.0), U(0.0)};
+
+  /// A source of charge q at a distance whose parts are `d`, which errs by so many times as much as the body;
+  /// `is_at_place`: as marks of places have it (PlaceBodies).
+  template <class Mask>
+  KOKKOS_FORCEINLINE_FUNCTION void add(U q, U const (&d)[3], double softening2, double times,
+                                       Mask const& is_at_place) {
+    using simd::rsqrt, simd::select;
+    const U none(0.0), one(1.0), apart2 = d[0] * d[0] + d[1] * d[1] + d[2] * d[2],
+                                 r2 = apart2 + U(softening2), size = select(q < none, none - q, q);
+    const auto apart = r2 > none;
+    taken_for_others += select(apart, none, select(is_at_place, none, size));
+    const U u = rsqrt(select(apart, r2, one)), u2 = u * u, charge = select(apart, q, none),
+            potential = select(apart, size, none) * u, of_potential = potential * u * U(times),
+            of_field = of_potential * u, part = charge * u * u2, three = U(3.0) * part * u2;
+    potential_squares += of_potential * of_potential;
+    field_squares += of_field * of_field;
+    potentials += potential;
+    fields += softening2 > 0 ? potential * u2 * root(apart2) : potential * u;
+    nearest2 = select(apart2 > none, select(r2 < nearest2, r2, nearest2), nearest2);
+    for (int a = 0, n = 0; a < 3; ++a) {
+      field[a] += part * d[a];
+      for (int b = a; b < 3; ++b, ++n) gradient[n] += three * d[a] * d[b] - (a == b ? part : none);
+    }
+  }
+  KOKKOS_FORCEINLINE_FUNCTION static U root(U x) {
+    using simd::rsqrt, simd::select;
+    return x * rsqrt(select(x > U(0.0), x, U(1.0)));
+  }
+  /// What the field and the potential err by, squared, where a distance does by 1, and half of it for either body's
+  /// coordinates; of the gradients of one source 6 q^2 / r^6.
+  KOKKOS_FUNCTION PerQuantity<U> squares() const {
+    U gradients(0.0);
+    for (int a = 0, n = 0; a < 3; ++a)
+      for (int b = a; b < 3; ++b, ++n)
+        gradients += U(a == b ? 1.0 : 2.0) * gradient[n] * gradient[n];
+    return {U(2.0) * field_squares + U(1.0 / 3) * gradients,
+            U(0.5) * (potential_squares + field[0] * field[0] + field[1] * field[1] +
+                      field[2] * field[2])};
+  }
 };
 
 template <class Space, class Precision>
@@ -35,77 +86,105 @@ struct RoundedPairs {
   Array<Cell, Space> cells;
   Array<Body<Real>, Space> bodies, low;
   double softening;  ///< in edges of the cube
+  double reach;      ///< edges of the larger leaf: beyond a border, bodies are close within it
+
+  /// For errors that are relative to `least` of the terms at least. Pairs beyond the reach are rounded by less than a
+  /// hundredth of the tolerance.
+  static RoundedPairs make(engine::BodyTree<Space, Precision> const& tree, double softening_in_cube,
+                           double tolerance, double least) {
+    const double reach = constants.reach_of_rounding * delta / (tolerance * least);
+    return {tree.octree.cells, tree.bodies, tree.low, softening_in_cube,
+            std::clamp(reach, constants.least_reach, constants.most_reach)};
+  }
 
   /// f(i, RoundedBody) for each body i of a tile.
   template <class F>
   KOKKOS_FUNCTION void each_of(Tile const& tile, F const& f) const {
-    const Cell leaf = cells(tile.cell);
     const BodyIndex end = tile.first + tile.count;
     for (BodyIndex first = tile.first; first < end; first += W) {
       const int count = end - first < W ? int(end - first) : W;
       RoundedBody some[W];
-      find(leaf, first, count, some);
+      find(tile.cell, first, count, some);
       for (int l = 0; l < count; ++l) f(first + l, some[l]);
     }
   }
 
  private:
+  using OfOne = SumsOfRounding<double>;
+  static constexpr int numbers = int(sizeof(OfOne) / sizeof(double));
+  static_assert(sizeof(SumsOfRounding<V>) == numbers * sizeof(V));
+
+  /// A body's parts, and its mark.
+  struct Parts {
+    double high[3], low[3], mark;
+  };
+  KOKKOS_FUNCTION Parts parts_of(BodyIndex k) const {
+    const Body<Real> b = bodies(k), l = low(k);
+    return {{b.x, b.y, b.z}, {l.x, l.y, l.z}, double(l.q)};
+  }
   /// Of up to W bodies side by side.
-  KOKKOS_FUNCTION void find(Cell const& leaf, BodyIndex first, int count,
+  KOKKOS_FUNCTION void find(CellIndex index, BodyIndex first, int count,
                             RoundedBody (&some)[W]) const {
     using T = LaneTraits<V>;
-    using simd::rsqrt, simd::select;
-    constexpr double far = 1e200;  // as a square; none is near
-    double numbers[7][W];
-    for (int l = 0; l < W; ++l) {
-      const BodyIndex k = first + (l < count ? l : 0);
-      const Body<Real> body = bodies(k), rest = low(k);
-      const Real all[7] = {body.x, body.y, body.z, rest.x, rest.y, rest.z, rest.q};
-      for (int n = 0; n < 7; ++n) numbers[n][l] = all[n];
-    }
-    const V x = T::load(numbers[0]), y = T::load(numbers[1]), z = T::load(numbers[2]),
-            x_low = T::load(numbers[3]), y_low = T::load(numbers[4]), z_low = T::load(numbers[5]),
-            marks = T::load(numbers[6]), none(0.0), one(1.0);
+    using simd::select;
+    const Cell leaf = cells(index);
     const double edge = edge_of_level<double>(leaf.level),
                  softening2 = softening * softening / (edge * edge);
-    V field_squares(0.0), potential_squares(0.0), fields(0.0), potentials(0.0), nearest2(far),
-        taken_for_others(0.0);
-    for (BodyIndex j = leaf.body_begin; j < leaf.body_begin + leaf.body_count; ++j) {
-      const Body<Real> b = bodies(j), rest = low(j);
-      const V dx = x - V(double(b.x)) + (x_low - V(double(rest.x))),
-              dy = y - V(double(b.y)) + (y_low - V(double(rest.y))),
-              dz = z - V(double(b.z)) + (z_low - V(double(rest.z))),
-              apart2 = dx * dx + dy * dy + dz * dz, r2 = apart2 + V(softening2),
-              q = select(T::iota() == V(double(j - first)), none, V(std::fabs(double(b.q))));
-      const auto apart = r2 > none;
-      // by their marks (PlaceBodies) at one place, or not
-      taken_for_others += select(apart, none, select(marks == V(double(rest.q)), none, q));
-      const V u = rsqrt(select(apart, r2, one)), potential = select(apart, q, none) * u,
-              field = potential * u, steep = field * u;
-      potential_squares += field * field;
-      field_squares += steep * steep;
-      potentials += potential;
-      fields += softening2 > 0 ? steep * root(apart2) : field;
-      nearest2 = select(apart2 > none, select(r2 < nearest2, r2, nearest2), nearest2);
+    double parts[7][W];
+    for (int l = 0; l < W; ++l) {
+      const Parts body = parts_of(first + (l < count ? l : 0));
+      for (int d = 0; d < 3; ++d) parts[d][l] = body.high[d], parts[3 + d][l] = body.low[d];
+      parts[6][l] = body.mark;
     }
-    T::store(field_squares, numbers[0]);
-    T::store(potential_squares, numbers[1]);
-    T::store(fields, numbers[2]);
-    T::store(potentials, numbers[3]);
-    T::store(nearest2, numbers[4]);
-    T::store(taken_for_others, numbers[5]);
-    const double of_potential = delta / edge, of_field = 2 * delta / (edge * edge);
+    V x[3], x_low[3];
+    for (int d = 0; d < 3; ++d) x[d] = T::load(parts[d]), x_low[d] = T::load(parts[3 + d]);
+    const V mark = T::load(parts[6]);
+    SumsOfRounding<V> sums;
+    for (BodyIndex j = leaf.body_begin; j < leaf.body_begin + leaf.body_count; ++j) {
+      const Parts b = parts_of(j);
+      V apart[3];
+      for (int d = 0; d < 3; ++d) apart[d] = x[d] - V(b.high[d]) + (x_low[d] - V(b.low[d]));
+      const V q = select(T::iota() == V(double(j - first)), V(0.0), V(double(bodies(j).q)));
+      sums.add(q, apart, softening2, 1, mark == V(b.mark));
+    }
+    double stored[numbers][W];
+    for (int n = 0; n < numbers; ++n) T::store(reinterpret_cast<V const*>(&sums)[n], stored[n]);
     for (int l = 0; l < count; ++l) {
-      const double q = std::fabs(double(bodies(first + l).q));
-      some[l] = {{of_field * of_field * numbers[0][l], of_potential * of_potential * numbers[1][l]},
-                 {q / (numbers[4][l] * edge * edge), q / (std::sqrt(numbers[4][l]) * edge)},
-                 {numbers[2][l] / (edge * edge), numbers[3][l] / edge},
-                 numbers[5][l] > 0};
+      OfOne one;
+      for (int n = 0; n < numbers; ++n) reinterpret_cast<double*>(&one)[n] = stored[n][l];
+      add_beyond(index, leaf, parts_of(first + l), softening2, one);
+      some[l] = rounded(one, std::fabs(double(bodies(first + l).q)), edge);
     }
   }
-  KOKKOS_FUNCTION static V root(V x) {
-    using simd::rsqrt, simd::select;
-    return x * rsqrt(select(x > V(0.0), x, V(1.0)));
+  /// What a body of a leaf has close to it beyond the leaf's border.
+  KOKKOS_FUNCTION void add_beyond(CellIndex index, Cell const& leaf, Parts const& body,
+                                  double softening2, OfOne& sums) const {
+    for_leaves_beyond(cells, index, body.high, reach, [&](Cell const& other) {
+      const double ratio = edge_in<double>(leaf, other), larger = ratio > 1 ? ratio : 1,
+                   near2 = reach * larger * (reach * larger);
+      double shift[3];
+      for (int d = 0; d < 3; ++d) shift[d] = centre_in<double>(leaf, other, d);
+      for (BodyIndex j = other.body_begin; j < other.body_begin + other.body_count; ++j) {
+        const Parts b = parts_of(j);
+        double apart[3], apart2 = 0;
+        for (int d = 0; d < 3; ++d) {  // as in store_in_two_parts
+          const double there = b.high[d] * ratio + shift[d],
+                       left = (b.high[d] * ratio - (there - shift[d])) + b.low[d] * ratio;
+          apart[d] = (body.high[d] - there) + (body.low[d] - left);
+          apart2 += apart[d] * apart[d];
+        }
+        if (apart2 <= near2)
+          sums.add(double(bodies(j).q), apart, softening2, larger, body.mark == b.mark);
+      }
+    });
+  }
+  KOKKOS_FUNCTION static RoundedBody rounded(OfOne const& sums, double q, double edge) {
+    const double of_potential = delta / edge, of_field = delta / (edge * edge);
+    const PerQuantity<double> squares = sums.squares();
+    return {{of_field * of_field * squares.field, of_potential * of_potential * squares.potential},
+            {q / (sums.nearest2 * edge * edge), q / (std::sqrt(sums.nearest2) * edge)},
+            {sums.fields / (edge * edge), sums.potentials / edge},
+            sums.taken_for_others > 0};
   }
 };
 
@@ -172,13 +251,15 @@ struct RoundingOfPairs {
 };
 
 /// The larger one of what is wanted, relative to the norms whose squares add up to that, or to what counts as these at
-/// least (docs/math.md, "Relative errors"). Cost: the pairs within leaves, in double.
+/// least (docs/math.md, "Relative errors"). Cost: the pairs within leaves, in double, and a walk through the tree for
+/// each body at the border of its leaf.
 template <class Space, class Precision>
 RoundingOfPairs rounding_of_pairs(Space const& space,
                                   engine::BodyTree<Space, Precision> const& tree, double softening,
-                                  Quantities of, PerQuantity<double> const& squares) {
-  const RoundedPairs<Space, Precision> pairs{tree.octree.cells, tree.bodies, tree.low,
-                                             softening / tree.cube.edge};
+                                  Quantities of, PerQuantity<double> const& squares,
+                                  double tolerance) {
+  const auto pairs = RoundedPairs<Space, Precision>::make(tree, softening / tree.cube.edge,
+                                                          tolerance, least_share_of_neighbours);
   const auto sum =
       reduce<RoundedSum>("fmm::verification::rounding", space, tree.octree.tiles.extent(0),
                          SumRoundedPairs<Space, Precision>{pairs, tree.octree.tiles});
@@ -199,8 +280,8 @@ RoundingOfPairs own_rounding_of_pairs(Space const& space,
                                       engine::BodyTree<Space, Precision> const& tree,
                                       double softening, Quantities of,
                                       Array<Sums<double>, Space> sums, double enough) {
-  const RoundedPairs<Space, Precision> pairs{tree.octree.cells, tree.bodies, tree.low,
-                                             softening / tree.cube.edge};
+  const auto pairs = RoundedPairs<Space, Precision>::make(tree, softening / tree.cube.edge, enough,
+                                                          least_share_v<Precision>);
   const double most = double(tree.size) / 100;
   RoundingOfPairs all{enough, false};
   of.each([&](Quantity one) {
@@ -232,19 +313,24 @@ RoundingOfPairs own_rounding_of_pairs(Space const& space,
 }
 
 /// What the coordinates of close bodies, as they are kept, add to the L2 error of fields and potentials whose squares
-/// add up to that; 0 to own errors. Throws InvalidArgument where it is more than the tolerance allows.
-template <class Space, class Precision>
+/// add up to that; 0 to own errors, of which `seen()` is what they are at groups of bodies. Throws InvalidArgument where
+/// it is more than the tolerance allows.
+template <class Space, class Precision, class Seen>
 RoundingOfPairs rounding_of_coordinates(Space const& space,
                                         engine::BodyTree<Space, Precision> const& tree,
                                         double softening, Quantities of,
                                         Array<Sums<double>, Space> sums,
-                                        PerQuantity<double> const& squares, double tolerance) {
+                                        PerQuantity<double> const& squares, double tolerance,
+                                        Seen const& seen) {
   const bool own = of.norm == ErrorNorm::p99;
   const double enough = constants.share_of_rounding_in_pairs * tolerance;
-  RoundingOfPairs rounding = own ? own_rounding_of_pairs(space, tree, softening, of, sums, enough)
-                                 : rounding_of_pairs(space, tree, softening, of, squares);
-  if (!(rounding.error <= enough) || rounding.takes_two_for_one)
+  RoundingOfPairs rounding =
+      own ? own_rounding_of_pairs(space, tree, softening, of, sums, enough)
+          : rounding_of_pairs(space, tree, softening, of, squares, tolerance);
+  if (!(rounding.error <= enough) || rounding.takes_two_for_one) {
+    if (own) rounding.error = std::fmax(rounding.error, seen());
     refuse_rounding(tolerance, std::is_same_v<Precision, Mixed>, rounding);
+  }
   if (own) rounding.error = 0;
   return rounding;
 }

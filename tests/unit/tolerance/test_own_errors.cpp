@@ -311,6 +311,19 @@ TEST(OwnErrors, OfPairsThatAreTooCloseForMixedPrecisionAreRefused) {
   }
 }
 
+/// Of few bodies all are compared, and are counted as they are: two of two hundred may err by any number.
+TEST(OwnErrors, OfTwoInTwoHundredAreAllowed) {
+  Bodies bodies{{-1, -1, -1, 1, 1, 1, 1e-31, 0, 0, -1e-31, 0, 0}, {1, 1, 1, 1}};
+  const Bodies others = make_bodies(Model::cube, 196);
+  bodies.x.insert(bodies.x.end(), others.x.begin(), others.x.end());
+  bodies.q.insert(bodies.q.end(), 196, 1);
+  for (const double tolerance : {1e-6, 6e-3}) {
+    fmm::ToleranceSolver<fmm::Laplace, FewOrders, double> solver(
+        {.tolerance = tolerance, .error_norm = ErrorNorm::p99});
+    EXPECT_LT(own_p99(bodies, run(solver, bodies), fmm::least_share_in_double, 1).field, tolerance);
+  }
+}
+
 /// Where fields vanish, a body's rounding is no reason to refuse: it is relative to what its terms are.
 TEST(OwnErrors, AndL2ErrorsOfFieldsThatVanishAreHeldInMixedPrecision) {
   Bodies cube{{0.5, 0.5, 0.5}, {1}};

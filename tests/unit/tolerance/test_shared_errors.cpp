@@ -184,6 +184,32 @@ TEST(SharedErrors, OfRoundedPairsAreSeenInPotentials) {
   }
 }
 
+/// Two bodies on both sides of a leaf's border, which mixed precision rounds as it does those of a leaf.
+TEST(SharedErrors, OfRoundedPairsAcrossABorderAreSeen) {
+  using InMixed = fmm::ToleranceSolver<fmm::Laplace, ManyDigits, fmm::Mixed>;
+  using InDouble = fmm::ToleranceSolver<fmm::Laplace, ManyDigits, double>;
+  for (const std::size_t n : {4, 400})
+    for (const double apart : {1e-14, 3e-12, 1e-8}) {
+      Bodies bodies;
+      add_body(bodies, -1, -1, -1, 1);  // the cube's middle is at 0
+      add_body(bodies, 1, 1, 1, 1);
+      add_body(bodies, 0.73 * apart, 0.3217, 0.4411, 1);
+      add_body(bodies, -0.27 * apart, 0.3217, 0.4411, 1);
+      std::mt19937_64 random(5);
+      std::uniform_real_distribution<double> uniform(-1, 1);
+      while (bodies.size() < n)
+        add_body(bodies, uniform(random), uniform(random), uniform(random), 1);
+      fmm::Options options{.tolerance = 1e-5};
+      if (n == 4) options.leaf_capacity = 1;
+      if (apart < 1e-8)
+        EXPECT_THROW(floored_error<InMixed>(options, bodies, bodies), fmm::InvalidArgument)
+            << apart;
+      else
+        EXPECT_LT(floored_error<InMixed>(options, bodies, bodies), 1e-5);
+      EXPECT_LT(floored_error<InDouble>(options, bodies, bodies), 1e-5) << apart;
+    }
+}
+
 /// A body far from all others: beside their cube coordinates in double do not tell these apart, and what that errs by
 /// is seen, or refused with what can be had.
 TEST(SharedErrors, OfBodiesThatADistantOneLeavesTooCloseAreSeen) {

@@ -115,6 +115,26 @@ TEST(Tolerance, OfAllPairsIsRefusedWhereRoundingBreaksIt) {
   }
 }
 
+/// A strong pair, which sums of the others are rounded by: what is named is what both quantities can have.
+TEST(Tolerance, OfAllPairsNamesWhatIsHeld) {
+  Bodies bodies = make_bodies(Model::cube, 8000, true);
+  add_body(bodies, 0.5, 0.5, 0.5, 1e12);
+  add_body(bodies, 0.5 + 1e-6, 0.5, 0.5, -1e12);
+  using Solver = fmm::ToleranceSolver<fmm::Laplace, fmm::DirectSum, double>;
+  const auto both = fmm::ToleranceOf::both;
+  double reached = 0;
+  try {
+    Solver solver({.tolerance = 1e-12, .tolerance_of = both});
+    run(solver, bodies);
+    FAIL();
+  } catch (fmm::InvalidArgument const& refusal) {
+    const std::string words = refusal.what();
+    reached = std::stod(words.substr(words.find("at least ") + 9));
+  }
+  Solver solver({.tolerance = 2 * reached, .tolerance_of = both});
+  EXPECT_NO_THROW(run(solver, bodies));
+}
+
 /// The far field has no Plummer softening: by default it errs by more than these tolerances.
 TEST(Tolerance, IsHeldWithPlummerSoftening) {
   using Solver = fmm::ToleranceSolver<fmm::SoftenedGravity, ManyDigits, double>;
