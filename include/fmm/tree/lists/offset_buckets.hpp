@@ -60,7 +60,8 @@ struct CountClasses {
     const Cell target = cells(row);
     for (Offset e = list.offsets(row); e < list.offsets(row + 1); ++e) {
       const int number = OffsetClass::of(target, cells(list.entries(e))).number;
-      if (number >= 0) Kokkos::atomic_add(&counts(number), 1);  // whole numbers: in any order
+      if (number >= 0)
+        Kokkos::atomic_add(&counts(number), Offset(1));  // whole numbers: in any order
     }
   }
 };
