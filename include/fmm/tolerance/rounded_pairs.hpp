@@ -59,6 +59,15 @@ struct SumsOfRounding {
       for (int b = a; b < 3; ++b, ++n) gradient[n] += three * d[a] * d[b] - (a == b ? part : none);
     }
   }
+  static constexpr int numbers = 15;
+  /// f(number) for each.
+  template <class F>
+  KOKKOS_FORCEINLINE_FUNCTION void each(F const& f) {
+    f(field_squares), f(potential_squares), f(fields), f(potentials), f(nearest2);
+    f(taken_for_others);
+    for (U& number : field) f(number);
+    for (U& number : gradient) f(number);
+  }
   KOKKOS_FORCEINLINE_FUNCTION static U root(U x) {
     using simd::rsqrt, simd::select;
     return x * rsqrt(select(x > U(0.0), x, U(1.0)));
@@ -111,8 +120,6 @@ struct RoundedPairs {
 
  private:
   using OfOne = SumsOfRounding<double>;
-  static constexpr int numbers = int(sizeof(OfOne) / sizeof(double));
-  static_assert(sizeof(SumsOfRounding<V>) == numbers * sizeof(V));
 
   /// A body's parts, and its mark.
   struct Parts {
@@ -147,11 +154,13 @@ struct RoundedPairs {
       const V q = select(T::iota() == V(double(j - first)), V(0.0), V(double(bodies(j).q)));
       sums.add(q, apart, softening2, 1, mark == V(b.mark));
     }
-    double stored[numbers][W];
-    for (int n = 0; n < numbers; ++n) T::store(reinterpret_cast<V const*>(&sums)[n], stored[n]);
+    double stored[OfOne::numbers][W];
+    int n = 0;
+    sums.each([&](V const& number) { T::store(number, stored[n++]); });
     for (int l = 0; l < count; ++l) {
       OfOne one;
-      for (int n = 0; n < numbers; ++n) reinterpret_cast<double*>(&one)[n] = stored[n][l];
+      n = 0;
+      one.each([&](double& number) { number = stored[n++][l]; });
       add_beyond(index, leaf, parts_of(first + l), softening2, one);
       some[l] = rounded(one, std::fabs(double(bodies(first + l).q)), edge);
     }
