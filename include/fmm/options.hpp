@@ -29,11 +29,10 @@ enum class ErrorNorm { l2, p99 };
 
 /// An aggregate for designated initialisers: `Options{.theta = 0.5, .leaf_capacity = 64}`.
 struct Options {
-  /// Relative error at most: of ErrorNorm::l2 1e-2 to 3e-6 in mixed precision, to 1e-12 in double; of
-  /// ErrorNorm::p99 to 1e-4 and 1e-10; for ToleranceSolver,
-  /// which finds order and criterion itself, and CalibratedSolver, of one order, which finds pair_error, or a theta to
-  /// go by radii, of 20,000 bodies or more at a sample of them, and verify it: in the first evaluation and now and then
-  /// (docs/math.md).
+  /// Relative error at most: of ErrorNorm::l2 1e-2 to 3e-6 in mixed precision, to 1e-12 in double; of ErrorNorm::p99 to
+  /// 1e-4 and 1e-10; of results in Views of float to 2e-7. For ToleranceSolver, which finds order and criterion itself,
+  /// and CalibratedSolver, of one order, which finds pair_error, or a theta to go by radii, of 20,000 bodies or more at
+  /// a sample of them, and verify it: in the first evaluation and now and then (docs/math.md).
   std::optional<double> tolerance = {};
 
   /// What that is of. An evaluation without a result that it is of is refused.

@@ -25,6 +25,10 @@ struct ArrayEnds {
     if (Out::potential && Out::field && is_dense(potential) && is_dense(field))
       engine::refuse_overlap(potential.data(), bytes(potential), field.data(), bytes(field));
   }
+  bool are_results_in_float() const {
+    return (Out::potential && potential.shape().number == Number::in_float) ||
+           (Out::field && field.shape().number == Number::in_float);
+  }
   void take(Evaluation& evaluation) const;
   template <class Real>
   void take_charges_again(Space const& space, engine::BodyTree<Space, Precision> const& tree,

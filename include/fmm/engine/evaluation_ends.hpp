@@ -33,6 +33,10 @@ struct EvaluationEnds {
   void check(std::int64_t targets, std::int64_t sources) const {
     check_arrays<Space>(targets, sources, "targets", "sources");
   }
+  /// Whether a View of results has numbers of float.
+  static constexpr bool are_results_in_float() {
+    return has_numbers_of_float<Potential> || has_numbers_of_float<Field>;
+  }
   template <class Evaluation>
   void take(Evaluation& evaluation) const {
     evaluation.template take_charges<Potential, Field>(charges);
@@ -76,6 +80,13 @@ struct EvaluationEnds {
   }
 
  private:
+  template <class Result>
+  static constexpr bool has_numbers_of_float = [] {
+    if constexpr (std::is_same_v<Result, None>)
+      return false;
+    else
+      return std::is_same_v<typename Result::non_const_value_type, float>;
+  }();
   template <class Space>
   void check_arrays(std::int64_t targets, std::int64_t sources, char const* of_targets,
                     char const* of_sources) const {

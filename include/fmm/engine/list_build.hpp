@@ -175,6 +175,15 @@ void add_list_work(Report& report, InteractionLists<Space> const& lists) {
     add_work(report, "lists", std::int64_t(list->entries.extent(0)));
 }
 
+/// Entries of lists but for those of bodies with bodies.
+template <class Space>
+std::int64_t entries_of_cells(InteractionLists<Space> const& lists) {
+  std::int64_t entries = 0;
+  for (auto const* list : {&lists.m2l, &lists.p2l, &lists.m2p})
+    entries += std::int64_t(list->entries.extent(0));
+  return entries;
+}
+
 /// Interaction lists of a traversal whose lists do not wait for multipoles.
 template <class Traversal, class Space, class Precision>
 InteractionLists<Space> build_lists(Space const& space, Workspace<Space, Precision>& memory,

@@ -85,6 +85,7 @@ class AllPairsCore {
   void evaluate(Space const& space, Data& plan, Ends const& ends, Report* report) {
     using Out = typename Ends::Out;
     const Quantities of = quantities_of(options_, Out::potential, Out::field);
+    check_results(*options_.tolerance, ends.are_results_in_float());
     solver_.evaluate_pairs(
         space, plan, ends, report, nullptr,
         [&](Kernel const& in_unit, double per_length, Array<Sums<double>, Space> sums) {

@@ -86,6 +86,7 @@ class CalibratedCore {
     attempt.take_charges = take_charges;
     if constexpr (single) attempt.take_charges_in_double = take_charges;
     if (held_) attempt.of = quantities_of(options_, Out::potential, Out::field);
+    if (held_) check_results(held_->tolerance(), ends.are_results_in_float());
     try {
       solver_.evaluate_listed(
           space, plan, operators, ends, report,
@@ -254,8 +255,10 @@ class CalibratedCore {
   bool is_to_be_verified(Space const& space, Data& data, Array<Sums<sum_t<Precision>>, Space> sums,
                          Attempt& attempt, Report* report) {
     if (!held_) return false;
-    stage(space, report, "verification",
-          [&] { attempt.results = strength_of(space, data.tree, sums, attempt.of); });
+    stage(space, report, "verification", [&] {
+      attempt.results = strength_of(space, data.tree, sums, attempt.of);
+      attempt.results.cells = entries_of_cells(data.lists);
+    });
     if (!attempt.is_verified && !held_->holds(attempt.results, attempt.of.norm)) {
       attempt.is_verified = attempt.is_moved = true;
       know_groups(space, data, attempt, report);

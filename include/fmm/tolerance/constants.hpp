@@ -14,6 +14,8 @@ struct Constants {
   double least_in_float = 3e-6;    ///< rounding has a floor of 2e-7 to 1.3e-6 (docs/accuracy.md)
   double least_in_double = 1e-12;  ///< what the highest default order, 16, was tried with
   double least_own_in_float = 1e-4, least_own_in_double = 1e-10;  ///< of ErrorNorm::p99
+  double least_of_float_results =
+      2e-7;  ///< numbers of 24 bits err by 3e-8 in the mean, 6e-8 at most
   /// Rounding in float at most, in fields of a neighbour, as measured in lattices of ions on CPUs and GPUs, and with
   /// short sums (kernels::MixedSums; docs/accuracy.md).
   double rounding_in_float = 1.7e-6, rounding_of_short_sums = 1.05e-6;
@@ -44,6 +46,9 @@ struct Constants {
   /// Bodies that have moved are verified anew where more than this share of the tolerance is expected, and where
   /// results are so many times as strong. From step to step errors of a cube of bodies were seen to change by a third.
   double room = 0.75, far_stronger = 4;
+  /// And so are they where lists have so many times as many entries of cells; and of so few bodies each time.
+  double more_cells = 2;
+  std::int64_t always_verified = 1024;
   /// Tiles at which near fields are compared: a sixteenth of all, within these bounds. Fewer differ from draw to draw
   /// by more than the likeness, more cost time.
   std::int64_t least_near_tiles = 64, most_near_tiles = 512, share_of_near_tiles = 16;

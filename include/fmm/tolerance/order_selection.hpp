@@ -50,6 +50,14 @@ inline double required(Options const& options, bool single) {
   return *options.tolerance;
 }
 
+/// Throws InvalidArgument for a tolerance that results in Views of float do not keep.
+FMM_NOINLINE inline void check_results(double tolerance, bool in_float) {
+  if (in_float && tolerance < constants.least_of_float_results)
+    throw InvalidArgument("tolerance", tolerance,
+                          ">= " + to_text(constants.least_of_float_results) +
+                              " for results in float: take Views of double");
+}
+
 /// Whether sums in float are to be short for a tolerance of charges of both signs, whose fields cancel: a neighbour's
 /// field is so many times the root mean square field.
 inline bool needs_short_sums(double tolerance, double neighbour_over_field) {

@@ -17,6 +17,7 @@ namespace fmm::tolerance {
 /// results determine, (mean of 1 / sqrt |value|)^-2.
 struct ResultStrength {
   PerQuantity<double> means;
+  std::int64_t cells = 0;  ///< entries of the lists but for those of bodies with bodies
 
   /// How many times as strong these are, at most.
   double over(ResultStrength const& other) const {

@@ -322,8 +322,8 @@ RoundingOfPairs own_rounding_of_pairs(Space const& space,
 }
 
 /// What the coordinates of close bodies, as they are kept, add to the L2 error of fields and potentials whose squares
-/// add up to that; 0 to own errors, of which `seen()` is what they are at groups of bodies. Throws InvalidArgument where
-/// it is more than the tolerance allows.
+/// add up to that; 0 to own errors, of which `seen()` is what they are at groups of bodies. Throws InvalidArgument
+/// where it is more than the tolerance allows.
 template <class Space, class Precision, class Seen>
 RoundingOfPairs rounding_of_coordinates(Space const& space,
                                         engine::BodyTree<Space, Precision> const& tree,

@@ -343,9 +343,29 @@ TEST(HeldTolerance, HoldsForBodiesThatHaveMoved) {
   EXPECT_FALSE(held.knows({.bodies = 300}));  // of few bodies another limit is known
   held.remember({.bodies = 300}, {.pair_error = 1e-3});
   held.verified({{2, 0}}, 1e-5);
-  EXPECT_TRUE(held.holds({{2.001, 0}}, ErrorNorm::l2));
-  EXPECT_FALSE(held.holds({{2.001, 0}}, ErrorNorm::p99));
-  EXPECT_TRUE(held.holds({{2, 0}}, ErrorNorm::p99));
+  EXPECT_FALSE(held.holds({{2.001, 0}}, ErrorNorm::l2));  // very few bodies
+  EXPECT_TRUE(held.holds({{2, 0}}, ErrorNorm::l2));
+  EXPECT_FALSE(held.knows({.bodies = 3000}));
+  held.remember({.bodies = 3000}, {.pair_error = 1e-3});
+  held.verified({{2, 0}, 100}, 1e-5);
+  EXPECT_TRUE(held.holds({{2.001, 0}, 200}, ErrorNorm::l2));
+  EXPECT_FALSE(held.holds({{2.001, 0}, 201}, ErrorNorm::l2));  // of more cells
+  EXPECT_FALSE(held.holds({{2.001, 0}, 200}, ErrorNorm::p99));
+  EXPECT_TRUE(held.holds({{2, 0}, 200}, ErrorNorm::p99));
+}
+
+/// A light pair that comes close between two of the verifications that are due, in mixed precision.
+TEST(SharedErrors, OfPairsThatComeCloseLaterAreSeen) {
+  std::mt19937_64 random(1);
+  std::uniform_real_distribution<double> uniform;
+  Bodies bodies;
+  for (int i = 0; i < 50; ++i)
+    add_body(bodies, uniform(random), uniform(random), uniform(random), 1);
+  fmm::ToleranceSolver<fmm::Laplace, ManyDigits, fmm::Mixed> solver({.tolerance = 1e-5});
+  bodies.q[0] = bodies.q[1] = 1e-22;
+  for (int evaluation = 1; evaluation < 6; ++evaluation) run(solver, bodies);
+  for (int d = 0; d < 3; ++d) bodies.x[3 + d] = bodies.x[d] + (d == 0 ? 1e-13 : 0);
+  EXPECT_THROW(run(solver, bodies), fmm::InvalidArgument);
 }
 
 /// Evaluations of bodies that move: the error of each, in tolerances.

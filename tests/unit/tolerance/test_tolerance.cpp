@@ -115,6 +115,32 @@ TEST(Tolerance, OfAllPairsIsRefusedWhereRoundingBreaksIt) {
   }
 }
 
+/// Numbers of float have a rounding of their own, which a tolerance in double may be less than.
+TEST(Tolerance, OfResultsInFloatIsRefusedWhereTheyDoNotKeepIt) {
+  const DeviceBodies<Space> device(make_bodies(Model::cube, 500));
+  const ViewIn<float* [3], Space> field("field", 500);
+  for (const double tolerance : {1e-6, 1e-7}) {
+    const auto evaluate = [&](auto solver) {
+      auto plan = solver.build(Space(), fmm::Inputs{device.x, device.q});
+      solver.evaluate(Space(), plan, device.q, fmm::none, field);
+    };
+    const auto tree = [&] {
+      evaluate(fmm::ToleranceSolver<fmm::Laplace, ManyDigits, double>({.tolerance = tolerance}));
+    };
+    const auto pairs = [&] {
+      evaluate(
+          fmm::ToleranceSolver<fmm::Laplace, fmm::DirectSum, double>({.tolerance = tolerance}));
+    };
+    if (tolerance == 1e-6) {
+      EXPECT_NO_THROW(tree());
+      EXPECT_NO_THROW(pairs());
+    } else {
+      EXPECT_THROW(tree(), fmm::InvalidArgument);
+      EXPECT_THROW(pairs(), fmm::InvalidArgument);
+    }
+  }
+}
+
 /// A strong pair, which sums of the others are rounded by: what is named is what both quantities can have.
 TEST(Tolerance, OfAllPairsNamesWhatIsHeld) {
   Bodies bodies = make_bodies(Model::cube, 8000, true);
