@@ -4,11 +4,9 @@
 
 #include <algorithm>
 #include <cmath>
-#include <limits>
 #include <memory>
 #include <optional>
 #include <utility>
-#include <vector>
 
 #include "../engine/solver_core.hpp"
 #include "attempt.hpp"
@@ -16,11 +14,11 @@
 #include "calibration.hpp"
 #include "checked_inputs.hpp"
 #include "differences.hpp"
+#include "glance_at_pairs.hpp"
 #include "known_groups.hpp"
 #include "order_of_many.hpp"
 #include "order_selection.hpp"
 #include "potential_share.hpp"
-#include "result_strength.hpp"
 #include "rounded_pairs.hpp"
 #include "stricter_sums.hpp"
 #include "sums_in_double.hpp"
@@ -256,8 +254,9 @@ class CalibratedCore {
                          Attempt& attempt, Report* report) {
     if (!held_) return false;
     stage(space, report, "verification", [&] {
-      attempt.results = strength_of(space, data.tree, sums, attempt.of);
-      attempt.results.cells = entries_of_cells(data.lists);
+      attempt.results =
+          strength_of_evaluation(space, data, sums, attempt.of, softening_of(kernel()),
+                                 held_->tolerance(), options_.one_part);
     });
     if (!attempt.is_verified && !held_->holds(attempt.results, attempt.of.norm)) {
       attempt.is_verified = attempt.is_moved = true;

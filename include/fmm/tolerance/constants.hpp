@@ -49,6 +49,8 @@ struct Constants {
   /// And so are they where lists have so many times as many entries of cells; and of so few bodies each time.
   double more_cells = 2;
   std::int64_t always_verified = 1024;
+  /// And where close pairs seem to be rounded by more than this share of the tolerance and so many times as much.
+  double rounding_to_look_at = 0.1, more_rounding = 1.5;
   /// Tiles at which near fields are compared: a sixteenth of all, within these bounds. Fewer differ from draw to draw
   /// by more than the likeness, more cost time.
   std::int64_t least_near_tiles = 64, most_near_tiles = 512, share_of_near_tiles = 16;

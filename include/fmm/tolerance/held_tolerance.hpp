@@ -91,14 +91,16 @@ class HeldTolerance {
   /// Whether sums with these results hold the tolerance, as far as the last verification tells: if it was of the same
   /// results; or if what it saw, relative to these, leaves room for what bodies that have moved a little change, but
   /// for evaluations 2, 4, 8 and 16 after the first. Very few bodies, and own errors of few, are always verified, and
-  /// sums that leave more to cells than those that were.
+  /// sums that leave more to cells, or are rounded by more, than those that were.
   bool holds(ResultStrength const& results, ErrorNorm norm) const {
     Kind const& kind = kinds_[last_];
     if (results == kind.results) return true;
     const bool is_due = kind.evaluations > 1 && std::has_single_bit(unsigned(kind.evaluations));
     if (is_due || (norm == ErrorNorm::p99 && !last_)) return false;
     if (kind.bodies.bodies <= constants.always_verified ||
-        double(results.cells) > constants.more_cells * double(kind.results.cells))
+        double(results.cells) > constants.more_cells * double(kind.results.cells) ||
+        results.rounding > std::max(constants.rounding_to_look_at * tolerance_,
+                                    constants.more_rounding * kind.results.rounding))
       return false;
     return kind.expected * kind.results.over(results) <= constants.room * tolerance_ &&
            results.over(kind.results) <= constants.far_stronger;

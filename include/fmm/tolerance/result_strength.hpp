@@ -18,6 +18,7 @@ namespace fmm::tolerance {
 struct ResultStrength {
   PerQuantity<double> means;
   std::int64_t cells = 0;  ///< entries of the lists but for those of bodies with bodies
+  double rounding = 0;     ///< of close pairs, relative to the results; where it is looked at
 
   /// How many times as strong these are, at most.
   double over(ResultStrength const& other) const {

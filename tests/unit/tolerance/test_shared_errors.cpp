@@ -354,18 +354,29 @@ TEST(HeldTolerance, HoldsForBodiesThatHaveMoved) {
   EXPECT_TRUE(held.holds({{2, 0}, 200}, ErrorNorm::p99));
 }
 
-/// A light pair that comes close between two of the verifications that are due, in mixed precision.
+/// A light pair that comes close between two of the verifications that are due, in mixed precision, or whose charges
+/// grow.
 TEST(SharedErrors, OfPairsThatComeCloseLaterAreSeen) {
   std::mt19937_64 random(1);
   std::uniform_real_distribution<double> uniform;
-  Bodies bodies;
-  for (int i = 0; i < 50; ++i)
-    add_body(bodies, uniform(random), uniform(random), uniform(random), 1);
-  fmm::ToleranceSolver<fmm::Laplace, ManyDigits, fmm::Mixed> solver({.tolerance = 1e-5});
-  bodies.q[0] = bodies.q[1] = 1e-22;
-  for (int evaluation = 1; evaluation < 6; ++evaluation) run(solver, bodies);
-  for (int d = 0; d < 3; ++d) bodies.x[3 + d] = bodies.x[d] + (d == 0 ? 1e-13 : 0);
-  EXPECT_THROW(run(solver, bodies), fmm::InvalidArgument);
+  for (const int n : {50, 3000})
+    for (const bool grow : {false, true}) {
+      Bodies bodies;
+      for (int i = 0; i < n; ++i)
+        add_body(bodies, uniform(random), uniform(random), uniform(random), 1);
+      fmm::ToleranceSolver<fmm::Laplace, ManyDigits, fmm::Mixed> solver({.tolerance = 1e-5});
+      const double strong = n * 1e-24, light = grow ? 1e-30 * strong : strong;
+      bodies.q[0] = bodies.q[1] = light;
+      const auto close = [&](double apart) {
+        for (int d = 0; d < 3; ++d) bodies.x[3 + d] = bodies.x[d] + (d == 0 ? apart : 0);
+      };
+      if (grow) close(1e-13);
+      for (int evaluation = 1; evaluation < 6; ++evaluation)
+        EXPECT_NO_THROW(run(solver, bodies)) << n << ", " << grow;
+      bodies.q[0] = bodies.q[1] = strong;
+      close(1e-13);
+      EXPECT_THROW(run(solver, bodies), fmm::InvalidArgument) << n << ", " << grow;
+    }
 }
 
 /// Evaluations of bodies that move: the error of each, in tolerances.

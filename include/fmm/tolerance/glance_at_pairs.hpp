@@ -1,0 +1,136 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// What close pairs within leaves are rounded by, at a glance: of every evaluation in mixed precision, or from
+// coordinates in one part, in a few hundredths of its time. Whether it is more than the last verification saw is all
+// that it tells; what can be had a verification says (rounded_pairs.hpp).
+#pragma once
+
+#include <algorithm>
+#include <cmath>
+#include <cstdint>
+#include <limits>
+
+#include "../detail/reduce.hpp"
+#include "../engine/body_tree.hpp"
+#include "../engine/list_build.hpp"
+#include "../tuning.hpp"
+#include "constants.hpp"
+#include "result_strength.hpp"
+
+namespace fmm::tolerance {
+
+/// Sums over bodies: of the squares of what pairs are rounded by, and of the results; and how many are rounded by more
+/// than a share of their own.
+struct Glance {
+  PerQuantity<double> rounded, results, exceeded;
+  KOKKOS_FUNCTION void join(Glance const& other) {
+    rounded += other.rounded;
+    results += other.results;
+    exceeded += other.exceeded;
+  }
+};
+
+/// Each pair on its own, in the arithmetic of its precision: a pair whose coordinates err by delta errs by 2 delta / r
+/// of its field, and by delta / r of its potential.
+template <class Space, class Precision>
+struct GlanceAtPairs {
+  using Real = real_t<Precision>;
+  using V = Lanes<Space, Real>;
+  static constexpr int W = lane_count_v<V>;
+  static constexpr int groups =
+      (Tuning<Space, Real>::tile + W - 1) / W;  ///< of a tile's bodies, side by side
+  Array<Cell, Space> cells;
+  Array<Tile, Space> tiles;
+  Array<Body<Real>, Space> bodies, low;
+  Array<Sums<sum_t<Precision>>, Space> sums;
+  double softening;     ///< in edges of the cube
+  double delta, reach;  ///< edges of a leaf; pairs farther apart are rounded by next to nothing
+  double share;
+
+  KOKKOS_FUNCTION void operator()(std::int64_t i, Glance& all) const {
+    using T = LaneTraits<V>;
+    using simd::bits_of, simd::rsqrt, simd::select;
+    const Tile tile = tiles(i / groups);
+    const int before = int(i % groups) * W, left = tile.count - before, count = left < W ? left : W;
+    if (count <= 0) return;
+    const BodyIndex first = tile.first + before;
+    const Cell leaf = cells(tile.cell);
+    const double edge = edge_of_level<double>(leaf.level);
+    Real parts[7][W];
+    for (int l = 0; l < W; ++l) {
+      const BodyIndex k = first + (l < count ? l : 0);
+      const Body<Real> b = bodies(k), rest = low(k);
+      const Real all_parts[7] = {b.x, b.y, b.z, rest.x, rest.y, rest.z, rest.q};
+      for (int n = 0; n < 7; ++n) parts[n][l] = all_parts[n];
+    }
+    const V x = T::load(parts[0]), y = T::load(parts[1]), z = T::load(parts[2]),
+            x_low = T::load(parts[3]), y_low = T::load(parts[4]), z_low = T::load(parts[5]),
+            mark = T::load(parts[6]), none(Real(0)), one(Real(1)), off = V(Real(delta)),
+            softening2 = V(Real(softening * softening / (edge * edge)));
+    V fields(none), potentials(none), taken_for_others(none);
+    const V far(Real(1)), close2 = V(Real(reach * reach));
+    for (BodyIndex j = leaf.body_begin; j < leaf.body_begin + leaf.body_count; ++j) {
+      const Body<Real> b = bodies(j);
+      const V hx = x - V(b.x), hy = y - V(b.y), hz = z - V(b.z),
+              high2 = hx * hx + hy * hy + hz * hz;
+      if (bits_of(select(T::iota() == V(Real(j - first)), far, high2) < close2) == 0) continue;
+      const Body<Real> rest = low(j);
+      const V dx = hx + (x_low - V(rest.x)), dy = hy + (y_low - V(rest.y)),
+              dz = hz + (z_low - V(rest.z)), apart2 = dx * dx + dy * dy + dz * dz;
+      const auto apart = apart2 > none;
+      const V charge = V(b.q), size = select(charge < none, none - charge, charge);
+      taken_for_others += select(apart, none, select(mark == V(rest.q), none, size));
+      const V u = rsqrt(select(apart, apart2 + softening2, one)),
+              potential = select(apart, charge, none) * u * (off * u), field = potential * u;
+      potentials += potential * potential;
+      fields += field * field;
+    }
+    T::store(fields, parts[0]);
+    T::store(potentials, parts[1]);
+    T::store(taken_for_others, parts[2]);
+    for (int l = 0; l < count; ++l) {
+      const double taken = parts[2][l] > Real(0) ? std::numeric_limits<double>::infinity() : 0;
+      const Sums<sum_t<Precision>> s = sums(first + l);
+      const double field = 4 * parts[0][l] / (edge * edge * edge * edge) + taken,
+                   potential = parts[1][l] / (edge * edge) + taken,
+                   of_field = double(s.x) * s.x + double(s.y) * s.y + double(s.z) * s.z,
+                   of_potential = double(s.potential) * s.potential;
+      all.join({{field, potential},
+                {of_field, of_potential},
+                {double(field > share * share * of_field),
+                 double(potential > share * share * of_potential)}});
+    }
+  }
+};
+
+/// What an evaluation's sums tell of it. Of ErrorNorm::p99 the rounding is the tolerance if as many bodies are rounded
+/// by half of it as may be. Cost: O(N), and of mixed precision or one part the pairs within leaves.
+template <class Space, class Precision>
+ResultStrength strength_of_evaluation(Space const& space,
+                                      engine::PlanData<Space, Precision> const& plan,
+                                      Array<Sums<sum_t<Precision>>, Space> sums, Quantities of,
+                                      double softening, double tolerance, bool one_part) {
+  auto const& tree = plan.tree;
+  ResultStrength strength = strength_of(space, tree, sums, of);
+  strength.cells = engine::entries_of_cells(plan.lists);
+  constexpr bool single = sizeof(real_t<Precision>) == 4;
+  if (!single && !one_part) return strength;
+  using Pairs = GlanceAtPairs<Space, Precision>;
+  const double least = one_part ? 1 : least_share_of_neighbours,
+               delta = one_part ? (single ? 0x1p-24 : 0x1p-53) : (single ? 0x1p-50 : 0x1p-107);
+  const Pairs pairs{
+      tree.octree.cells,          tree.octree.tiles,      tree.bodies,  tree.low, sums,
+      softening / tree.cube.edge, std::sqrt(2.0) * delta, tolerance / 2};
+  const auto all = reduce<Glance>("fmm::tolerance::glance", space,
+                                  tree.octree.tiles.extent(0) * Pairs::groups, pairs);
+  space.fence();
+  of.each([&](Quantity one) {
+    const double rounding =
+        of.norm == ErrorNorm::p99
+            ? 100 * tolerance * all.exceeded[one] / double(tree.size)
+            : (all.rounded[one] > 0 ? std::sqrt(all.rounded[one] / all.results[one]) : 0);
+    strength.rounding = std::fmax(strength.rounding, rounding);
+  });
+  return strength;
+}
+
+}  // namespace fmm::tolerance
