@@ -9,6 +9,7 @@
 #include <cstdint>
 #include <limits>
 
+#include "../accuracy/error_measure.hpp"
 #include "../detail/reduce.hpp"
 #include "../engine/body_tree.hpp"
 #include "../engine/list_build.hpp"
