@@ -117,10 +117,17 @@ ResultStrength strength_of_evaluation(Space const& space,
   if (!single && !one_part) return strength;
   using Pairs = GlanceAtPairs<Space, Precision>;
   const double least = one_part ? 1 : least_share_of_neighbours,
-               delta = one_part ? (single ? 0x1p-24 : 0x1p-53) : (single ? 0x1p-50 : 0x1p-107);
-  const Pairs pairs{
-      tree.octree.cells,          tree.octree.tiles,      tree.bodies,  tree.low, sums,
-      softening / tree.cube.edge, std::sqrt(2.0) * delta, tolerance / 2};
+               delta = std::sqrt(2.0) * (one_part ? (single ? 0x1p-24 : 0x1p-53) : 0x1p-50),
+               reach = constants.reach_of_rounding * delta / (tolerance * least);
+  const Pairs pairs{.cells = tree.octree.cells,
+                    .tiles = tree.octree.tiles,
+                    .bodies = tree.bodies,
+                    .low = tree.low,
+                    .sums = sums,
+                    .softening = softening / tree.cube.edge,
+                    .delta = delta,
+                    .reach = std::clamp(reach, 0x1p-20, 0.25),
+                    .share = tolerance / 2};
   const auto all = reduce<Glance>("fmm::tolerance::glance", space,
                                   tree.octree.tiles.extent(0) * Pairs::groups, pairs);
   space.fence();
