@@ -54,6 +54,7 @@ struct Constants {
   /// Tiles at which near fields are compared: a sixteenth of all, within these bounds. Fewer differ from draw to draw
   /// by more than the likeness, more cost time.
   std::int64_t least_near_tiles = 64, most_near_tiles = 512, share_of_near_tiles = 16;
+  double usual_tiles = 0.95;  ///< the share of these with the weakest fields, which count for all
   /// Tiles of the sample: a sixteenth of all, within these bounds. Fewer miss rare large errors, more cost time.
   std::int64_t least_tiles = 128, most_tiles = 512, share_of_tiles = 16;
   double goal =
@@ -69,7 +70,8 @@ struct Constants {
   double radii_scale = 25, radii_fall = 0.8;
   double hopeless_work = 4;    ///< times the work by powers: no error is measured there
   double standard_errors = 3;  ///< how much higher the sample's error is taken for all bodies'
-  double usual_tiles = 0.95;   ///< the share of tiles with the weakest fields, which count for all
+  /// Of so many bodies, those in the tiles with the weakest fields, these count; others as the strongest of these.
+  double usual_fields = 0.98;
   /// largest_limit: it aims so far below the goal, and stops above that; both in goals.
   double aim = 0.95, enough = 0.9;
   int most_trials = 6;
