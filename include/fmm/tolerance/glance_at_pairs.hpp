@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// What close pairs within leaves are rounded by, at a glance: of every evaluation in mixed precision, or from
-// coordinates in one part, in a few hundredths of its time. Whether it is more than the last verification saw is all
-// that it tells; what can be had a verification says (rounded_pairs.hpp).
+// What close pairs are rounded by, at a glance: of every evaluation in mixed precision, or from coordinates in one part,
+// in a few hundredths of its time. Whether it is more than the last verification saw is all that it tells; what can be
+// had a verification says (rounded_pairs.hpp).
 #pragma once
 
 #include <algorithm>
@@ -15,6 +15,7 @@
 #include "../engine/list_build.hpp"
 #include "../tuning.hpp"
 #include "constants.hpp"
+#include "leaves_beyond.hpp"
 #include "result_strength.hpp"
 
 namespace fmm::tolerance {
@@ -89,10 +90,12 @@ struct GlanceAtPairs {
     T::store(potentials, parts[1]);
     T::store(taken_for_others, parts[2]);
     for (int l = 0; l < count; ++l) {
-      const double taken = parts[2][l] > Real(0) ? std::numeric_limits<double>::infinity() : 0;
+      OfBody body{double(parts[0][l]), double(parts[1][l]), parts[2][l] > Real(0)};
+      add_beyond(tile.cell, first + l, softening * softening / (edge * edge), body);
+      const double taken = body.is_taken_for_another ? std::numeric_limits<double>::infinity() : 0;
       const Sums<sum_t<Precision>> s = sums(first + l);
-      const double field = 4 * parts[0][l] / (edge * edge * edge * edge) + taken,
-                   potential = parts[1][l] / (edge * edge) + taken,
+      const double field = 4 * body.fields / (edge * edge * edge * edge) + taken,
+                   potential = body.potentials / (edge * edge) + taken,
                    of_field = double(s.x) * s.x + double(s.y) * s.y + double(s.z) * s.z,
                    of_potential = double(s.potential) * s.potential;
       all.join({{field, potential},
@@ -101,10 +104,33 @@ struct GlanceAtPairs {
                  double(potential > share * share * of_potential)}});
     }
   }
+
+ private:
+  /// Sums of squares over a body's pairs, in edges of its leaf.
+  struct OfBody {
+    double fields, potentials;
+    bool is_taken_for_another;
+  };
+  KOKKOS_FUNCTION void add_beyond(CellIndex leaf, BodyIndex k, double softening2,
+                                  OfBody& body) const {
+    for_bodies_beyond(
+        cells, bodies, low, leaf, k, reach < constants.most_reach ? reach : constants.most_reach,
+        [&](BodyIndex j, double const(&apart)[3], double scale) {
+          const double apart2 = apart[0] * apart[0] + apart[1] * apart[1] + apart[2] * apart[2];
+          if (!(apart2 > 0)) {
+            body.is_taken_for_another |= bodies(j).q != 0 && low(k).q != low(j).q;
+            return;
+          }
+          const double r2 = apart2 + softening2, potential = bodies(j).q * delta * scale / r2;
+          body.potentials += potential * potential;
+          body.fields += potential * potential / r2;
+        });
+  }
 };
 
 /// What an evaluation's sums tell of it. Of ErrorNorm::p99 the rounding is the tolerance if as many bodies are rounded
-/// by half of it as may be. Cost: O(N), and of mixed precision or one part the pairs within leaves.
+/// by half of it as may be. Cost: O(N), and of mixed precision or one part the pairs within leaves,
+/// and of the bodies at their borders a walk through the tree.
 template <class Space, class Precision>
 ResultStrength strength_of_evaluation(Space const& space,
                                       engine::PlanData<Space, Precision> const& plan,

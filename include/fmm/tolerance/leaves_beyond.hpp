@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// The leaves on the other side of a border that a body is close to.
+// What a body has close to it on the other side of its leaf's border: leaves, and their bodies.
 #pragma once
 
 #include <cmath>
@@ -36,6 +36,37 @@ KOKKOS_FUNCTION void for_leaves_beyond(Array<Cell, Space> const& cells, CellInde
     for (int child = 0; child < cell.child_count; ++child) open[count++] = cell.child_begin + child;
     if (cell.is_leaf() && index != leaf) f(cell);
   }
+}
+
+/// f(number, its distance's parts, scale) for each body that is closer than `reach` edges of the larger leaf to body k
+/// of leaf number `leaf`, from coordinates in two parts, in edges of that leaf: those of the other leaf are in its own,
+/// which is rounded by `scale`, at least 1, times as much. Cost: of for_leaves_beyond, and of their bodies.
+template <class Space, class Real, class F>
+KOKKOS_FUNCTION void for_bodies_beyond(Array<Cell, Space> const& cells,
+                                       Array<Body<Real>, Space> const& bodies,
+                                       Array<Body<Real>, Space> const& low, CellIndex leaf,
+                                       BodyIndex k, double reach, F const& f) {
+  const Cell own = cells(leaf);
+  const Body<Real> body = bodies(k), rest = low(k);
+  const double x[3] = {body.x, body.y, body.z}, x_low[3] = {rest.x, rest.y, rest.z};
+  for_leaves_beyond(cells, leaf, x, reach, [&](Cell const& other) {
+    const double ratio = edge_in<double>(own, other), scale = ratio > 1 ? ratio : 1,
+                 near2 = reach * scale * (reach * scale);
+    double shift[3];
+    for (int d = 0; d < 3; ++d) shift[d] = centre_in<double>(own, other, d);
+    for (BodyIndex j = other.body_begin; j < other.body_begin + other.body_count; ++j) {
+      const Body<Real> b = bodies(j), l = low(j);
+      const double high[3] = {b.x, b.y, b.z}, parts[3] = {l.x, l.y, l.z};
+      double apart[3], apart2 = 0;
+      for (int d = 0; d < 3; ++d) {  // as in store_in_two_parts
+        const double there = high[d] * ratio + shift[d],
+                     left = (high[d] * ratio - (there - shift[d])) + parts[d] * ratio;
+        apart[d] = (x[d] - there) + (x_low[d] - left);
+        apart2 += apart[d] * apart[d];
+      }
+      if (apart2 <= near2) f(j, apart, scale);
+    }
+  });
 }
 
 }  // namespace fmm::tolerance

@@ -161,31 +161,14 @@ struct RoundedPairs {
       OfOne one;
       n = 0;
       one.each([&](double& number) { number = stored[n++][l]; });
-      add_beyond(index, leaf, parts_of(first + l), softening2, one);
+      const double mark_of_one = parts[6][l];
+      for_bodies_beyond(cells, bodies, low, index, first + l, reach,
+                        [&](BodyIndex j, double const(&apart)[3], double scale) {
+                          one.add(double(bodies(j).q), apart, softening2, scale,
+                                  mark_of_one == double(low(j).q));
+                        });
       some[l] = rounded(one, std::fabs(double(bodies(first + l).q)), edge);
     }
-  }
-  /// What a body of a leaf has close to it beyond the leaf's border.
-  KOKKOS_FUNCTION void add_beyond(CellIndex index, Cell const& leaf, Parts const& body,
-                                  double softening2, OfOne& sums) const {
-    for_leaves_beyond(cells, index, body.high, reach, [&](Cell const& other) {
-      const double ratio = edge_in<double>(leaf, other), larger = ratio > 1 ? ratio : 1,
-                   near2 = reach * larger * (reach * larger);
-      double shift[3];
-      for (int d = 0; d < 3; ++d) shift[d] = centre_in<double>(leaf, other, d);
-      for (BodyIndex j = other.body_begin; j < other.body_begin + other.body_count; ++j) {
-        const Parts b = parts_of(j);
-        double apart[3], apart2 = 0;
-        for (int d = 0; d < 3; ++d) {  // as in store_in_two_parts
-          const double there = b.high[d] * ratio + shift[d],
-                       left = (b.high[d] * ratio - (there - shift[d])) + b.low[d] * ratio;
-          apart[d] = (body.high[d] - there) + (body.low[d] - left);
-          apart2 += apart[d] * apart[d];
-        }
-        if (apart2 <= near2)
-          sums.add(double(bodies(j).q), apart, softening2, larger, body.mark == b.mark);
-      }
-    });
   }
   KOKKOS_FUNCTION static RoundedBody rounded(OfOne const& sums, double q, double edge) {
     const double of_potential = delta / edge, of_field = delta / (edge * edge);

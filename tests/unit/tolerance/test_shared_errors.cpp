@@ -355,28 +355,34 @@ TEST(HeldTolerance, HoldsForBodiesThatHaveMoved) {
 }
 
 /// A light pair that comes close between two of the verifications that are due, in mixed precision, or whose charges
-/// grow.
+/// grow; in a leaf or across the border of two.
 TEST(SharedErrors, OfPairsThatComeCloseLaterAreSeen) {
   std::mt19937_64 random(1);
-  std::uniform_real_distribution<double> uniform;
+  std::uniform_real_distribution<double> uniform(-1, 1);
   for (const int n : {50, 3000})
-    for (const bool grow : {false, true}) {
-      Bodies bodies;
-      for (int i = 0; i < n; ++i)
-        add_body(bodies, uniform(random), uniform(random), uniform(random), 1);
-      fmm::ToleranceSolver<fmm::Laplace, ManyDigits, fmm::Mixed> solver({.tolerance = 1e-5});
-      const double strong = n * 1e-24, light = grow ? 1e-30 * strong : strong;
-      bodies.q[0] = bodies.q[1] = light;
-      const auto close = [&](double apart) {
-        for (int d = 0; d < 3; ++d) bodies.x[3 + d] = bodies.x[d] + (d == 0 ? apart : 0);
-      };
-      if (grow) close(1e-13);
-      for (int evaluation = 1; evaluation < 6; ++evaluation)
-        EXPECT_NO_THROW(run(solver, bodies)) << n << ", " << grow;
-      bodies.q[0] = bodies.q[1] = strong;
-      close(1e-13);
-      EXPECT_THROW(run(solver, bodies), fmm::InvalidArgument) << n << ", " << grow;
-    }
+    for (const bool grow : {false, true})
+      for (const double beside : {0.0, 0.1}) {  // of the middle of the cube
+        Bodies bodies;
+        add_body(bodies, -1, -1, -1, 1);
+        add_body(bodies, 1, 1, 1, 1);
+        for (int i = 2; i < n; ++i)
+          add_body(bodies, uniform(random), uniform(random), uniform(random), 1);
+        fmm::ToleranceSolver<fmm::Laplace, ManyDigits, fmm::Mixed> solver({.tolerance = 1e-5});
+        const double strong = n * 1e-24, light = grow ? 1e-30 * strong : strong;
+        bodies.q[2] = bodies.q[3] = light;
+        const auto close = [&](double apart) {
+          for (int d = 0; d < 3; ++d) bodies.x[9 + d] = bodies.x[6 + d];
+          bodies.x[6] = beside + 0.73 * apart;
+          bodies.x[9] = beside - 0.27 * apart;
+        };
+        if (grow) close(1e-13);
+        for (int evaluation = 1; evaluation < 6; ++evaluation)
+          EXPECT_NO_THROW(run(solver, bodies)) << n << ", " << grow << ", " << beside;
+        bodies.q[2] = bodies.q[3] = strong;
+        close(1e-13);
+        EXPECT_THROW(run(solver, bodies), fmm::InvalidArgument)
+            << n << ", " << grow << ", " << beside;
+      }
 }
 
 /// Evaluations of bodies that move: the error of each, in tolerances.
