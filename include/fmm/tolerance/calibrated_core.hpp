@@ -186,7 +186,7 @@ class CalibratedCore {
 
   /// Of own errors, sums that are known.
   void know_groups(Space const& space, Data& data, Attempt& attempt, Report* report) const {
-    if (attempt.of.norm != ErrorNorm::p99) return;
+    if (!attempt.of.is_own()) return;
     stage(space, report, "verification", [&] {
       attempt.known.emplace(space, data, in_units_of(data.tree.cube.edge, kernel()),
                             exact_sums(space, data, attempt), least_share_v<Precision>,

@@ -20,11 +20,14 @@
 
 namespace fmm::tolerance {
 
-/// Sums over bodies: of the squares of what pairs are rounded by, and of the results; and how many are rounded by more
-/// than a share of their own.
+/// Sums over bodies: of the squares of what pairs are rounded by, and of the results; how many are rounded by more than a
+/// share of their own; and how strong results are.
+template <class Strength>
 struct Glance {
+  Strength strength;
   PerQuantity<double> rounded, results, exceeded;
   KOKKOS_FUNCTION void join(Glance const& other) {
+    strength.join(other.strength);
     rounded += other.rounded;
     results += other.results;
     exceeded += other.exceeded;
@@ -37,18 +40,20 @@ template <class Space, class Precision>
 struct GlanceAtPairs {
   using Real = real_t<Precision>;
   using V = Lanes<Space, Real>;
+  using Strength = AddStrength<Space, sum_t<Precision>>;
+  using All = Glance<typename Strength::All>;
   static constexpr int W = lane_count_v<V>;
   static constexpr int groups =
       (Tuning<Space, Real>::tile + W - 1) / W;  ///< of a tile's bodies, side by side
   Array<Cell, Space> cells;
   Array<Tile, Space> tiles;
   Array<Body<Real>, Space> bodies, low;
-  Array<Sums<sum_t<Precision>>, Space> sums;
+  Strength strength;    ///< with the results
   double softening;     ///< in edges of the cube
   double delta, reach;  ///< edges of a leaf; pairs farther apart are rounded by next to nothing
   double share;
 
-  KOKKOS_FUNCTION void operator()(std::int64_t i, Glance& all) const {
+  KOKKOS_FUNCTION void operator()(std::int64_t i, All& all) const {
     using T = LaneTraits<V>;
     using simd::bits_of, simd::rsqrt, simd::select;
     const Tile tile = tiles(i / groups);
@@ -69,22 +74,24 @@ struct GlanceAtPairs {
             mark = T::load(parts[6]), none(Real(0)), one(Real(1)), off = V(Real(delta)),
             softening2 = V(Real(softening * softening / (edge * edge)));
     V fields(none), potentials(none), taken_for_others(none);
-    const V far(Real(1)), close2 = V(Real(reach * reach));
-    for (BodyIndex j = leaf.body_begin; j < leaf.body_begin + leaf.body_count; ++j) {
-      const Body<Real> b = bodies(j);
-      const V hx = x - V(b.x), hy = y - V(b.y), hz = z - V(b.z),
-              high2 = hx * hx + hy * hy + hz * hz;
-      if (bits_of(select(T::iota() == V(Real(j - first)), far, high2) < close2) == 0) continue;
-      const Body<Real> rest = low(j);
-      const V dx = hx + (x_low - V(rest.x)), dy = hy + (y_low - V(rest.y)),
-              dz = hz + (z_low - V(rest.z)), apart2 = dx * dx + dy * dy + dz * dz;
-      const auto apart = apart2 > none;
-      const V charge = V(b.q), size = select(charge < none, none - charge, charge);
-      taken_for_others += select(apart, none, select(mark == V(rest.q), none, size));
-      const V u = rsqrt(select(apart, apart2 + softening2, one)),
-              potential = select(apart, charge, none) * u * (off * u), field = potential * u;
-      potentials += potential * potential;
-      fields += field * field;
+    if (has_pair(leaf, x)) {
+      const V far(Real(1)), close2 = V(Real(reach * reach));
+      for (BodyIndex j = leaf.body_begin; j < leaf.body_begin + leaf.body_count; ++j) {
+        const Body<Real> b = bodies(j);
+        const V hx = x - V(b.x), hy = y - V(b.y), hz = z - V(b.z),
+                high2 = hx * hx + hy * hy + hz * hz;
+        if (bits_of(select(T::iota() == V(Real(j - first)), far, high2) < close2) == 0) continue;
+        const Body<Real> rest = low(j);
+        const V dx = hx + (x_low - V(rest.x)), dy = hy + (y_low - V(rest.y)),
+                dz = hz + (z_low - V(rest.z)), apart2 = dx * dx + dy * dy + dz * dz;
+        const auto apart = apart2 > none;
+        const V charge = V(b.q), size = select(charge < none, none - charge, charge);
+        taken_for_others += select(apart, none, select(mark == V(rest.q), none, size));
+        const V u = rsqrt(select(apart, apart2 + softening2, one)),
+                potential = select(apart, charge, none) * u * (off * u), field = potential * u;
+        potentials += potential * potential;
+        fields += field * field;
+      }
     }
     T::store(fields, parts[0]);
     T::store(potentials, parts[1]);
@@ -93,19 +100,33 @@ struct GlanceAtPairs {
       OfBody body{double(parts[0][l]), double(parts[1][l]), parts[2][l] > Real(0)};
       add_beyond(tile.cell, first + l, softening * softening / (edge * edge), body);
       const double taken = body.is_taken_for_another ? std::numeric_limits<double>::infinity() : 0;
-      const Sums<sum_t<Precision>> s = sums(first + l);
+      strength(first + l, all.strength);
+      const Sums<sum_t<Precision>> s = strength.sums(first + l);
       const double field = 4 * body.fields / (edge * edge * edge * edge) + taken,
                    potential = body.potentials / (edge * edge) + taken,
                    of_field = double(s.x) * s.x + double(s.y) * s.y + double(s.z) * s.z,
                    of_potential = double(s.potential) * s.potential;
-      all.join({{field, potential},
-                {of_field, of_potential},
-                {double(field > share * share * of_field),
-                 double(potential > share * share * of_potential)}});
+      all.rounded += {field, potential};
+      all.results += {of_field, of_potential};
+      all.exceeded += {double(field > share * share * of_field),
+                       double(potential > share * share * of_potential)};
     }
   }
 
  private:
+  /// Whether a body has another one of its leaf whose x differs by less than the reach: few have.
+  KOKKOS_FORCEINLINE_FUNCTION bool has_pair(Cell const& leaf, V x) const {
+    using simd::bits_of, simd::select;
+    const V none(Real(0)), one(Real(1)), close2(Real(reach * reach));
+    V found(none);  // itself, and others
+    const BodyIndex end = leaf.body_begin + leaf.body_count;
+    FMM_UNROLL_BY(8)
+    for (BodyIndex j = leaf.body_begin; j < end; ++j) {
+      const V dx = x - V(bodies(j).x);
+      found += select(dx * dx < close2, one, none);
+    }
+    return bits_of(one < found) != 0;
+  }
   /// Sums of squares over a body's pairs, in edges of its leaf.
   struct OfBody {
     double fields, potentials;
@@ -128,42 +149,53 @@ struct GlanceAtPairs {
   }
 };
 
+/// All bodies' of an evaluation's results. Cost: O(N), the pairs within leaves, and of the bodies at their borders a walk
+/// through the tree.
+template <class Space, class Precision, class Strength>
+auto glance_at_pairs(Space const& space, engine::BodyTree<Space, Precision> const& tree,
+                     Strength const& strength, double softening, double tolerance, bool one_part) {
+  constexpr bool single = sizeof(real_t<Precision>) == 4;
+  using Pairs = GlanceAtPairs<Space, Precision>;
+  const double least = one_part ? 1 : least_share_of_neighbours,
+               delta = std::sqrt(2.0) * (one_part ? (single ? 0x1p-24 : 0x1p-53) : 0x1p-50),
+               reach = constants.reach_of_rounding * delta / (tolerance * least);
+  return reduce<typename Pairs::All>("fmm::tolerance::glance", space,
+                                     tree.octree.tiles.extent(0) * Pairs::groups,
+                                     Pairs{.cells = tree.octree.cells,
+                                           .tiles = tree.octree.tiles,
+                                           .bodies = tree.bodies,
+                                           .low = tree.low,
+                                           .strength = strength,
+                                           .softening = softening / tree.cube.edge,
+                                           .delta = delta,
+                                           .reach = std::clamp(reach, 0x1p-20, 0.25),
+                                           .share = tolerance / 2});
+}
+
 /// What an evaluation's sums tell of it. Of ErrorNorm::p99 the rounding is the tolerance if as many bodies are rounded
-/// by half of it as may be. Cost: O(N), and of mixed precision or one part the pairs within leaves,
-/// and of the bodies at their borders a walk through the tree.
+/// by half of it as may be. Cost: O(N), and one wait; of mixed precision or one part glance_at_pairs.
 template <class Space, class Precision>
 ResultStrength strength_of_evaluation(Space const& space,
                                       engine::PlanData<Space, Precision> const& plan,
                                       Array<Sums<sum_t<Precision>>, Space> sums, Quantities of,
                                       double softening, double tolerance, bool one_part) {
   auto const& tree = plan.tree;
-  ResultStrength strength = strength_of(space, tree, sums, of);
+  ResultStrength strength;
+  if (sizeof(real_t<Precision>) == 4 || one_part) {
+    const AddStrength<Space, sum_t<Precision>> add{sums, of.field, of.potential, of.is_own()};
+    const auto all = glance_at_pairs(space, tree, add, softening, tolerance, one_part);
+    space.fence();
+    strength = strength_from(all.strength, tree, of);
+    of.each([&](Quantity one) {
+      const double rounding =
+          of.is_own() ? 100 * tolerance * all.exceeded[one] / double(tree.size)
+                      : (all.rounded[one] > 0 ? std::sqrt(all.rounded[one] / all.results[one]) : 0);
+      strength.rounding = std::fmax(strength.rounding, rounding);
+    });
+  } else {
+    strength = strength_of(space, tree, sums, of);
+  }
   strength.cells = engine::entries_of_cells(plan.lists);
-  constexpr bool single = sizeof(real_t<Precision>) == 4;
-  if (!single && !one_part) return strength;
-  using Pairs = GlanceAtPairs<Space, Precision>;
-  const double least = one_part ? 1 : least_share_of_neighbours,
-               delta = std::sqrt(2.0) * (one_part ? (single ? 0x1p-24 : 0x1p-53) : 0x1p-50),
-               reach = constants.reach_of_rounding * delta / (tolerance * least);
-  const Pairs pairs{.cells = tree.octree.cells,
-                    .tiles = tree.octree.tiles,
-                    .bodies = tree.bodies,
-                    .low = tree.low,
-                    .sums = sums,
-                    .softening = softening / tree.cube.edge,
-                    .delta = delta,
-                    .reach = std::clamp(reach, 0x1p-20, 0.25),
-                    .share = tolerance / 2};
-  const auto all = reduce<Glance>("fmm::tolerance::glance", space,
-                                  tree.octree.tiles.extent(0) * Pairs::groups, pairs);
-  space.fence();
-  of.each([&](Quantity one) {
-    const double rounding =
-        of.norm == ErrorNorm::p99
-            ? 100 * tolerance * all.exceeded[one] / double(tree.size)
-            : (all.rounded[one] > 0 ? std::sqrt(all.rounded[one] / all.results[one]) : 0);
-    strength.rounding = std::fmax(strength.rounding, rounding);
-  });
   return strength;
 }
 

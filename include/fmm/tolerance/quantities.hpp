@@ -13,6 +13,7 @@ struct Quantities {
   bool field = true, potential = false;
   ErrorNorm norm = ErrorNorm::l2;
 
+  bool is_own() const { return norm == ErrorNorm::p99; }
   bool has(Quantity one) const { return one == Quantity::field ? field : potential; }
   bool operator==(Quantities const&) const = default;
   /// f(quantity) for each that there is.

@@ -8,7 +8,6 @@
 
 #include "../detail/reduce.hpp"
 #include "../engine/plan_data.hpp"
-#include "constants.hpp"
 #include "quantities.hpp"
 
 namespace fmm::tolerance {
@@ -27,7 +26,8 @@ struct ResultStrength {
                      ratio(means.potential, other.means.potential));
   }
   bool operator==(ResultStrength const& other) const {
-    return means.field == other.means.field && means.potential == other.means.potential;
+    return means.field == other.means.field && means.potential == other.means.potential &&
+           rounding == other.rounding;
   }
 };
 
@@ -57,15 +57,10 @@ struct AddStrength {
   }
 };
 
-/// Of an evaluation's sums on that tree. Cost: O(N), and one wait.
-template <class Space, class Precision>
-ResultStrength strength_of(Space const& space, engine::BodyTree<Space, Precision> const& tree,
-                           Array<Sums<sum_t<Precision>>, Space> sums, Quantities of) {
-  using Add = AddStrength<Space, sum_t<Precision>>;
-  const bool own = of.norm == ErrorNorm::p99;
-  const auto all = reduce<typename Add::All>("fmm::tolerance::strength", space, tree.size,
-                                             Add{sums, of.field, of.potential, own});
-  space.fence();
+/// What was added up of an evaluation's sums on that tree.
+template <class All, class Space, class Precision>
+ResultStrength strength_from(All const& all, engine::BodyTree<Space, Precision> const& tree,
+                             Quantities of) {
   ResultStrength strength;
   const double potentials = tree.charges.unit / tree.cube.edge,
                fields = potentials / tree.cube.edge;
@@ -73,9 +68,20 @@ ResultStrength strength_of(Space const& space, engine::BodyTree<Space, Precision
     if (!(all.bodies[one] > 0)) return;
     const double mean = all.sums[one] / all.bodies[one];
     strength.means[one] = (one == Quantity::field ? fields : potentials) *
-                          (own ? 1 / (mean * mean) : std::sqrt(mean));
+                          (of.is_own() ? 1 / (mean * mean) : std::sqrt(mean));
   });
   return strength;
+}
+
+/// Of an evaluation's sums on that tree. Cost: O(N), and one wait.
+template <class Space, class Precision>
+ResultStrength strength_of(Space const& space, engine::BodyTree<Space, Precision> const& tree,
+                           Array<Sums<sum_t<Precision>>, Space> sums, Quantities of) {
+  using Add = AddStrength<Space, sum_t<Precision>>;
+  const auto all = reduce<typename Add::All>("fmm::tolerance::strength", space, tree.size,
+                                             Add{sums, of.field, of.potential, of.is_own()});
+  space.fence();
+  return strength_from(all, tree, of);
 }
 
 }  // namespace fmm::tolerance

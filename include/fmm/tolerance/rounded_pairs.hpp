@@ -314,7 +314,7 @@ RoundingOfPairs rounding_of_coordinates(Space const& space,
                                         Array<Sums<double>, Space> sums,
                                         PerQuantity<double> const& squares, double tolerance,
                                         Seen const& seen) {
-  const bool own = of.norm == ErrorNorm::p99;
+  const bool own = of.is_own();
   const double enough = constants.share_of_rounding_in_pairs * tolerance;
   RoundingOfPairs rounding =
       own ? own_rounding_of_pairs(space, tree, softening, of, sums, enough)

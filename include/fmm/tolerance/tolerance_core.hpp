@@ -78,7 +78,7 @@ class ToleranceCore {
     Buffer<double, Space> known_numbers("tuning's known results"), numbers("tuning's results");
     Results known;
     std::optional<KnownBodies<Space>> known_bodies;
-    if (of.norm == ErrorNorm::p99) {
+    if (of.is_own()) {
       known_bodies.emplace(space, kernel_, positions, charges, single);
     } else {
       known = results_in(known_numbers, charges.extent(0));

@@ -352,6 +352,7 @@ TEST(HeldTolerance, HoldsForBodiesThatHaveMoved) {
   EXPECT_FALSE(held.holds({{2.001, 0}, 201}, ErrorNorm::l2));  // of more cells
   EXPECT_FALSE(held.holds({{2.001, 0}, 200}, ErrorNorm::p99));
   EXPECT_TRUE(held.holds({{2, 0}, 200}, ErrorNorm::p99));
+  EXPECT_FALSE(held.holds({{2, 0}, 200, 0.01}, ErrorNorm::p99));  // of other close pairs
 }
 
 /// A light pair that comes close between two of the verifications that are due, in mixed precision, or whose charges
