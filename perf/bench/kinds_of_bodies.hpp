@@ -31,12 +31,13 @@ struct Kind {
 };
 
 /// Those of kinds_of_other_fields.cpp, of kinds_of_attackers.cpp, of kinds_of_users.cpp, of
-/// kinds_of_newcomers.cpp, and of kinds_of_strangers.cpp.
+/// kinds_of_newcomers.cpp, of kinds_of_strangers.cpp, and of kinds_of_visitors.cpp.
 std::vector<Kind> const& of_other_fields();
 std::vector<Kind> const& of_attackers();
 std::vector<Kind> const& of_users();
 std::vector<Kind> const& of_newcomers();
 std::vector<Kind> const& of_strangers();
+std::vector<Kind> const& of_visitors();
 
 /// All kinds; a kind keeps its place.
 std::vector<Kind> const& all();
