@@ -22,8 +22,8 @@ struct ArrayEnds {
     check_size("charges", charges, n);
     if (Out::potential) check_size("potential", potential, n);
     if (Out::field) check_size("field", field, n);
-    if (Out::potential && Out::field && is_dense(potential) && is_dense(field))
-      engine::refuse_overlap(potential.data(), bytes(potential), field.data(), bytes(field));
+    if (Out::potential && Out::field)
+      engine::check_no_overlap(place_of(potential), place_of(field));
   }
   bool are_results_in_float() const {
     return (Out::potential && potential.shape().number == Number::in_float) ||
@@ -41,20 +41,16 @@ struct ArrayEnds {
             std::size_t memory_bytes) const;
 
  private:
-  /// Whether numbers lie one after the other, row by row or column by column.
-  static bool is_dense(MutableArray const& array) {
+  static engine::ResultPlace place_of(MutableArray const& array) {
     ArrayShape const& shape = array.shape();
-    const auto row = shape.stride_of(0), column = shape.stride_of(1);
-    return shape.rank == 1
-               ? row == 1
-               : (column == 1 && row == shape.extent[1]) || (row == 1 && column == shape.extent[0]);
+    const std::ptrdiff_t size = shape.number == Number::in_float ? sizeof(float) : sizeof(double);
+    return {array.data(),
+            shape.extent[0],
+            shape.rank == 2 ? shape.extent[1] : 1,
+            shape.stride_of(0) * size,
+            shape.stride_of(1) * size,
+            size};
   }
-  static std::size_t bytes(MutableArray const& array) {
-    ArrayShape const& shape = array.shape();
-    return std::size_t(shape.extent[0]) * std::size_t(shape.rank == 2 ? shape.extent[1] : 1) *
-           (shape.number == Number::in_float ? sizeof(float) : sizeof(double));
-  }
-
   template <class Array>
   static void check_size(char const* name, Array const& array, std::int64_t n) {
     if (array.size() != n) engine::refuse_size(name, std::size_t(array.size()), n, "bodies");

@@ -242,6 +242,25 @@ TEST_F(Input, ResultsMustNotOverlap) {
   EXPECT_NO_THROW(
       solver.evaluate(space, plan, device.q, Kokkos::subview(side_by_side, Kokkos::ALL, 0),
                       Kokkos::subview(side_by_side, Kokkos::ALL, std::pair<int, int>(1, 4))));
+  for (int column = 1; column < 4; ++column)
+    expect_refused(
+        [&] {
+          solver.evaluate(space, plan, device.q, Kokkos::subview(side_by_side, Kokkos::ALL, column),
+                          Kokkos::subview(side_by_side, Kokkos::ALL, std::pair<int, int>(1, 4)));
+        },
+        "field", "in the potential's memory", "memory of its own");
+  // the potential of a body in the field of another, with rows that are not as far apart
+  using Strided =
+      Kokkos::View<double*, Kokkos::LayoutStride, Kokkos::Device<Space, Space::memory_space>,
+                   Kokkos::MemoryTraits<Kokkos::Unmanaged>>;
+  const ViewIn<double*, Space> room("room", 10 * n);
+  const auto place = [&](int first, int row) {
+    return Strided(room.data() + first, Kokkos::LayoutStride(n, row));
+  };
+  const Rows field(room.data(), n);
+  expect_refused([&] { solver.evaluate(space, plan, device.q, place(3 * n - 1, 5), field); },
+                 "field", "in the potential's memory", "memory of its own");
+  EXPECT_NO_THROW(solver.evaluate(space, plan, device.q, place(3 * n, 5), field));
   // as for inputs, which are read before: the field over the positions
   const auto fields = ViewIn<double* [3], Space>("fields", n);
   solver.evaluate(space, plan, device.q, fmm::none, fields);

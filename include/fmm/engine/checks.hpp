@@ -178,22 +178,5 @@ void check_extents(char const* name, View const& view, std::int64_t n,
   }
 }
 
-/// Throws if two results whose numbers lie one after the other, so many bytes each, share memory: neither would be
-/// right.
-FMM_NOINLINE inline void refuse_overlap(void const* potential, std::size_t bytes_of_potential,
-                                        void const* field, std::size_t bytes_of_field) {
-  const auto p = reinterpret_cast<std::uintptr_t>(potential),
-             f = reinterpret_cast<std::uintptr_t>(field);
-  if (p < f + bytes_of_field && f < p + bytes_of_potential)
-    throw InvalidArgument("field", "in the potential's memory", "in memory of its own");
-}
-template <class Potential, class Field>
-void check_no_overlap(Potential const& potential, Field const& field) {
-  if constexpr (!std::is_same_v<Potential, None> && !std::is_same_v<Field, None>)
-    if (potential.span_is_contiguous() && field.span_is_contiguous())
-      refuse_overlap(potential.data(), potential.span() * sizeof(*potential.data()), field.data(),
-                     field.span() * sizeof(*field.data()));
-}
-
 }  // namespace engine
 }  // namespace fmm

@@ -8,6 +8,7 @@
 #include "checks.hpp"
 #include "evaluation.hpp"
 #include "evaluation_clock.hpp"
+#include "result_places.hpp"
 
 namespace fmm::engine {
 

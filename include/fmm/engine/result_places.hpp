@@ -1,0 +1,85 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// Where results lie, and whether two of them share memory: neither would be right.
+#pragma once
+
+#include <algorithm>
+#include <cstddef>
+#include <cstdint>
+#include <type_traits>
+
+#include "../detail/noinline.hpp"
+#include "../errors.hpp"
+#include "../inputs.hpp"
+
+namespace fmm::engine {
+
+/// The numbers (i, k) of a result, of which each has a place of its own: `size` bytes at i row + k column bytes behind
+/// the first.
+struct ResultPlace {
+  void const* first;
+  std::int64_t rows, columns;
+  std::ptrdiff_t row, column, size;
+
+  /// The first byte of a column, and the first one behind all of it.
+  struct Range {
+    std::ptrdiff_t begin, end;
+    bool meets(Range const& other) const { return begin < other.end && other.begin < end; }
+  };
+  std::ptrdiff_t at(std::int64_t i, std::int64_t k) const {
+    return reinterpret_cast<std::intptr_t>(first) + i * row + k * column;
+  }
+  Range column_range(std::int64_t k) const {
+    return {std::min(at(0, k), at(rows - 1, k)), std::max(at(0, k), at(rows - 1, k)) + size};
+  }
+};
+
+/// Cost: O(1) if rows are as far apart in both, or columns lie apart; else O(N).
+FMM_NOINLINE inline bool share_memory(ResultPlace const& a, ResultPlace const& b) {
+  if (a.rows <= 0 || b.rows <= 0) return false;
+  // number i of a's column and the numbers of b's that are nearest to it
+  const auto meets = [&](std::int64_t i, std::int64_t k, std::int64_t l) {
+    const std::ptrdiff_t from = a.at(i, k), apart = from - b.at(0, l);
+    const std::int64_t last = b.rows - 1,
+                       near = b.row == 0 ? 0 : std::clamp<std::int64_t>(apart / b.row, 0, last);
+    for (std::int64_t j = std::max<std::int64_t>(near - 1, 0); j <= std::min(near + 1, last); ++j)
+      if (ResultPlace::Range{from, from + a.size}.meets({b.at(j, l), b.at(j, l) + b.size}))
+        return true;
+    return false;
+  };
+  for (std::int64_t k = 0; k < a.columns; ++k)
+    for (std::int64_t l = 0; l < b.columns; ++l) {
+      if (!a.column_range(k).meets(b.column_range(l))) continue;
+      if (a.row == b.row) {  // both begin before the other's end: at an end, or at none
+        if (meets(0, k, l) || meets(a.rows - 1, k, l)) return true;
+        continue;
+      }
+      for (std::int64_t i = 0; i < a.rows; ++i)
+        if (meets(i, k, l)) return true;
+    }
+  return false;
+}
+
+template <class View>
+ResultPlace place_of_view(View const& view) {
+  const auto size = std::ptrdiff_t(sizeof(*view.data()));
+  ResultPlace place{view.data(), std::int64_t(view.extent(0)), 1, 0, 0, size};
+  place.row = std::ptrdiff_t(view.stride(0)) * size;
+  if constexpr (View::rank == 2) {
+    place.columns = std::int64_t(view.extent(1));
+    place.column = std::ptrdiff_t(view.stride(1)) * size;
+  }
+  return place;
+}
+
+/// Throws InvalidArgument if both share memory.
+FMM_NOINLINE inline void check_no_overlap(ResultPlace const& potential, ResultPlace const& field) {
+  if (share_memory(potential, field))
+    throw InvalidArgument("field", "in the potential's memory", "in memory of its own");
+}
+template <class Potential, class Field>
+void check_no_overlap(Potential const& potential, Field const& field) {
+  if constexpr (!std::is_same_v<Potential, None> && !std::is_same_v<Field, None>)
+    check_no_overlap(place_of_view(potential), place_of_view(field));
+}
+
+}  // namespace fmm::engine
