@@ -211,6 +211,16 @@ template <class T>
     return condition ? a : b;
   }
 
+/// Lane by lane.
+template <class T>
+  requires std::is_floating_point_v<T> KOKKOS_FORCEINLINE_FUNCTION T abs(T x) {
+    return std::fabs(x);
+  }
+template <class T>
+  requires std::is_floating_point_v<T> KOKKOS_FORCEINLINE_FUNCTION T min(T a, T b) {
+    return std::fmin(a, b);
+  }
+
 /// Bit i says what lane i of a comparison says.
 KOKKOS_FORCEINLINE_FUNCTION std::uint32_t bits_of(bool lane) { return lane; }
 

@@ -77,6 +77,8 @@ struct Pack {
   friend Mask operator<=(Pack a, Pack b) { return {a.value <= b.value}; }
   friend Mask operator==(Pack a, Pack b) { return {a.value == b.value}; }
   friend Pack select(Mask m, Pack a, Pack b) { return Pack(m.value ? a.value : b.value); }
+  friend Pack abs(Pack x) { return select(x < Pack(T(0)), -x, x); }
+  friend Pack min(Pack a, Pack b) { return select(a < b, a, b); }
 };
 
 template <class Mask>

@@ -13,6 +13,7 @@
 #include "../detail/reduce.hpp"
 #include "../engine/body_tree.hpp"
 #include "../engine/list_build.hpp"
+#include "../kernels/mapping/tile.hpp"
 #include "../tuning.hpp"
 #include "constants.hpp"
 #include "leaves_beyond.hpp"
@@ -54,56 +55,23 @@ struct GlanceAtPairs {
   double share;
 
   KOKKOS_FUNCTION void operator()(std::int64_t i, All& all) const {
-    using T = LaneTraits<V>;
-    using simd::bits_of, simd::rsqrt, simd::select;
     const Tile tile = tiles(i / groups);
     const int before = int(i % groups) * W, left = tile.count - before, count = left < W ? left : W;
     if (count <= 0) return;
     const BodyIndex first = tile.first + before;
     const Cell leaf = cells(tile.cell);
-    const double edge = edge_of_level<double>(leaf.level);
-    Real parts[7][W];
-    for (int l = 0; l < W; ++l) {
-      const BodyIndex k = first + (l < count ? l : 0);
-      const Body<Real> b = bodies(k), rest = low(k);
-      const Real all_parts[7] = {b.x, b.y, b.z, rest.x, rest.y, rest.z, rest.q};
-      for (int n = 0; n < 7; ++n) parts[n][l] = all_parts[n];
-    }
-    const V x = T::load(parts[0]), y = T::load(parts[1]), z = T::load(parts[2]),
-            x_low = T::load(parts[3]), y_low = T::load(parts[4]), z_low = T::load(parts[5]),
-            mark = T::load(parts[6]), none(Real(0)), one(Real(1)), off = V(Real(delta)),
-            softening2 = V(Real(softening * softening / (edge * edge)));
-    V fields(none), potentials(none), taken_for_others(none);
-    if (has_pair(leaf, x)) {
-      const V far(Real(1)), close2 = V(Real(reach * reach));
-      for (BodyIndex j = leaf.body_begin; j < leaf.body_begin + leaf.body_count; ++j) {
-        const Body<Real> b = bodies(j);
-        const V hx = x - V(b.x), hy = y - V(b.y), hz = z - V(b.z),
-                high2 = hx * hx + hy * hy + hz * hz;
-        if (bits_of(select(T::iota() == V(Real(j - first)), far, high2) < close2) == 0) continue;
-        const Body<Real> rest = low(j);
-        const V dx = hx + (x_low - V(rest.x)), dy = hy + (y_low - V(rest.y)),
-                dz = hz + (z_low - V(rest.z)), apart2 = dx * dx + dy * dy + dz * dz;
-        const auto apart = apart2 > none;
-        const V charge = V(b.q), size = select(charge < none, none - charge, charge);
-        taken_for_others += select(apart, none, select(mark == V(rest.q), none, size));
-        const V u = rsqrt(select(apart, apart2 + softening2, one)),
-                potential = select(apart, charge, none) * u * (off * u), field = potential * u;
-        potentials += potential * potential;
-        fields += field * field;
-      }
-    }
-    T::store(fields, parts[0]);
-    T::store(potentials, parts[1]);
-    T::store(taken_for_others, parts[2]);
+    const double edge = edge_of_level<double>(leaf.level),
+                 softening2 = softening * softening / (edge * edge);
+    const LaneBodies<V> at(&bodies(first), count);
+    OfBody of[W];
+    if (has_pair(leaf, first, count, at.x)) add_within(leaf, first, count, at, softening2, of);
     for (int l = 0; l < count; ++l) {
-      OfBody body{double(parts[0][l]), double(parts[1][l]), parts[2][l] > Real(0)};
-      add_beyond(tile.cell, first + l, softening * softening / (edge * edge), body);
-      const double taken = body.is_taken_for_another ? std::numeric_limits<double>::infinity() : 0;
+      add_beyond(tile.cell, first + l, softening2, of[l]);
+      const double taken = of[l].is_taken_for_another ? std::numeric_limits<double>::infinity() : 0;
       strength(first + l, all.strength);
       const Sums<sum_t<Precision>> s = strength.sums(first + l);
-      const double field = 4 * body.fields / (edge * edge * edge * edge) + taken,
-                   potential = body.potentials / (edge * edge) + taken,
+      const double field = 4 * of[l].fields / (edge * edge * edge * edge) + taken,
+                   potential = of[l].potentials / (edge * edge) + taken,
                    of_field = double(s.x) * s.x + double(s.y) * s.y + double(s.z) * s.z,
                    of_potential = double(s.potential) * s.potential;
       all.rounded += {field, potential};
@@ -114,37 +82,81 @@ struct GlanceAtPairs {
   }
 
  private:
-  /// Whether a body has another one of its leaf whose x differs by less than the reach: few have.
-  KOKKOS_FORCEINLINE_FUNCTION bool has_pair(Cell const& leaf, V x) const {
-    using simd::bits_of, simd::select;
-    const V none(Real(0)), one(Real(1)), close2(Real(reach * reach));
-    V found(none);  // itself, and others
-    const BodyIndex end = leaf.body_begin + leaf.body_count;
-    FMM_UNROLL_BY(8)
-    for (BodyIndex j = leaf.body_begin; j < end; ++j) {
-      const V dx = x - V(bodies(j).x);
-      found += select(dx * dx < close2, one, none);
-    }
-    return bits_of(one < found) != 0;
-  }
+  using T = LaneTraits<V>;
   /// Sums of squares over a body's pairs, in edges of its leaf.
   struct OfBody {
-    double fields, potentials;
-    bool is_taken_for_another;
+    double fields = 0, potentials = 0;
+    bool is_taken_for_another = false;
   };
+  /// Whether one of some bodies side by side has another one of its leaf whose x differs by less than the reach: few
+  /// have. It is all that most bodies cost.
+  KOKKOS_FORCEINLINE_FUNCTION bool has_pair(Cell const& leaf, BodyIndex first, int count,
+                                            V x) const {
+    using simd::abs, simd::bits_of, simd::min, simd::select;
+    const V far(Real(1));
+    V nearest = far;
+    const auto look = [&](BodyIndex begin, BodyIndex end) {
+      FMM_UNROLL_BY(8)
+      for (BodyIndex j = begin; j < end; ++j) nearest = min(nearest, abs(x - V(bodies(j).x)));
+    };
+    look(leaf.body_begin, first);
+    if constexpr (W > 1)
+      for (int m = 0; m < count; ++m) {  // lanes behind the last body repeat it
+        const auto is_other = T::iota() < V(Real(m));
+        const V apart = abs(x - V(bodies(first + m).x));
+        nearest = min(nearest, select(is_other, apart, far));
+      }
+    look(first + count, leaf.body_begin + leaf.body_count);
+    return bits_of(nearest < V(Real(reach))) != 0;
+  }
+  /// What bodies side by side have close to them in their leaf.
+  KOKKOS_FUNCTION void add_within(Cell const& leaf, BodyIndex first, int count,
+                                  LaneBodies<V> const& at, double softening2,
+                                  OfBody (&of)[W]) const {
+    using simd::abs, simd::bits_of, simd::rsqrt, simd::select;
+    const LaneBodies<V> rest(&low(first), count);
+    Real marks[W];
+    for (int l = 0; l < W; ++l) marks[l] = low(first + (l < count ? l : 0)).q;
+    const V mark = T::load(marks), none(Real(0)), one(Real(1)), off = V(Real(delta)),
+            close2 = V(Real(reach * reach));
+    V fields(none), potentials(none), taken_for_others(none);
+    for (BodyIndex j = leaf.body_begin; j < leaf.body_begin + leaf.body_count; ++j) {
+      const Body<Real> b = bodies(j);
+      const V hx = at.x - V(b.x), hy = at.y - V(b.y), hz = at.z - V(b.z),
+              high2 = hx * hx + hy * hy + hz * hz;
+      if (bits_of(select(T::iota() == V(Real(j - first)), one, high2) < close2) == 0) continue;
+      const Body<Real> other = low(j);
+      const V dx = hx + (rest.x - V(other.x)), dy = hy + (rest.y - V(other.y)),
+              dz = hz + (rest.z - V(other.z)), apart2 = dx * dx + dy * dy + dz * dz;
+      const auto apart = apart2 > none;
+      const V charge = V(b.q);
+      taken_for_others += select(apart, none, select(mark == V(other.q), none, abs(charge)));
+      const V u = rsqrt(select(apart, apart2 + V(Real(softening2)), one)),
+              potential = select(apart, charge, none) * u * (off * u), field = potential * u;
+      potentials += potential * potential;
+      fields += field * field;
+    }
+    Real stored[3][W];
+    T::store(fields, stored[0]);
+    T::store(potentials, stored[1]);
+    T::store(taken_for_others, stored[2]);
+    for (int l = 0; l < count; ++l)
+      of[l] = {double(stored[0][l]), double(stored[1][l]), stored[2][l] > Real(0)};
+  }
+  /// What a body has close to it beyond the border of its leaf.
   KOKKOS_FUNCTION void add_beyond(CellIndex leaf, BodyIndex k, double softening2,
-                                  OfBody& body) const {
+                                  OfBody& of) const {
     for_bodies_beyond(
         cells, bodies, low, leaf, k, reach < constants.most_reach ? reach : constants.most_reach,
         [&](BodyIndex j, double const(&apart)[3], double scale) {
           const double apart2 = apart[0] * apart[0] + apart[1] * apart[1] + apart[2] * apart[2];
           if (!(apart2 > 0)) {
-            body.is_taken_for_another |= bodies(j).q != 0 && low(k).q != low(j).q;
+            of.is_taken_for_another |= bodies(j).q != 0 && low(k).q != low(j).q;
             return;
           }
           const double r2 = apart2 + softening2, potential = bodies(j).q * delta * scale / r2;
-          body.potentials += potential * potential;
-          body.fields += potential * potential / r2;
+          of.potentials += potential * potential;
+          of.fields += potential * potential / r2;
         });
   }
 };

@@ -41,9 +41,9 @@ struct SumsOfRounding {
   template <class Mask>
   KOKKOS_FORCEINLINE_FUNCTION void add(U q, U const (&d)[3], double softening2, double times,
                                        Mask const& is_at_place) {
-    using simd::rsqrt, simd::select;
+    using simd::abs, simd::rsqrt, simd::select;
     const U none(0.0), one(1.0), apart2 = d[0] * d[0] + d[1] * d[1] + d[2] * d[2],
-                                 r2 = apart2 + U(softening2), size = select(q < none, none - q, q);
+                                 r2 = apart2 + U(softening2), size = abs(q);
     const auto apart = r2 > none;
     taken_for_others += select(apart, none, select(is_at_place, none, size));
     const U u = rsqrt(select(apart, r2, one)), u2 = u * u, charge = select(apart, q, none),
