@@ -45,6 +45,7 @@
 
 #include "../options.hpp"
 #include "../simd/simd.hpp"
+#include "softening.hpp"
 
 namespace fmm {
 
@@ -292,25 +293,6 @@ double potential_unit(Kernel const& kernel, double length) {
     return prefactor(kernel) * kernel.potential_unit(length);
   else
     return prefactor(kernel);
-}
-
-/// The kernel's softening length; 0 if it has none.
-template <class Kernel>
-double softening_of(Kernel const& kernel) {
-  if constexpr (requires { double(kernel.softening); })
-    return kernel.softening;
-  else
-    return 0;
-}
-
-/// Throws InvalidArgument for a softening that is so much longer than the edge of the bodies' cube
-/// that its third power is beyond the precision.
-FMM_NOINLINE inline void check_softening(double softening, double edge, bool in_double) {
-  const double most = in_double ? 1e100 : 1e12;
-  if (!(softening / edge <= most))
-    throw InvalidArgument("softening", softening,
-                          "at most " + to_text(most) + " edges of the bodies' cube, which are " +
-                              to_text(edge) + (in_double ? "" : ", unless in double"));
 }
 
 /// What code that is shared by all kernels is to know of one.

@@ -275,7 +275,7 @@ class CalibratedCore {
       if (attempt.known) {
         all = attempt.known->seen(attempt.of, sums);
         most = all.most;
-        rounding_of_coordinates(space, data.tree, softening_of(kernel()), attempt.of, sums, {},
+        rounding_of_coordinates(space, data.tree, softening_bounds(kernel()), attempt.of, sums, {},
                                 held_->tolerance(),
                                 [&] { return attempt.known->seen(attempt.of, {}).most; });
         return;
@@ -288,7 +288,7 @@ class CalibratedCore {
       SquaresOfSums squares =
           weigh_groups<Space, Precision>(space, tiles, sums, others, attempt.of, weights);
       const RoundingOfPairs rounding =
-          rounding_of_coordinates(space, data.tree, softening_of(kernel()), attempt.of, sums,
+          rounding_of_coordinates(space, data.tree, softening_bounds(kernel()), attempt.of, sums,
                                   squares.values, held_->tolerance(), [] { return 0.0; });
       attempt.of.each([&](Quantity one) {  // what errors are relative to at least
         squares.values[one] =

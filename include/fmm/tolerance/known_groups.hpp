@@ -102,8 +102,8 @@ class KnownGroups {
     find_sums(plan, std::move(exact_sums));
     find_least(plan.tree, in_cube, least_share);
     auto const& tree = plan.tree;
-    const auto pairs =
-        RoundedPairs<Space, Precision>::make(tree, softening_of(in_cube), tolerance, least_share);
+    const auto pairs = RoundedPairs<Space, Precision>::make(tree, softening_bounds(in_cube),
+                                                            tolerance, least_share);
     for_range("fmm::own_errors::rounding", space, std::int64_t(tiles_.size()),
               RoundingOfGroups<Space, Precision>{
                   pairs, groups_.view(), rounding_.resize(tiles_.size() * bodies_of_group)});

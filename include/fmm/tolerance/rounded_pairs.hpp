@@ -39,11 +39,11 @@ struct SumsOfRounding {
   /// A source of charge q at a distance whose parts are `d`, which errs by so many times as much as the body;
   /// `is_at_place`: as marks of places have it (PlaceBodies).
   template <class Mask>
-  KOKKOS_FORCEINLINE_FUNCTION void add(U q, U const (&d)[3], double softening2, double times,
-                                       Mask const& is_at_place) {
+  KOKKOS_FORCEINLINE_FUNCTION void add(U q, U const (&d)[3], SofteningBounds const& softening2,
+                                       double times, Mask const& is_at_place) {
     using simd::abs, simd::rsqrt, simd::select;
     const U none(0.0), one(1.0), apart2 = d[0] * d[0] + d[1] * d[1] + d[2] * d[2],
-                                 r2 = apart2 + U(softening2), size = abs(q);
+                                 r2 = apart2 + U(softening2.least), size = abs(q);
     const auto apart = r2 > none;
     taken_for_others += select(apart, none, select(is_at_place, none, size));
     const U u = rsqrt(select(apart, r2, one)), u2 = u * u, charge = select(apart, q, none),
@@ -51,9 +51,12 @@ struct SumsOfRounding {
             of_field = of_potential * u, part = charge * u * u2, three = U(3.0) * part * u2;
     potential_squares += of_potential * of_potential;
     field_squares += of_field * of_field;
-    potentials += potential;
-    fields += softening2 > 0 ? potential * u2 * root(apart2) : potential * u;
-    nearest2 = select(apart2 > none, select(r2 < nearest2, r2, nearest2), nearest2);
+    const bool is_spread = softening2.most != softening2.least;
+    const U v = is_spread ? rsqrt(apart2 + U(softening2.most)) : u,
+            term = select(apart, size, none) * v;
+    potentials += term;
+    fields += softening2.most > 0 ? term * (v * v) * root(apart2) : term * v;
+    nearest2 = select(apart2 > none, select(apart2 < nearest2, apart2, nearest2), nearest2);
     for (int a = 0, n = 0; a < 3; ++a) {
       field[a] += part * d[a];
       for (int b = a; b < 3; ++b, ++n) gradient[n] += three * d[a] * d[b] - (a == b ? part : none);
@@ -94,13 +97,14 @@ struct RoundedPairs {
   static constexpr double delta = (sizeof(Real) == 4 ? 0x1p-50 : 0x1p-107) * 1.4142135623730951;
   Array<Cell, Space> cells;
   Array<Body<Real>, Space> bodies, low;
-  double softening;  ///< in edges of the cube
-  double reach;      ///< edges of the larger leaf: beyond a border, bodies are close within it
+  SofteningBounds softening;  ///< in edges of the cube
+  double reach;  ///< edges of the larger leaf: beyond a border, bodies are close within it
 
   /// For errors that are relative to `least` of the terms at least. Pairs beyond the reach are rounded by less than a
   /// hundredth of the tolerance.
-  static RoundedPairs make(engine::BodyTree<Space, Precision> const& tree, double softening_in_cube,
-                           double tolerance, double least) {
+  static RoundedPairs make(engine::BodyTree<Space, Precision> const& tree,
+                           SofteningBounds const& softening_in_cube, double tolerance,
+                           double least) {
     const double reach = constants.reach_of_rounding * delta / (tolerance * least);
     return {tree.octree.cells, tree.bodies, tree.low, softening_in_cube,
             std::clamp(reach, constants.least_reach, constants.most_reach)};
@@ -135,8 +139,8 @@ struct RoundedPairs {
     using T = LaneTraits<V>;
     using simd::select;
     const Cell leaf = cells(index);
-    const double edge = edge_of_level<double>(leaf.level),
-                 softening2 = softening * softening / (edge * edge);
+    const double edge = edge_of_level<double>(leaf.level);
+    const SofteningBounds softening2 = softening.squared_in(edge);
     double parts[7][W];
     for (int l = 0; l < W; ++l) {
       const Parts body = parts_of(first + (l < count ? l : 0));
@@ -167,14 +171,18 @@ struct RoundedPairs {
                           one.add(double(bodies(j).q), apart, softening2, scale,
                                   mark_of_one == double(low(j).q));
                         });
-      some[l] = rounded(one, std::fabs(double(bodies(first + l).q)), edge);
+      some[l] = rounded(one, std::fabs(double(bodies(first + l).q)), edge, softening2.most);
     }
   }
-  KOKKOS_FUNCTION static RoundedBody rounded(OfOne const& sums, double q, double edge) {
-    const double of_potential = delta / edge, of_field = delta / (edge * edge);
+  KOKKOS_FUNCTION static RoundedBody rounded(OfOne const& sums, double q, double edge,
+                                             double softening2) {
+    const double of_potential = delta / edge, of_field = delta / (edge * edge),
+                 distance = std::sqrt(sums.nearest2), r2 = sums.nearest2 + softening2,
+                 potential = q / std::sqrt(r2),
+                 field = softening2 > 0 ? potential * distance / r2 : q / r2;
     const PerQuantity<double> squares = sums.squares();
     return {{of_field * of_field * squares.field, of_potential * of_potential * squares.potential},
-            {q / (sums.nearest2 * edge * edge), q / (std::sqrt(sums.nearest2) * edge)},
+            {field / (edge * edge), potential / edge},
             {sums.fields / (edge * edge), sums.potentials / edge},
             sums.taken_for_others > 0};
   }
@@ -247,10 +255,10 @@ struct RoundingOfPairs {
 /// each body at the border of its leaf.
 template <class Space, class Precision>
 RoundingOfPairs rounding_of_pairs(Space const& space,
-                                  engine::BodyTree<Space, Precision> const& tree, double softening,
-                                  Quantities of, PerQuantity<double> const& squares,
-                                  double tolerance) {
-  const auto pairs = RoundedPairs<Space, Precision>::make(tree, softening / tree.cube.edge,
+                                  engine::BodyTree<Space, Precision> const& tree,
+                                  SofteningBounds const& softening, Quantities of,
+                                  PerQuantity<double> const& squares, double tolerance) {
+  const auto pairs = RoundedPairs<Space, Precision>::make(tree, softening.in(tree.cube.edge),
                                                           tolerance, least_share_of_neighbours);
   const auto sum =
       reduce<RoundedSum>("fmm::verification::rounding", space, tree.octree.tiles.extent(0),
@@ -270,10 +278,10 @@ RoundingOfPairs rounding_of_pairs(Space const& space,
 template <class Space, class Precision>
 RoundingOfPairs own_rounding_of_pairs(Space const& space,
                                       engine::BodyTree<Space, Precision> const& tree,
-                                      double softening, Quantities of,
+                                      SofteningBounds const& softening, Quantities of,
                                       Array<Sums<double>, Space> sums, double enough) {
-  const auto pairs = RoundedPairs<Space, Precision>::make(tree, softening / tree.cube.edge, enough,
-                                                          least_share_v<Precision>);
+  const auto pairs = RoundedPairs<Space, Precision>::make(tree, softening.in(tree.cube.edge),
+                                                          enough, least_share_v<Precision>);
   const double most = double(tree.size) / 100;
   RoundingOfPairs all{enough, false};
   of.each([&](Quantity one) {
@@ -310,7 +318,7 @@ RoundingOfPairs own_rounding_of_pairs(Space const& space,
 template <class Space, class Precision, class Seen>
 RoundingOfPairs rounding_of_coordinates(Space const& space,
                                         engine::BodyTree<Space, Precision> const& tree,
-                                        double softening, Quantities of,
+                                        SofteningBounds const& softening, Quantities of,
                                         Array<Sums<double>, Space> sums,
                                         PerQuantity<double> const& squares, double tolerance,
                                         Seen const& seen) {

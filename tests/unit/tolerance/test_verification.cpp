@@ -213,5 +213,40 @@ TEST(Verification, SeesWhatOtherSumsErrByToo) {
   EXPECT_LE(passed, 1);  // of 16 to 128 groups a tenth did
 }
 
+/// What errors are relative to at least: what bodies exert on their nearest neighbours, with their softening.
+TEST(RoundingOfPairs, IsBesideWhatNeighboursExert) {
+  using Space = Kokkos::DefaultExecutionSpace;
+  using Site = fmm::site_t<Space>;
+  constexpr std::size_t n = 300;
+  const Bodies bodies = make_bodies(Model::plummer, n);
+  const DeviceBodies<Space> device(bodies);
+  fmm::Solver<fmm::Laplace, fmm::Fmm<2, fmm::DualTree<fmm::RadiusCriterion>>, fmm::Mixed> solver(
+      {.leaf_capacity = n});
+  auto plan = solver.build(Space(), fmm::Inputs{device.x});
+  solver.evaluate(Space(), plan, device.q, fmm::none, ViewIn<double* [3], Space>("field", n));
+  auto const& tree = plan.data().tree;
+  const double edge = tree.cube.edge, unit = tree.charges.unit;
+  for (const double softening : {0.0, 1e-3 * edge, 1e3 * edge})
+    for (const double most : {softening, fmm::SplineGravity{softening}.support()}) {
+      double fields = 0, potentials = 0;
+      for (std::size_t i = 0; i < n; ++i) {
+        double nearest2 = 1e300;
+        for (std::size_t j = 0; j < n; ++j) {
+          double apart2 = 0;
+          for (int d = 0; d < 3; ++d)
+            apart2 += std::pow(bodies.x[3 * i + d] - bodies.x[3 * j + d], 2);
+          if (j != i) nearest2 = std::min(nearest2, apart2);
+        }
+        const double r = std::sqrt(nearest2 + most * most), q = bodies.q[i] / unit;
+        fields += std::pow(q * std::sqrt(nearest2) / (r * r * r) * edge * edge, 2);
+        potentials += std::pow(q / r * edge, 2);
+      }
+      const auto found = fmm::tolerance::rounding_of_pairs(
+          Site{Space()}, tree, {softening, most}, {.potential = true}, {1e-30, 1e-30}, 1e-4);
+      EXPECT_NEAR(found.neighbours.field / fields, 1, 1e-5) << softening << ", " << most;
+      EXPECT_NEAR(found.neighbours.potential / potentials, 1, 1e-5) << softening << ", " << most;
+    }
+}
+
 }  // namespace
 }  // namespace fmm_test
