@@ -23,7 +23,8 @@ namespace fs = std::filesystem;
 struct Question {
   std::uint64_t n = 0, check = 0;  ///< bodies, and targets at most
   double softening = 0;
-  bool is_softened = false, is_mixed = false;
+  int kernel = 0;  ///< of fmm::runtime::Kernel
+  bool is_mixed = false;
 };
 /// Four arrays, row after row.
 struct Arrays {

@@ -4,17 +4,18 @@
 //     tolerance_cases [--first I] [--last J] [--seed S] [--least N] [--largest N] [--check M] [--backend B]
 //                     [--reference BACKEND] [--kind NAME] [--of field|potential|both] [--norm l2|p99]
 //                     [--method fmm|treecode] [--n N] [--tolerance T] [--precision mixed|double] [--leaf BODIES]
-//                     [--ask FOLDER]
+//                     [--softened yes|no] [--ask FOLDER]
 //     tolerance_cases --answer FOLDER [--backend B]
 //
 // Case i of a seed is always the same: kind, N from `least` (10^3) to `largest` and tolerance evenly in the
 // logarithm, Mixed or double, one sign of charge or, for three of ten that have masses, random signs, and for one of
-// five gravity with softening; for one of five an order, and for one of five a leaf's capacity, that are else the
-// library's. Errors are those of measure_error, on the reference's backend if one is named, against
-// direct sums in double at M bodies (all, if there are fewer, or if it is over the tolerance at these); --ask has
-// programs with --answer measure them (measured_elsewhere.hpp). With --norm p99 tolerances are from 1e-2 to 1e-4 and
-// 1e-10. A case that is refused says why, and what came of twice the tolerance that the refusal names. --n,
-// --tolerance, --precision and --leaf say what is drawn else.
+// five of one sign gravity with softening, Plummer's or the spline's, from a thousandth of the bodies' mean distance to
+// a few of them; for one of five an order, and for one of five a leaf's capacity, that are else the library's. Errors
+// are those of measure_error, on the reference's backend if one is named, against direct sums in double at M bodies
+// (all, if there are fewer, or if it is over the tolerance at these); --ask has programs with --answer measure them
+// (measured_elsewhere.hpp). With --norm p99 tolerances are from 1e-2 to 1e-4 and 1e-10. A case that is refused says
+// why, and what came of twice the tolerance that the refusal names. --n, --tolerance, --precision, --leaf and
+// --softened say what is drawn else.
 // perf/scripts/tolerance_cases.py runs this and sums it up.
 #include <Kokkos_Core.hpp>
 #include <cmath>
@@ -48,8 +49,8 @@ struct Request {
   std::uint64_t first = 0, last = 10, seed = 1, check = 100000;
   double least = 1e3, largest = 1e5, n = 0, tolerance = 0;
   int leaf = 0;
-  std::string precision = "", backend = "", reference = "", kind = "", of = "field", norm = "l2",
-              method = "fmm", ask = "", answer = "";
+  std::string precision = "", softened = "", backend = "", reference = "", kind = "", of = "field",
+              norm = "l2", method = "fmm", ask = "", answer = "";
 };
 
 Request parse(int argc, char** argv) {
@@ -89,6 +90,8 @@ Request parse(int argc, char** argv) {
       request.tolerance = std::strtod(value, nullptr);
     else if (name == "--precision")
       request.precision = value;
+    else if (name == "--softened")
+      request.softened = value;
     else if (name == "--leaf")
       request.leaf = std::atoi(value);
     else if (name == "--kind")
@@ -113,6 +116,7 @@ Request parse(int argc, char** argv) {
   check("--norm", request.norm, {"l2", "p99"});
   check("--method", request.method, {"fmm", "treecode"});
   check("--precision", request.precision, {"", "mixed", "double"});
+  check("--softened", request.softened, {"", "yes", "no"});
   return request;
 }
 
@@ -141,8 +145,7 @@ template <class X, class Q, class Phi, class A>
 elsewhere::Answer measure(std::string const& backend, elsewhere::Question const& question,
                           X const& x, Q const& charges, Phi const& phi, A const& a) {
   fmm::runtime::Policies direct;
-  direct.kernel =
-      question.is_softened ? fmm::runtime::Kernel::softened_gravity : fmm::runtime::Kernel::laplace;
+  direct.kernel = fmm::runtime::Kernel(question.kernel);
   direct.method = fmm::runtime::Method::direct;
   direct.precision =
       question.is_mixed ? fmm::runtime::Precision::mixed : fmm::runtime::Precision::full;
@@ -180,8 +183,7 @@ std::string solve(Memory, kinds::Bodies const& bodies, fmm::runtime::Policies co
     auto plan = solver.build(x, charges);
     solver.evaluate(plan, charges, phi, a, &report);
     const double seconds = report.evaluate_seconds;
-    elsewhere::Question question{n, request.check, options.softening,
-                                 policies.kernel == fmm::runtime::Kernel::softened_gravity,
+    elsewhere::Question question{n, request.check, options.softening, int(policies.kernel),
                                  policies.precision == fmm::runtime::Precision::mixed};
     const auto measured = [&] {
       if (request.ask.empty())
@@ -219,6 +221,16 @@ std::string solve(Memory, kinds::Bodies const& bodies, fmm::runtime::Policies co
   return "";
 }
 
+/// Plummer's, or the spline's, which may be longer: it is exact beyond 2.8 times it.
+void draw_softening(std::mt19937_64& random, double spacing, fmm::runtime::Policies& policies,
+                    fmm::Options& options) {
+  const auto uniform = [&] { return std::uniform_real_distribution<double>()(random); };
+  const bool spline = uniform() < 0.5;
+  policies.kernel =
+      spline ? fmm::runtime::Kernel::spline_gravity : fmm::runtime::Kernel::softened_gravity;
+  options.softening = spacing * std::pow(10, -3 + (spline ? 3.5 : 2.5) * uniform());
+}
+
 /// An order that is not far too low for the tolerance, and a leaf's capacity of which there are not too many leaves:
 /// each for one of five cases.
 void draw_setting(std::mt19937_64& random, std::size_t n, double tolerance,
@@ -252,7 +264,8 @@ void run(Request const& request, std::uint64_t number) {
   const double decades = mixed ? (own ? 2.0 : -2 - std::log10(3e-6)) : (own ? 8.0 : 10.0);
   double tolerance = std::pow(10, -2 - uniform() * decades);
   if (request.tolerance > 0) tolerance = request.tolerance;
-  const bool soft = !kind->has_signs && !signs && uniform() < 0.2;
+  const bool may_soften = !kind->has_signs && !signs, drawn = may_soften && uniform() < 0.2,
+             soft = request.softened.empty() ? drawn : may_soften && request.softened == "yes";
   auto bodies = kind->make(wanted, random);
   const std::size_t n = bodies.size();
   if (signs)
@@ -265,10 +278,9 @@ void run(Request const& request, std::uint64_t number) {
   if (request.of == "potential") options.tolerance_of = fmm::ToleranceOf::potential;
   if (request.of == "both") options.tolerance_of = fmm::ToleranceOf::both;
   if (own) options.error_norm = fmm::ErrorNorm::p99;
-  if (soft) options.softening = 1e-3 * extent / std::cbrt(double(n));
 
   fmm::runtime::Policies policies;
-  policies.kernel = soft ? fmm::runtime::Kernel::softened_gravity : fmm::runtime::Kernel::laplace;
+  if (soft) draw_softening(random, extent / std::cbrt(double(n)), policies, options);
   if (request.method == "treecode") policies.method = fmm::runtime::Method::treecode;
   policies.precision = mixed ? fmm::runtime::Precision::mixed : fmm::runtime::Precision::full;
   policies.backend = backend_of(request.backend);
@@ -277,12 +289,14 @@ void run(Request const& request, std::uint64_t number) {
   std::printf(
       "{\"case\": %llu, \"seed\": %llu, \"kind\": \"%s\", \"hierarchy\": %s, \"n\": %zu, "
       "\"signs\": %s, \"softening\": %.17g, \"precision\": \"%s\", \"of\": \"%s\", \"norm\": "
-      "\"%s\", \"method\": \"%s\", \"leaf\": %d, \"is_order_given\": %s, \"tolerance\": %.17g",
+      "\"%s\", \"method\": \"%s\", \"leaf\": %d, \"is_order_given\": %s, \"is_spline\": %s, "
+      "\"tolerance\": %.17g",
       (unsigned long long)number, (unsigned long long)request.seed, kind->name,
       kind->is_hierarchy ? "true" : "false", n, signs || kind->has_signs ? "true" : "false",
       soft ? options.softening : 0.0, mixed ? "mixed" : "double", request.of.c_str(),
       request.norm.c_str(), request.method.c_str(), options.leaf_capacity.value_or(0),
-      policies.order ? "true" : "false", tolerance);
+      policies.order ? "true" : "false",
+      policies.kernel == fmm::runtime::Kernel::spline_gravity ? "true" : "false", tolerance);
   const auto solve_here = [&] {
     return with_memory_of(request.backend, [&](auto memory) {
       return solve(memory, bodies, policies, options, request);
