@@ -79,6 +79,7 @@ struct Workspace {
   Buffer<double, Space> last_fields{"last fields"};
   SplitRowBuffers<Space, sum_t<Precision>> split_rows;        ///< of P2P or M2P
   Buffer<int, Space> left_tiles{"tiles with close sources"};  ///< kernels::ListedSources::left
+  Buffer<CellIndex, Space> close_bodies{"leaves of close bodies"};  ///< of a tolerance's glance
   GemmMemory<Space, Real> gemm;
 
   // ---- keys, sort, tree
@@ -132,7 +133,8 @@ struct Workspace {
   std::size_t bytes() const {
     return sort.bytes() + octree.bytes() + traversal.bytes() + last_fields.bytes() +
            bodies.bytes() + low.bytes() + positions.bytes() + multipoles.bytes() + locals.bytes() +
-           gemm.bytes() + split_rows.bytes() + left_tiles.bytes() + sums.bytes() + others.bytes();
+           gemm.bytes() + split_rows.bytes() + left_tiles.bytes() + close_bodies.bytes() +
+           sums.bytes() + others.bytes();
   }
 };
 

@@ -220,6 +220,10 @@ template <class T>
   requires std::is_floating_point_v<T> KOKKOS_FORCEINLINE_FUNCTION T min(T a, T b) {
     return std::fmin(a, b);
   }
+template <class T>
+  requires std::is_floating_point_v<T> KOKKOS_FORCEINLINE_FUNCTION T max(T a, T b) {
+    return std::fmax(a, b);
+  }
 
 /// Bit i says what lane i of a comparison says.
 KOKKOS_FORCEINLINE_FUNCTION std::uint32_t bits_of(bool lane) { return lane; }

@@ -79,6 +79,7 @@ struct Pack {
   friend Pack select(Mask m, Pack a, Pack b) { return Pack(m.value ? a.value : b.value); }
   friend Pack abs(Pack x) { return select(x < Pack(T(0)), -x, x); }
   friend Pack min(Pack a, Pack b) { return select(a < b, a, b); }
+  friend Pack max(Pack a, Pack b) { return select(a < b, b, a); }
 };
 
 template <class Mask>

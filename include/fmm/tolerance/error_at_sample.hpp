@@ -36,9 +36,9 @@ double variance_of_sum(Numbers const& numbers, std::size_t begin, std::size_t en
 /// and each of the others stands for `weight` tiles of a stretch: the sum of squares of the errors three standard
 /// errors higher than the sample says, over that of the fields, as follows. Where close pairs are most of a sum, that
 /// of a sample is a matter of luck, and an error that is measured at another sample may be ten times as large. So
-/// fields count three standard errors lower than the sample says, or as if no tile's were stronger than those of 98 % of
-/// the bodies, whichever is more. Certain tiles have their share of the standard errors, as if others like them might
-/// have come instead: few of their bodies may have most of the error. Infinite if it is not a number.
+/// fields count three standard errors lower than the sample says, or as if no tile's were stronger than those of 98 %
+/// of the bodies, whichever is more. Certain tiles have their share of the standard errors, as if others like them
+/// might have come instead: few of their bodies may have most of the error. Infinite if it is not a number.
 /// `tiles` are a vector of TileSquares: a template, so that only who holds a tolerance compiles it.
 template <class Tiles>
 FMM_NOINLINE double likely_error_of_all(Tiles tiles, std::size_t certain = 0, double weight = 1) {

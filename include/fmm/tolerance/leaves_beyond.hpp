@@ -38,34 +38,43 @@ KOKKOS_FUNCTION void for_leaves_beyond(Array<Cell, Space> const& cells, CellInde
   }
 }
 
-/// f(number, its distance's parts, scale) for each body that is closer than `reach` edges of the larger leaf to body k
-/// of leaf number `leaf`, from coordinates in two parts, in edges of that leaf: those of the other leaf are in its own,
-/// which is rounded by `scale`, at least 1, times as much. Cost: of for_leaves_beyond, and of their bodies.
+/// f(number, its distance's parts, scale) for each body of leaf `other` that is closer than `reach` edges of the larger
+/// leaf to body k of leaf `own`, but for that itself: from coordinates in two parts, in edges of `own`; those of the
+/// other leaf are in its own, which is rounded by `scale`, at least 1, times as much.
+template <class Space, class Real, class F>
+KOKKOS_FUNCTION void for_bodies_of(Array<Body<Real>, Space> const& bodies,
+                                   Array<Body<Real>, Space> const& low, Cell const& own,
+                                   Cell const& other, BodyIndex k, double reach, F const& f) {
+  const Body<Real> body = bodies(k), rest = low(k);
+  const double x[3] = {body.x, body.y, body.z}, x_low[3] = {rest.x, rest.y, rest.z},
+               ratio = edge_in<double>(own, other), scale = ratio > 1 ? ratio : 1,
+               near2 = reach * scale * (reach * scale);
+  double shift[3];
+  for (int d = 0; d < 3; ++d) shift[d] = centre_in<double>(own, other, d);
+  for (BodyIndex j = other.body_begin; j < other.body_begin + other.body_count; ++j) {
+    const Body<Real> b = bodies(j), l = low(j);
+    const double high[3] = {b.x, b.y, b.z}, parts[3] = {l.x, l.y, l.z};
+    double apart[3], apart2 = 0;
+    for (int d = 0; d < 3; ++d) {  // as in store_in_two_parts
+      const double there = high[d] * ratio + shift[d],
+                   left = (high[d] * ratio - (there - shift[d])) + parts[d] * ratio;
+      apart[d] = (x[d] - there) + (x_low[d] - left);
+      apart2 += apart[d] * apart[d];
+    }
+    if (apart2 <= near2 && j != k) f(j, apart, scale);
+  }
+}
+
+/// The same of all leaves but its own. Cost: of for_leaves_beyond, and of their bodies.
 template <class Space, class Real, class F>
 KOKKOS_FUNCTION void for_bodies_beyond(Array<Cell, Space> const& cells,
                                        Array<Body<Real>, Space> const& bodies,
                                        Array<Body<Real>, Space> const& low, CellIndex leaf,
                                        BodyIndex k, double reach, F const& f) {
-  const Cell own = cells(leaf);
-  const Body<Real> body = bodies(k), rest = low(k);
-  const double x[3] = {body.x, body.y, body.z}, x_low[3] = {rest.x, rest.y, rest.z};
+  const Body<Real> body = bodies(k);
+  const double x[3] = {body.x, body.y, body.z};
   for_leaves_beyond(cells, leaf, x, reach, [&](Cell const& other) {
-    const double ratio = edge_in<double>(own, other), scale = ratio > 1 ? ratio : 1,
-                 near2 = reach * scale * (reach * scale);
-    double shift[3];
-    for (int d = 0; d < 3; ++d) shift[d] = centre_in<double>(own, other, d);
-    for (BodyIndex j = other.body_begin; j < other.body_begin + other.body_count; ++j) {
-      const Body<Real> b = bodies(j), l = low(j);
-      const double high[3] = {b.x, b.y, b.z}, parts[3] = {l.x, l.y, l.z};
-      double apart[3], apart2 = 0;
-      for (int d = 0; d < 3; ++d) {  // as in store_in_two_parts
-        const double there = high[d] * ratio + shift[d],
-                     left = (high[d] * ratio - (there - shift[d])) + parts[d] * ratio;
-        apart[d] = (x[d] - there) + (x_low[d] - left);
-        apart2 += apart[d] * apart[d];
-      }
-      if (apart2 <= near2) f(j, apart, scale);
-    }
+    for_bodies_of<Space>(bodies, low, cells(leaf), other, k, reach, f);
   });
 }
 
