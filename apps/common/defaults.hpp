@@ -24,17 +24,6 @@ inline constexpr auto data = Data::in_double;
 inline constexpr auto tree = TreeKind::adaptive;
 inline constexpr auto translation = Translation::rotation;
 
-}  // namespace forces::defaults
-
-namespace forces {
-
-/// Kokkos's OpenMP backend has room for so many threads, and writes beyond it if there are more.
-inline constexpr int most_threads = 512;
-
-}  // namespace forces
-
-namespace forces::defaults {
-
 /// Where the dual traversal with the criterion of the pair's error was measured to be the fastest.
 constexpr bool has_field_criterion(Precision precision, Backend backend) {
   return precision != Precision::double_precision && backend == Backend::cuda;

@@ -4,7 +4,7 @@
 
 #include <Kokkos_Core.hpp>
 #include <cstdlib>
-#include <fmm/errors.hpp>
+#include <fmm/environment.hpp>
 #include <optional>
 #include <stdexcept>
 #include <string>
@@ -13,22 +13,6 @@
 #include "defaults.hpp"
 
 namespace forces {
-
-/// Throws fmm::InvalidArgument for an environment that asks for more threads than Kokkos has room
-/// for, or for none. (OpenMP itself passes over values of OMP_NUM_THREADS that are no numbers.)
-inline void check_environment() {
-#ifdef KOKKOS_ENABLE_OPENMP
-  for (char const* name : {"OMP_NUM_THREADS", "KOKKOS_NUM_THREADS"}) {
-    char const* const value = std::getenv(name);
-    if (!value || *value == '\0') continue;
-    char* end = nullptr;
-    const long threads = std::strtol(value, &end, 10);
-    const bool is_kokkos = name[0] == 'K', is_number = *end == '\0';
-    if (threads > most_threads || (is_kokkos && (threads < 1 || !is_number)))
-      throw fmm::InvalidArgument(name, std::string(value), "1 to " + std::to_string(most_threads));
-  }
-#endif
-}
 
 class KokkosScope {
  public:
@@ -40,8 +24,8 @@ class KokkosScope {
 #endif
 #ifdef KOKKOS_ENABLE_OPENMP
     if (!threads && !std::getenv("OMP_NUM_THREADS") && !std::getenv("KOKKOS_NUM_THREADS") &&
-        std::thread::hardware_concurrency() > unsigned(most_threads))
-      threads = most_threads;
+        std::thread::hardware_concurrency() > unsigned(fmm::most_host_threads))
+      threads = fmm::most_host_threads;
 #endif
     char const* const of_kokkos = std::getenv("KOKKOS_NUM_THREADS");
     if (threads || (of_kokkos && *of_kokkos == '\0'))

@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <charconv>
 #include <cmath>
+#include <fmm/environment.hpp>
 #include <fmm/errors.hpp>
 #include <fmm/tolerance/order_selection.hpp>
 #include <fmm/tree/criteria/criteria.hpp>
@@ -341,8 +342,8 @@ void CommandLine::add_machine() {
       },
       "Kokkos backend, compiled in: " + names_of(build_.backends) +
           " [auto: " + name_of(build_.default_backend) + "]");
-  add_integer("--threads", "T", settings_.threads, 1, most_threads,
-              "Threads of the host, 1 to " + std::to_string(most_threads) +
+  add_integer("--threads", "T", settings_.threads, 1, fmm::most_host_threads,
+              "Threads of the host, 1 to " + std::to_string(fmm::most_host_threads) +
                   " [OMP_NUM_THREADS, or all cores]");
 }
 

@@ -26,7 +26,7 @@ using namespace forces;
 enum ExitCode { done = 0, failed = 1, misused = 2 };
 
 void run(Settings const& settings, Build const& build) {
-  check_environment();
+  fmm::check_environment();
   // Whether the results can be written is known before they are computed.
   if (settings.output) OutputFile("--output", *settings.output);
   if (settings.report) OutputFile("--report", *settings.report);

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // AnySolver, AnyPlan and what they say of their arguments.
 #include <algorithm>
+#include <fmm/environment.hpp>
 #include <fmm/runtime.hpp>
 #include <string>
 #include <utility>
@@ -28,11 +29,14 @@ std::string joined(Range const& range, Name const& name) {
 
 bool is_initialized() { return ::Kokkos::is_initialized(); }
 
-/// Whether Kokkos has to be initialised here. Throws InvalidArgument where it cannot be any more.
+/// Whether Kokkos has to be initialised here. Throws InvalidArgument where it cannot be any more, or would have more
+/// threads than it has room for.
 bool is_to_initialize() {
   if (detail::is_kokkos_finalized())
     throw InvalidArgument("Kokkos", "finalised", "not finalised before a KokkosSession");
-  return !is_initialized();
+  if (is_initialized()) return false;
+  check_environment();
+  return true;
 }
 
 /// Throws InvalidArgument for a number that was cast to one of an enumeration's values 0 .. last, and is none of them.
