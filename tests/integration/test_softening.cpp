@@ -300,5 +300,24 @@ TYPED_TEST(SoftenedTrees, HaveLeavesThatSuitTheNearField) {
   EXPECT_GE(unsoftened.build(space, device.x).depth(), 4);
 }
 
+/// All pairs in mixed precision, with softening up to what it has room for.
+TEST(Softening, OfTheSplineHasFloatsRoundingInAllPairs) {
+  using Space = Kokkos::DefaultExecutionSpace;
+  const Bodies bodies = make_bodies(Model::plummer, 1000);
+  const std::size_t n = bodies.size();
+  const DeviceBodies<Space> device(bodies);
+  const ViewIn<double*, Space> potential("potential", n);
+  const ViewIn<double* [3], Space> field("field", n);
+  for (const double softening : {0.01, 1.0, 1e3, 1e6, 1e9, 1e11}) {
+    fmm::Solver<fmm::SplineGravity, fmm::DirectSum, fmm::Mixed> solver({.softening = softening});
+    auto plan = solver.build(Space(), device.x);
+    solver.evaluate(Space(), plan, device.q, potential, field);
+    const auto error = fmm::measure_error(Space(), fmm::SplineGravity{softening}, device.x,
+                                          device.q, potential, field, n);
+    EXPECT_LT(error.field_l2, 2e-6) << softening;
+    EXPECT_LT(error.potential_l2, 4e-6) << softening;
+  }
+}
+
 }  // namespace
 }  // namespace fmm_test

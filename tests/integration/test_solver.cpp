@@ -332,6 +332,22 @@ TYPED_TEST(SolverTest, OffsetsLoseNothing) {
   }
 }
 
+/// At commit dae88fb all pairs held there, and this tree's error was 2.9e-3.
+TEST(SolverAtAnOffset, HoldsWhatAllPairsDo) {
+  if (quick) GTEST_SKIP() << "of order 16";
+  using Space = Kokkos::DefaultExecutionSpace;
+  Bodies bodies = make_bodies(Model::cube, 2000);
+  for (double& x : bodies.x) x = std::round(4096 * x) / 4096 + 4e11;
+  const DeviceBodies<Space> device(bodies);
+  const ViewIn<double* [3], Space> field("field", bodies.size());
+  fmm::Solver<Laplace, fmm::Fmm<16>, double> solver({.theta = 0.3, .leaf_capacity = 2});
+  auto plan = solver.build(Space(), device.x);
+  solver.evaluate(Space(), plan, device.q, fmm::none, field);
+  EXPECT_LT(
+      fmm::measure_error(Space(), Laplace{}, device.x, device.q, fmm::none, field, 2000).field_l2,
+      1e-11);
+}
+
 // ---- Views ----------------------------------------------------------------------------------------
 
 /// Evaluates with the given Views and compares with plain ones.

@@ -317,5 +317,23 @@ TYPED_TEST(Accuracy, ResultsThatAreNotFiniteAreSaid) {
   EXPECT_EQ(report.not_finite, 0);
 }
 
+/// A pair so close that its field leaves the range of float, in units that are within it.
+TEST(Errors, ResultsThatOverflowFloatAreCounted) {
+  using Space = Kokkos::DefaultExecutionSpace;
+  const Space space;
+  Bodies bodies = make_bodies(Model::cube, 50);
+  for (int d = 0; d < 3; ++d) bodies.x[d] = 0, bodies.x[3 + d] = d == 0 ? 1e-25 : 0;
+  const DeviceBodies<Space> device(bodies);
+  const ViewIn<float*, Space> potential("potential", 50);
+  const ViewIn<float* [3], Space> field("field", 50);
+  fmm::Solver<fmm::Laplace, fmm::DirectSum, double, Space> solver;
+  auto plan = solver.build(space, device.x);
+  fmm::Report report;
+  solver.evaluate(space, plan, device.q, potential, fmm::none, &report);
+  EXPECT_EQ(report.not_finite, 0);
+  solver.evaluate(space, plan, device.q, potential, field, &report);
+  EXPECT_EQ(report.not_finite, 2);
+}
+
 }  // namespace
 }  // namespace fmm_test
