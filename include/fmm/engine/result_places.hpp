@@ -49,7 +49,7 @@ FMM_NOINLINE inline bool share_memory(ResultPlace const& a, ResultPlace const& b
   for (std::int64_t k = 0; k < a.columns; ++k)
     for (std::int64_t l = 0; l < b.columns; ++l) {
       if (!a.column_range(k).meets(b.column_range(l))) continue;
-      if (a.row == b.row) {  // both begin before the other's end: at an end, or at none
+      if (a.row == b.row) {  // if any numbers meet, the first or the last one of a's does
         if (meets(0, k, l) || meets(a.rows - 1, k, l)) return true;
         continue;
       }

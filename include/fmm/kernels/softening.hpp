@@ -17,8 +17,8 @@ double softening_of(Kernel const& kernel) {
     return 0;
 }
 
-/// Plummer softenings between which a kernel's is: its terms are no larger than with `least`, and no smaller than with
-/// `most`.
+/// Plummer softenings between which a kernel's is: its terms are larger than with `least` by a fifth at most, where the
+/// spline ends, and no smaller than with `most`.
 struct SofteningBounds {
   double least = 0, most = 0;
   SofteningBounds in(double unit) const { return {least / unit, most / unit}; }

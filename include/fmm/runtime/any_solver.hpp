@@ -138,8 +138,8 @@ class FMM_VISIBLE AnySolver {
 
 namespace runtime {
 
-/// For programs without Kokkos: while there is one, Kokkos is initialised. Where it is already, this does nothing. Throws
-/// InvalidArgument where OMP_NUM_THREADS or KOKKOS_NUM_THREADS asks for more threads than Kokkos has room for.
+/// For programs without Kokkos: while there is one, Kokkos is initialised. Where it is already, this does nothing.
+/// Throws InvalidArgument where OMP_NUM_THREADS or KOKKOS_NUM_THREADS asks for more threads than Kokkos has room for.
 /// Solvers and plans have to go before it: Kokkos ends a program that frees their memory later.
 class FMM_VISIBLE KokkosSession {
  public:
