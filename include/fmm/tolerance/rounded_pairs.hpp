@@ -11,6 +11,7 @@
 #include "../accuracy/error_measure.hpp"
 #include "../detail/reduce.hpp"
 #include "../engine/body_tree.hpp"
+#include "../kernels/softening.hpp"
 #include "leaves_beyond.hpp"
 #include "order_selection.hpp"
 #include "quantities.hpp"
