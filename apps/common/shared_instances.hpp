@@ -52,9 +52,9 @@
       fmm::Array<fmm::Sums<fmm::sum_t<Precision>>, Space>, int);
 
 #define FORCES_SHARED_RESULTS(prefix, Space, Sum, Data)                                           \
-  prefix template void fmm::engine::give_results<fmm::kernels::Outputs<true, true>>(              \
+  prefix template std::int64_t fmm::engine::give_results<fmm::kernels::Outputs<true, true>>(      \
       Space const&, fmm::Array<fmm::Sums<Sum>, Space>, fmm::Array<fmm::BodyIndex, Space>, double, \
-      double, forces::Column<Space, Data> const&, forces::Table3<Space, Data> const&);
+      double, forces::Column<Space, Data> const&, forces::Table3<Space, Data> const&, bool);
 
 #define FORCES_SHARED_DATA(prefix, Space, Precision, Data)                                 \
   FORCES_SHARED_BUILD(prefix, Space, Precision, Data, fmm::DirectSum)                      \

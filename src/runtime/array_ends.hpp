@@ -37,8 +37,6 @@ struct ArrayEnds {
   void all_pairs(Space const& space, Data& plan, kernels::AnyKernel const& kernel,
                  tree::TileSample<Space> const* sample, Report* report,
                  engine::SeePairs<Space, Precision, kernels::AnyKernel> const& see) const;
-  void stop(engine::EvaluationClock<Space> const& clock, std::int64_t n,
-            std::size_t memory_bytes) const;
 
  private:
   static engine::ResultPlace place_of(MutableArray const& array) {

@@ -30,7 +30,8 @@ void charges_stage(Space const& space, Workspace<Space, Precision>& memory,
   if (report) add_work(*report, "charges", tree.size);
 }
 
-/// Sums of the tree's bodies, made with a length and a charge as units, into the caller's order.
+/// Sums of the tree's bodies, made with a length and a charge as units, into the caller's order; a report has the count
+/// of those that are not finite there.
 template <class Out, class Space, class Precision, class Potential, class Field>
 void results_stage(Space const& space, BodyTree<Space, Precision> const& tree,
                    Array<Sums<sum_t<Precision>>, Space> sums, KernelProfile const& kernel,
@@ -38,8 +39,10 @@ void results_stage(Space const& space, BodyTree<Space, Precision> const& tree,
                    Report* report) {
   const double unit = kernel.potential_unit(length) * charge;
   stage(space, report, "results", [&] {
-    give_results<Out>(space, sums, gathers_results_v<Space> ? tree.place : tree.permutation, unit,
-                      unit / length, potential, field);
+    const std::int64_t not_finite =
+        give_results<Out>(space, sums, gathers_results_v<Space> ? tree.place : tree.permutation,
+                          unit, unit / length, potential, field, report != nullptr);
+    if (report) report->not_finite = not_finite;
   });
   if (report) add_work(*report, "results", tree.size);
 }

@@ -1,9 +1,8 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// What surrounds an evaluation: its profiling region, its time, and what is counted at its end.
+// What surrounds an evaluation: its profiling region and its time.
 #pragma once
 
 #include "../report.hpp"
-#include "results.hpp"
 #include "stage.hpp"
 
 namespace fmm::engine {
@@ -12,17 +11,16 @@ template <class Space>
 class EvaluationClock {
  public:
   EvaluationClock(Space const& space, Report* report)
-      : space_(space), report_(report), region_("evaluate") {}
+      : space_(space), report_(report), region_("evaluate") {
+    if (report_) report_->not_finite = 0;
+  }
 
-  /// With a report: its time, results that are not finite, and the bytes held by plan and solver.
-  template <class Potential, class Field>
-  void stop(std::int64_t bodies, Potential const& potential, Field const& field,
-            std::size_t memory_bytes) const {
+  /// With a report: its time, and the bytes held by plan and solver.
+  void stop(std::size_t memory_bytes) const {
     if (!report_) return;
     space_.fence();
     report_->evaluate_seconds += watch_.seconds();
     report_->memory_bytes = memory_bytes;
-    report_->not_finite = not_finite(space_, bodies, potential, field);
   }
 
  private:

@@ -7,7 +7,6 @@
 
 #include "checks.hpp"
 #include "evaluation.hpp"
-#include "evaluation_clock.hpp"
 #include "result_places.hpp"
 
 namespace fmm::engine {
@@ -74,10 +73,6 @@ struct EvaluationEnds {
   template <class Space>
   void give_nothing(Space const& space, std::int64_t targets) const {
     for_range("fmm::results", space, targets, GiveNothing<Potential, Field>{potential, field});
-  }
-  template <class Space>
-  void stop(EvaluationClock<Space> const& clock, std::int64_t n, std::size_t memory_bytes) const {
-    clock.stop(n, potential, field, memory_bytes);
   }
 
  private:

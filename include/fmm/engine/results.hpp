@@ -1,9 +1,11 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// The way of sums into the caller's order and units, and the check that the results' type has room for them.
+// The way of sums into the caller's order and units, the count of those that are not finite there, and the check that
+// the results' type has room for them.
 #pragma once
 
 #include <cmath>
 #include <string>
+#include <type_traits>
 
 #include "../cells/cell.hpp"
 #include "../detail/reduce.hpp"
@@ -20,7 +22,8 @@ namespace fmm::engine {
 template <class Space>
 inline constexpr bool gathers_results_v = !is_host_space_v<Space>;
 
-/// Results into the caller's order and units.
+/// Results into the caller's order and units; as a reduction it counts the bodies with one that is infinite or not a
+/// number.
 template <class Out, class Space, class Real, class Potential, class Field>
 struct GiveResults {
   Array<Sums<Real>, Space> sums;
@@ -29,26 +32,35 @@ struct GiveResults {
   Potential potential;
   Field field;
 
-  KOKKOS_FUNCTION void operator()(std::int64_t i) const {
+  KOKKOS_FUNCTION void operator()(std::int64_t i) const { give(i); }
+  KOKKOS_FUNCTION void operator()(std::int64_t i, SumOf<std::int64_t>& not_finite) const {
+    not_finite.value += !give(i);
+  }
+
+ private:
+  /// Whether all are finite.
+  KOKKOS_FORCEINLINE_FUNCTION bool give(std::int64_t i) const {
     constexpr bool gathers = gathers_results_v<Space>;
     if constexpr (!gathers)
       if (i + bodies_ahead < std::int64_t(way.extent(0))) prepare(way(i + bodies_ahead));
     const std::int64_t from = gathers ? way(i) : i, to = gathers ? i : way(i);
+    bool finite = true;
+    const auto set = [&](auto& result, double value) {
+      result = std::remove_reference_t<decltype(result)>(value);
+      finite = finite && result - result == 0;
+    };
     for (int k = 0; k < Out::densities; ++k) {
       const Sums<Real> s = sums(from * Out::records + k);
       if constexpr (!std::is_same_v<Potential, None>)
-        Out::potential_of(potential, to, k) =
-            typename Potential::value_type(double(s.potential) * potential_unit);
+        set(Out::potential_of(potential, to, k), double(s.potential) * potential_unit);
       if constexpr (!std::is_same_v<Field, None>) {
-        using T = typename Field::value_type;
-        Out::field_of(field, to, k, 0) = T(double(s.x) * field_unit);
-        Out::field_of(field, to, k, 1) = T(double(s.y) * field_unit);
-        Out::field_of(field, to, k, 2) = T(double(s.z) * field_unit);
+        set(Out::field_of(field, to, k, 0), double(s.x) * field_unit);
+        set(Out::field_of(field, to, k, 1), double(s.y) * field_unit);
+        set(Out::field_of(field, to, k, 2), double(s.z) * field_unit);
       }
     }
+    return finite;
   }
-
- private:
   KOKKOS_FORCEINLINE_FUNCTION void prepare(std::int64_t to) const {
     if constexpr (!std::is_same_v<Potential, None>)
       prefetch_to_write(Out::potential_of(potential, to, 0));
@@ -57,13 +69,17 @@ struct GiveResults {
   }
 };
 
+/// Results of all bodies; with `counts` how many bodies have one that is not finite, after a wait, else 0.
 template <class Out, class Space, class Real, class Potential, class Field>
-void give_results(Space const& space, Array<Sums<Real>, Space> sums, Array<BodyIndex, Space> way,
-                  double potential_unit, double field_unit, Potential const& potential,
-                  Field const& field) {
-  for_range("fmm::results", space, way.extent(0),
-            GiveResults<Out, Space, Real, Potential, Field>{sums, way, potential_unit, field_unit,
-                                                            potential, field});
+std::int64_t give_results(Space const& space, Array<Sums<Real>, Space> sums,
+                          Array<BodyIndex, Space> way, double potential_unit, double field_unit,
+                          Potential const& potential, Field const& field, bool counts = false) {
+  const GiveResults<Out, Space, Real, Potential, Field> give{sums,       way,       potential_unit,
+                                                             field_unit, potential, field};
+  const std::int64_t n = way.extent(0);
+  if (counts) return reduce<SumOf<std::int64_t>>("fmm::results", space, n, give).value;
+  for_range("fmm::results", space, n, give);
+  return 0;
 }
 
 /// Results of targets that nothing acts on.
@@ -78,31 +94,6 @@ struct GiveNothing {
       for (int d = 0; d < 3; ++d) field(i, d) = 0;
   }
 };
-
-/// Bodies with a result that is infinite or not a number.
-template <class Potential, class Field>
-struct CountNotFinite {
-  Potential potential;
-  Field field;
-
-  KOKKOS_FUNCTION void operator()(std::int64_t i, SumOf<std::int64_t>& count) const {
-    bool finite = true;
-    const auto check = [&](double x) { finite = finite && x - x == 0; };
-    if constexpr (!std::is_same_v<Potential, None>) check(potential(i));
-    if constexpr (!std::is_same_v<Field, None>)
-      for (int d = 0; d < 3; ++d) check(field(i, d));
-    count.value += !finite;
-  }
-};
-
-template <class Space, class Potential, class Field>
-std::int64_t not_finite(Space const& space, std::int64_t bodies, Potential const& potential,
-                        Field const& field) {
-  const auto count = reduce<SumOf<std::int64_t>>(
-      "fmm::results::inspect", space, bodies, CountNotFinite<Potential, Field>{potential, field});
-  space.fence();
-  return count.value;
-}
 
 /// Throws InvalidArgument if Views of Result have no room for results whose unit that is.
 template <class Result>

@@ -10,6 +10,7 @@
 #include "build.hpp"
 #include "checks.hpp"
 #include "completed_options.hpp"
+#include "evaluation_clock.hpp"
 #include "evaluation_ends.hpp"
 #include "measures_by_powers.hpp"
 #include "two_set_build.hpp"
@@ -170,7 +171,7 @@ class SolverCore {
       add_near(steps);
     } while (!accept(steps.sums()));
     ends.give(steps);
-    ends.stop(clock, data.tree.size, memory_bytes());
+    clock.stop(memory_bytes());
   }
 
   /// Solver::evaluate of two sets; with DirectSum there are no operators.
@@ -200,7 +201,7 @@ class SolverCore {
       steps.template near_field<PairPrecision>(kernel_, options_);
       ends.give(steps);
     }
-    ends.stop(clock, m, memory_bytes());
+    clock.stop(memory_bytes());
   }
 
   /// Solver::evaluate by all pairs: the sums of all bodies, or of a sample.
@@ -213,7 +214,7 @@ class SolverCore {
     if (data.tree.size == 0) return;
     const EvaluationClock clock(space, report);
     ends.all_pairs(space, data, kernel_, sample, report, see);
-    ends.stop(clock, data.tree.size, memory_bytes());
+    clock.stop(memory_bytes());
   }
 
   /// Solver::evaluate_sample. Returns the numbers of the sampled bodies.
