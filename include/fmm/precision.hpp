@@ -59,6 +59,11 @@ struct PrecisionTraits<DoubleUnlessClose> {
   static constexpr bool two_part = false;
 };
 
+/// As MixedInOnePart, of targets without close sources; the others are left to Mixed.
+struct MixedUnlessClose {};
+template <>
+struct PrecisionTraits<MixedUnlessClose> : PrecisionTraits<MixedInOnePart> {};
+
 template <class Precision>
 using real_t = typename PrecisionTraits<Precision>::real;
 template <class Precision>
@@ -70,9 +75,13 @@ inline constexpr bool two_part_v = PrecisionTraits<Precision>::two_part;
 template <class Precision>
 using for_close_pairs_t =
     std::conditional_t<std::is_same_v<Precision, double>, DoubleInTwoParts, Precision>;
-/// Whether P2P leaves tiles with close sources to another precision.
+/// Whether P2P leaves tiles with close sources to another precision, and which one leaves them to this.
 template <class Precision>
-inline constexpr bool leaves_close_v = std::is_same_v<Precision, DoubleUnlessClose>;
+inline constexpr bool leaves_close_v =
+    std::is_same_v<Precision, DoubleUnlessClose> || std::is_same_v<Precision, MixedUnlessClose>;
+template <class Precision>
+using unless_close_t =
+    std::conditional_t<std::is_same_v<Precision, Mixed>, MixedUnlessClose, DoubleUnlessClose>;
 /// P2P of a precision with Options::one_part.
 template <class Precision>
 using in_one_part_t = std::conditional_t<

@@ -13,12 +13,14 @@ namespace fmm::engine {
 /// How charges are summed where coordinates are in two parts.
 template <class Real>
 kernels::MixedSums mixed_sums(Options const& options, ChargeFacts const& charges) {
-  return {kernels::margin_for<Real>(options.tolerance), charges.need_short_sums};
+  return {.margin = kernels::margin_for<Real>(options.tolerance),
+          .leaving = kernels::leaving_for<Real>(options.tolerance),
+          .short_sums = charges.need_short_sums};
 }
 
 /// The near field of the targets in `tiles`, added to `sums`; of one set, a leaf itself is implied in its row of
 /// `list`. The kernel is in units of the cube, if it can be. The options say how sources are taken where coordinates
-/// are in two parts, as in PairPrecision, P2P's own; `first_in_one_part`: on a GPU double has two parts only for leaves
+/// are in two parts, as in PairPrecision, P2P's own; `first_in_one_part`: on a GPU there are two parts only for leaves
 /// with close sources.
 template <class Out, class PairPrecision, class Space, class Precision, class Shift,
           class Strengths, class Kernel>
@@ -37,12 +39,15 @@ void add_near_field(Space const& space, Workspace<Space, Precision>& memory,
       return p2p<Out, in_one_part_t<PairPrecision>, Strengths>(space, kernel, sets.cells(), tiles,
                                                                list, sets.bodies(), {}, sums,
                                                                segments, {}, sources.others);
+  const auto how = mixed_sums<real_t<Precision>>(options, sets.sources.charges);
   Array<int, Space> left;
-  if (kernels::may_leave_tiles<Space, PairPrecision> && first_in_one_part)
-    left = memory.left_tiles.resize(std::int64_t(tiles.extent(0)) + segments.count());
-  p2p<Out, PairPrecision, Strengths>(
-      space, kernel, sets.cells(), tiles, list, sets.bodies(), sets.low(), sums, segments,
-      mixed_sums<real_t<Precision>>(options, sets.sources.charges), sources.others, left);
+  memory.left_teams = 0;
+  if (kernels::may_leave_tiles<Space, PairPrecision> && first_in_one_part && how.leaving > 0 &&
+      !(how.short_sums && sizeof(real_t<Precision>) == 4))
+    left = memory.left_tiles.resize(memory.left_teams =
+                                        std::int64_t(tiles.extent(0)) + segments.count());
+  p2p<Out, PairPrecision, Strengths>(space, kernel, sets.cells(), tiles, list, sets.bodies(),
+                                     sets.low(), sums, segments, how, sources.others, left);
 }
 
 /// The same of one set with a charge each.

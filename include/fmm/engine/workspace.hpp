@@ -54,6 +54,11 @@ struct GemmMemory {
   std::size_t bytes() const { return buckets.bytes() + dense.bytes(); }
 };
 
+/// What a body's sums are rounded by in its close pairs, in units of the cube.
+struct RoundingOfBody {
+  float field, potential;
+};
+
 template <class Space, class Precision>
 struct Workspace {
   using Real = real_t<Precision>;
@@ -79,7 +84,9 @@ struct Workspace {
   Buffer<double, Space> last_fields{"last fields"};
   SplitRowBuffers<Space, sum_t<Precision>> split_rows;        ///< of P2P or M2P
   Buffer<int, Space> left_tiles{"tiles with close sources"};  ///< kernels::ListedSources::left
-  Buffer<CellIndex, Space> close_bodies{"leaves of close bodies"};  ///< of a tolerance's glance
+  std::int64_t left_teams =
+      0;  ///< of these, since the last near field; 0: all tiles have two parts
+  Buffer<RoundingOfBody, Space> rounding{"rounding of bodies"};  ///< of a tolerance's glance
   GemmMemory<Space, Real> gemm;
 
   // ---- keys, sort, tree
@@ -133,7 +140,7 @@ struct Workspace {
   std::size_t bytes() const {
     return sort.bytes() + octree.bytes() + traversal.bytes() + last_fields.bytes() +
            bodies.bytes() + low.bytes() + positions.bytes() + multipoles.bytes() + locals.bytes() +
-           gemm.bytes() + split_rows.bytes() + left_tiles.bytes() + close_bodies.bytes() +
+           gemm.bytes() + split_rows.bytes() + left_tiles.bytes() + rounding.bytes() +
            sums.bytes() + others.bytes();
   }
 };

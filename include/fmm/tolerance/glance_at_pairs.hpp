@@ -8,6 +8,7 @@
 #include <cmath>
 #include <cstdint>
 #include <limits>
+#include <utility>
 
 #include "../accuracy/error_measure.hpp"
 #include "../detail/reduce.hpp"
@@ -21,46 +22,65 @@
 
 namespace fmm::tolerance {
 
-/// Sums over bodies: of the squares of what pairs are rounded by, and of the results; how many are rounded by more than
-/// a share of their own; and how strong results are.
+/// Sums over bodies: how strong results are, and the squares of what close pairs are rounded by, or of own errors how
+/// many bodies are rounded by more than a share of their own.
 template <class Strength>
 struct Glance {
   Strength strength;
-  PerQuantity<double> rounded, results, exceeded;
+  PerQuantity<double> rounded;
   KOKKOS_FUNCTION void join(Glance const& other) {
     strength.join(other.strength);
     rounded += other.rounded;
-    results += other.results;
-    exceeded += other.exceeded;
   }
 };
 
-/// Of each body its leaf's number if another one may be within the reach of it, else -1: one in its leaf whose x and y
-/// differ by less, or one beyond a border. Few have any, and this is all that the others cost.
+/// Whether a tile's bodies have close ones at all, as far as P2P has seen: if it left tiles with any to a launch of
+/// their own, then none where it did not. What a glance looks for is far closer than P2P's margin.
+template <class Space>
+struct TilesWithClose {
+  Array<int, Space> left;  ///< of teams, those of the tiles last; empty: nothing is known
+  Csr<Space> list;
+  Offset longest;  ///< a longer row may have teams besides that of its tile
+
+  KOKKOS_FUNCTION bool may_have(std::int64_t tile, std::int64_t tiles, CellIndex leaf) const {
+    const auto teams = std::int64_t(left.extent(0));
+    return teams == 0 || left(teams - tiles + tile) != 0 || list.length(leaf) > longest;
+  }
+};
+
+/// Of each body whether another one may be within the reach of it: one in its leaf whose x and y differ by less, or one
+/// beyond a border. Few have any, and this is all that the others cost.
 template <class Space, class Real>
 struct FindCloseBodies {
   using V = Lanes<Space, Real>;
   static constexpr int W = lane_count_v<V>;
   static constexpr int groups =
       (Tuning<Space, Real>::tile + W - 1) / W;  ///< of a tile's bodies, side by side
+  static constexpr float to_be_found = -1;
   Array<Cell, Space> cells;
   Array<Tile, Space> tiles;
+  TilesWithClose<Space> close;
   Array<Body<Real>, Space> bodies;
   Real reach;  ///< edges of a leaf
-  Array<CellIndex, Space> found;
+  Array<RoundingOfBody, Space> found;
 
   KOKKOS_FUNCTION void operator()(std::int64_t i) const {
     const Tile tile = tiles(i / groups);
     const int before = int(i % groups) * W, left = tile.count - before, count = left < W ? left : W;
     if (count <= 0) return;
     const BodyIndex first = tile.first + before;
+    if (!close.may_have(i / groups, std::int64_t(tiles.extent(0)), tile.cell)) {
+      for (int l = 0; l < count; ++l) found(first + l) = {0, 0};
+      return;
+    }
     Real nearest[W];
     LaneTraits<V>::store(nearest_to(cells(tile.cell), first, count), nearest);
     for (int l = 0; l < count; ++l) {
       const Body<Real> b = bodies(first + l);
       const Real from_border =
           Real(0.5) - std::fmax(std::fmax(std::fabs(b.x), std::fabs(b.y)), std::fabs(b.z));
-      found(first + l) = nearest[l] < reach || from_border < reach ? tile.cell : CellIndex(-1);
+      const float rounding = nearest[l] < reach || from_border < reach ? to_be_found : 0;
+      found(first + l) = {rounding, rounding};
     }
   }
 
@@ -87,33 +107,27 @@ struct FindCloseBodies {
   }
 };
 
-/// Each pair on its own: one whose coordinates err by delta errs by 2 delta / r of its field, and by delta / r of its
-/// potential.
-template <class Space, class Precision>
-struct GlanceAtPairs {
-  using Real = real_t<Precision>;
-  using Strength = AddStrength<Space, sum_t<Precision>>;
-  using All = Glance<typename Strength::All>;
+/// What the found bodies are rounded by, each pair on its own: one whose coordinates err by delta errs by 2 delta / r of
+/// its field, and by delta / r of its potential.
+template <class Space, class Real>
+struct RoundCloseBodies {
+  using Find = FindCloseBodies<Space, Real>;
   Array<Cell, Space> cells;
-  Array<CellIndex, Space> close;  ///< FindCloseBodies::found
+  Array<Tile, Space> tiles;
   Array<Body<Real>, Space> bodies, low;
-  Strength strength;    ///< with the results
   double softening;     ///< in edges of the cube
   double delta, reach;  ///< edges of a leaf; pairs farther apart are rounded by next to nothing
-  double share;
+  Array<RoundingOfBody, Space> found;
 
-  KOKKOS_FUNCTION void operator()(std::int64_t i, All& all) const {
-    const auto k = BodyIndex(i);
-    strength(k, all.strength);
-    const Sums<sum_t<Precision>> s = strength.sums(k);
-    const double of_field = double(s.x) * s.x + double(s.y) * s.y + double(s.z) * s.z,
-                 of_potential = double(s.potential) * s.potential;
-    all.results += {of_field, of_potential};
-    if (close(k) < 0) return;
-    const PerQuantity<double> rounded = squares_of(close(k), k);
-    all.rounded += rounded;
-    all.exceeded += {double(rounded.field > share * share * of_field),
-                     double(rounded.potential > share * share * of_potential)};
+  KOKKOS_FUNCTION void operator()(std::int64_t i) const {
+    const Tile tile = tiles(i / Find::groups);
+    for (int l = int(i % Find::groups) * Find::W; l < tile.count; ++l) {
+      if (l == int(i % Find::groups + 1) * Find::W) break;
+      const BodyIndex k = tile.first + l;
+      if (found(k).field != Find::to_be_found) continue;
+      const PerQuantity<double> squares = squares_of(tile.cell, k);
+      found(k) = {float(std::sqrt(squares.field)), float(std::sqrt(squares.potential))};
+    }
   }
 
  private:
@@ -141,38 +155,69 @@ struct GlanceAtPairs {
   }
 };
 
-/// All bodies' of an evaluation's results. Cost: O(N), the pairs within leaves, and of the bodies at their borders a
-/// walk through the tree.
+/// Adds up what bodies are rounded by.
+template <class Space, class Sum>
+struct GlanceAtBodies {
+  using Strength = AddStrength<Space, Sum>;
+  using All = Glance<typename Strength::All>;
+  Array<RoundingOfBody, Space> rounding;
+  Strength strength;  ///< with the results
+  double share;
+
+  KOKKOS_FUNCTION void operator()(std::int64_t k, All& all) const {
+    strength(k, all.strength);
+    const double field = rounding(k).field, potential = rounding(k).potential;
+    if (strength.own) {
+      const Sums<Sum> s = strength.sums(k);
+      const double x = s.x, y = s.y, z = s.z, p = s.potential;
+      all.rounded += {double(field > share * std::sqrt(x * x + y * y + z * z)),
+                      double(potential > share * std::fabs(p))};
+    } else {
+      all.rounded += {field * field, potential * potential};
+    }
+  }
+};
+
+/// All bodies' of an evaluation's results. Cost: O(N), the pairs within leaves, or those within such with close bodies
+/// where P2P has told, and of the bodies at their borders a walk through the tree.
 template <class Space, class Precision>
 auto glance_at_pairs(Space const& space, engine::PlanData<Space, Precision>& plan,
                      AddStrength<Space, sum_t<Precision>> const& strength, double softening,
                      double tolerance, bool one_part) {
   using Real = real_t<Precision>;
   using Find = FindCloseBodies<Space, Real>;
-  using Pairs = GlanceAtPairs<Space, Precision>;
+  using Bodies = GlanceAtBodies<Space, sum_t<Precision>>;
   auto const& tree = plan.tree;
+  auto const& octree = tree.octree;
   const double least = one_part ? 1 : least_share_of_neighbours,
                unit = one_part ? (sizeof(Real) == 4 ? 0x1p-24 : 0x1p-53) : 0x1p-50,
                delta = std::sqrt(2.0) * unit,
                reach = std::clamp(constants.reach_of_rounding * delta / (tolerance * least),
                                   0x1p-20, constants.most_reach);
-  const auto close = plan.memory.close_bodies.resize(tree.size);
-  for_range("fmm::tolerance::close", space, tree.octree.tiles.extent(0) * Find::groups,
-            Find{.cells = tree.octree.cells,
-                 .tiles = tree.octree.tiles,
+  const auto found = plan.memory.rounding.resize(tree.size);
+  const auto left =
+      plan.memory.left_tiles.view(std::size_t(std::exchange(plan.memory.left_teams, 0)));
+  const std::int64_t groups = octree.tiles.extent(0) * Find::groups;
+  for_range("fmm::tolerance::close", space, groups,
+            Find{.cells = octree.cells,
+                 .tiles = octree.tiles,
+                 .close = {.left = left,
+                           .list = plan.lists.p2p,
+                           .longest = Tuning<Space, Real>::p2p_segment},
                  .bodies = tree.bodies,
                  .reach = Real(reach),
-                 .found = close});
-  return reduce<typename Pairs::All>("fmm::tolerance::glance", space, tree.size,
-                                     Pairs{.cells = tree.octree.cells,
-                                           .close = close,
-                                           .bodies = tree.bodies,
-                                           .low = tree.low,
-                                           .strength = strength,
-                                           .softening = softening / tree.cube.edge,
-                                           .delta = delta,
-                                           .reach = reach,
-                                           .share = tolerance / 2});
+                 .found = found});
+  for_range("fmm::tolerance::round", space, groups,
+            RoundCloseBodies<Space, Real>{.cells = octree.cells,
+                                          .tiles = octree.tiles,
+                                          .bodies = tree.bodies,
+                                          .low = tree.low,
+                                          .softening = softening / tree.cube.edge,
+                                          .delta = delta,
+                                          .reach = reach,
+                                          .found = found});
+  return reduce<typename Bodies::All>("fmm::tolerance::glance", space, tree.size,
+                                      Bodies{found, strength, tolerance / 2});
 }
 
 /// What an evaluation's sums tell of it. Of ErrorNorm::p99 the rounding is the tolerance if as many bodies are rounded
@@ -189,9 +234,10 @@ ResultStrength strength_of_evaluation(Space const& space, engine::PlanData<Space
     space.fence();
     strength = strength_from(all.strength, tree, of);
     of.each([&](Quantity one) {
-      const double rounding =
-          of.is_own() ? 100 * tolerance * all.exceeded[one] / double(tree.size)
-                      : (all.rounded[one] > 0 ? std::sqrt(all.rounded[one] / all.results[one]) : 0);
+      const double rounded = all.rounded[one],
+                   rounding = of.is_own()   ? 100 * tolerance * rounded / double(tree.size)
+                              : rounded > 0 ? std::sqrt(rounded / all.strength.sums[one])
+                                            : 0;
       strength.rounding = std::fmax(strength.rounding, rounding);
     });
   } else {

@@ -113,8 +113,8 @@ struct Cancellation {
 /// and a criterion has to be the stricter for it, so that a higher order gains more; where fields
 /// cancel, as if the tolerance were less by the square of their share, as measured in lattices of ions
 /// (docs/accuracy.md); where own errors count and each body has a companion, as if it were more. On a GPU beside P2P
-/// an M2L of order 6 costs float little more than one of order 5, one of order 9 three times one of order 8, and
-/// orders beyond 12 pay later than lower ones do (docs/accuracy.md).
+/// an M2L of order 6 costs float little more than one of order 5, one of order 4 than one of order 3, one of order 9
+/// three times one of order 8, and orders beyond 12 pay later than lower ones do (docs/accuracy.md).
 inline double order_for(double tolerance, Arithmetic arithmetic, Cancellation charges) {
   const double digits = std::max(
       -std::log10(tolerance * charges.field_share * charges.field_share / charges.far_share), 1.0);
@@ -122,7 +122,8 @@ inline double order_for(double tolerance, Arithmetic arithmetic, Cancellation ch
   if (arithmetic.host) return cancel ? 2.75 * digits - 2.45 : 2 * digits - 0.8;
   const double order =
       cancel ? 2 * digits - 0.8 : std::min(1.52 * digits + 0.4, 1.4 * digits + 1.3);
-  return arithmetic.single && digits > 2.5 ? std::clamp(order, 6.0, 8.0) : order;
+  if (!arithmetic.single) return order;
+  return digits > 2.5 ? std::clamp(order, 6.0, 8.0) : std::max(order, 4.0);
 }
 
 /// The index of the nearest of some orders, the higher of two.

@@ -438,6 +438,7 @@ TEST(OrderChoice, IsHigherWhereChargesCancel) {
   EXPECT_EQ(order(1e-4, gpu, 0.01), 8);
   EXPECT_EQ(order(1e-9, gpu, 1), 12);
   EXPECT_EQ(order(1e-10, gpu, 1), 16);
+  EXPECT_EQ(order(1e-2, gpu_in_float, 1), 4);
   EXPECT_EQ(order(1e-3, gpu_in_float, 1), 6);
   EXPECT_EQ(order(1e-5, gpu_in_float, 0.01), 8);  // beyond 8 an M2L costs three times as much
   EXPECT_EQ(order(1e-2, cpu, 0, 0.1), order(std::pow(10, -3.5), cpu, 0));

@@ -14,10 +14,11 @@
 // ones. They are noted, and added at the end together with the targets' leaf, from two parts: a few
 // hundredths of all pairs.
 //
-// In double on a GPU tiles may be summed in one part, which has no such sources to note, until one is met; then
-// the tile is left to another launch (DoubleUnlessClose). There a pair is close if it is nearer than the
-// margin, in the leaf, too. That does for L2 errors, of which no terms matter that are much larger than what
-// errors are relative to at least; own errors have all of a leaf in two parts.
+// On a GPU tiles may be summed in one part, which has no such sources to note, until one is met; then the tile
+// is left to another launch (DoubleUnlessClose, MixedUnlessClose). There a pair is close if it is nearer than
+// the margin, in double, or in mixed precision than a sixteenth of it, in the leaf, too: sums of a tolerance t
+// are good to t / 7 beyond that. That does for L2 errors, of which no terms matter that are much larger than
+// what errors are relative to at least; own errors have all of a leaf in two parts.
 #pragma once
 
 #include <algorithm>
@@ -33,14 +34,15 @@ namespace fmm::kernels {
 inline constexpr double largest_margin = 1.0 / 16;
 
 /// Whether sums in two parts may be tried in one part first, and tiles with close sources be left to another launch: on
-/// a GPU, where two parts take two fifths more time in double, a try a thirtieth, and few tiles have such sources.
+/// a GPU, where two parts take two fifths more time in double and a quarter in mixed precision, a try a thirtieth, and
+/// few tiles have such sources.
 template <class Space, class Precision>
-inline constexpr bool may_leave_tiles =
-    std::is_same_v<Precision, DoubleInTwoParts> && !is_host_space_v<Space>;
+inline constexpr bool may_leave_tiles = !is_host_space_v<Space> && two_part_v<Precision>;
 
 /// How the near field is summed in mixed precision.
 struct MixedSums {
   double margin = largest_margin;  ///< edges of a leaf within which sources are close
+  double leaving = margin;         ///< the same of a launch that leaves tiles with close sources
   /// Whether a thread adds its sums in float to those in double after 64 sources: on a CPU, not after a whole chunk; on
   /// a GPU after each chunk, which four threads share, and not after 512 sources. Where fields cancel, sums of many
   /// sources round by more than the field may err. It takes an eighth more time on a CPU.
@@ -57,6 +59,14 @@ double margin_for(std::optional<double> tolerance) {
   if (!tolerance) return largest_margin;
   return std::min(rounding / *tolerance,
                   single && *tolerance > few_roundings ? largest_margin : 0.5);
+}
+
+/// That of MixedSums::leaving; 0 where so many tiles would be left that a try does not pay.
+template <class Real>
+double leaving_for(std::optional<double> tolerance) {
+  if (sizeof(Real) == 8) return margin_for<Real>(tolerance);
+  constexpr double rounding = 0x1p-22, most = 0.012;
+  return tolerance && rounding / *tolerance <= most ? rounding / *tolerance : 0;
 }
 
 /// Bit l for source l of those at `s`: whether all its coordinates are smaller than `reach`. A close source becomes a

@@ -81,7 +81,7 @@ struct ListedSources {
   static_assert(shape.team % run_groups == 0);
   static constexpr int runs_at_a_time = shape.team, runs = runs_at_a_time + run_groups;
   /// Whether a thread notes the close bodies of a run after it has loaded its share of these.
-  static constexpr bool notes_later = sees_close && W == 1 && shape.team > 1;
+  static constexpr bool notes_later = two_part && W == 1 && shape.team > 1;
   using CloseBits = std::conditional_t<notes_later, std::uint64_t, std::uint32_t>;
   static_assert(!notes_later || shape.chunk / run_team <= 64);
   static constexpr int close_room =
@@ -97,7 +97,7 @@ struct ListedSources {
   Real margin = Real(largest_margin);
   bool short_sums = false;         ///< MixedSums
   Array<Real, Space> others = {};  ///< SourceStrengths::others of the sources
-  /// Of teams: not 0 if DoubleUnlessClose leaves the tile to DoubleInTwoParts. Empty: that has all tiles.
+  /// Of teams: not 0 if a launch in one part leaves the tile to that in two. Empty: that has all tiles.
   Array<int, Space> left = {};
   LeafUnits<Real> units = LeafUnits<Real>::make(kernel_of_cube);
 
@@ -162,6 +162,7 @@ struct ListedSources {
       const V ratio(r.ratio), shift[3] = {V(r.shift[0]), V(r.shift[1]), V(r.shift[2])};
       // which are close is noted afterwards: side effects would keep the loads of several bodies apart
       [[maybe_unused]] CloseBits close_bits = 0;
+      [[maybe_unused]] bool some_in_reach = false;
       const int first_of_thread = team.team_rank() % run_team * W;
       for (int j = first_of_thread, bit = 0; j < take; j += run_team * W, bit += W) {
         const SourcePack<V> b = load_bodies<V>(&sources_of(bodies)(r.begin + first + j), take - j);
@@ -177,11 +178,12 @@ struct ListedSources {
             else
               note(memory, f, at, group, r.begin + first + j, 1, close);
           }
-        if constexpr (leaves_tiles) close_bits |= CloseBits(is_in_reach(r, s)) << bit;
+        if constexpr (leaves_tiles) some_in_reach |= is_in_reach(r, s.x, s.y, s.z);
         chunk.high.store(filled + before + j, s);
       }
       if constexpr (leaves_tiles)
-        if (any_closer(f, r, r.begin + first + first_of_thread, close_bits))
+        if (some_in_reach &&
+            any_closer(f, r, r.begin + first + first_of_thread, r.begin + first + take))
           Kokkos::atomic_add(memory.left, 1);
       if constexpr (two_part && notes_later)
         note(memory, f, at, group, r.begin + first + first_of_thread, run_team, close_bits);
@@ -279,19 +281,19 @@ struct ListedSources {
     }
     return r;
   }
-  KOKKOS_FORCEINLINE_FUNCTION static bool is_in_reach(
-      SourceRun<Real> const& r, SourcePack<Real, Strengths::numbers> const& s) {
-    return (std::fabs(s.x) < r.reach) & (std::fabs(s.y) < r.reach) & (std::fabs(s.z) < r.reach);
+  KOKKOS_FORCEINLINE_FUNCTION static bool is_in_reach(SourceRun<Real> const& r, Real x, Real y,
+                                                      Real z) {
+    return (std::fabs(x) < r.reach) & (std::fabs(y) < r.reach) & (std::fabs(z) < r.reach);
   }
-  /// Whether one of a run's bodies that are in reach is close to one of the tile's targets: bit k for `body` +
-  /// k run_team.
+  /// Whether one of a run's bodies from `body` on, each run_team-th, is close to one of the tile's targets.
   KOKKOS_FORCEINLINE_FUNCTION bool any_closer(Frame const& f, SourceRun<Real> const& r,
-                                              BodyIndex body, CloseBits bits) const {
+                                              BodyIndex body, BodyIndex end) const {
     const Real close = r.reach - Real(0.5), start = softening2<Real>(f.pair);
-    for (; bits != 0; bits &= bits - 1) {
-      const Body<Real> b = sources_of(bodies)(body + run_team * lowest_bit(bits));
+    for (; body < end; body += run_team) {
+      const Body<Real> b = sources_of(bodies)(body);
       const Real x = b.x * r.ratio + r.shift[0], y = b.y * r.ratio + r.shift[1],
                  z = b.z * r.ratio + r.shift[2];
+      if (!is_in_reach(r, x, y, z)) continue;
       FMM_ROLLED
       for (int i = 0; i < f.count; ++i) {
         Place<Real, false> at;

@@ -49,8 +49,8 @@ constexpr P2PShape near_field_shape(P2PShape shape) {
 /// skipped in the list. `cells`, `bodies` and `low` are of one set or of two (cells/sets.hpp): of two, no cell is
 /// implied, and no body is itself. `low` are the low parts of the bodies' coordinates, in mixed precision, which are
 /// used for close sources; `how` says which. `others` are the sources' strengths beyond the first. `rows` has further
-/// segments of these tiles' rows, if there are any. `left`, as long as there are teams, is for DoubleUnlessClose on a
-/// GPU, which leaves the tiles with close sources; without it all tiles have DoubleInTwoParts.
+/// segments of these tiles' rows, if there are any. `left`, as long as there are teams, is for unless_close_t on a GPU,
+/// which leaves the tiles with close sources; without it all tiles have two parts.
 template <class Out, class Precision, class Strengths = Charges<>, class Space, class Kernel,
           class Cells, class Bodies>
   requires(!IsChoice<Kernel>)
@@ -70,11 +70,12 @@ void p2p(Space const& space, Kernel const& kernel_of_cube, Cells cells, Array<Ti
           launch_p2p(
               space, count + rows.count(),
               ListedSources<Space, Kernel, SomePrecision, shape, Out, Strengths, Cells, Bodies>{
-                  cells, tiles, list, bodies, low, sums, kernel_of_cube, rows, Real(how.margin),
-                  how.short_sums, others, left});
+                  cells, tiles, list, bodies, low, sums, kernel_of_cube, rows,
+                  Real(leaves_close_v<SomePrecision> ? how.leaving : how.margin), how.short_sums,
+                  others, left});
         };
         if constexpr (may_leave_tiles<Space, Precision>)
-          if (left.extent(0) > 0) launch(DoubleUnlessClose());
+          if (left.extent(0) > 0) launch(unless_close_t<Precision>());
         launch(Precision());
       });
   add_segment_sums<Out::records>(space, rows, sums);
