@@ -714,6 +714,18 @@ class Tolerances(Case):
             done = self.script("tolerance_cases.py", "none", file, "--cases", 1)
             self.assertEqual(done.returncode, 1)
             self.assertIn(told, done.stdout)
+            self.assertIn(f"{int('refused' in what)} of {int('refused' in what)} refused though", done.stdout)
+
+    def test_few_refusals_below_the_reach_are_allowed(self):
+        file = self.path("told.jsonl")
+        held = {"case": 0, "seed": 1, "kind": "cube", "n": 9, "precision": "mixed", "tolerance": 1e-3, "l2": 1e-4}
+        refused = {"case": 1, "seed": 1, "kind": "escaper", "n": 9, "precision": "mixed", "refused": "no"}
+        for tolerance, returncode in ((9e-6, 0), (1.1e-5, 1)):
+            with open(file, "w", encoding="utf-8") as lines:
+                for case in [held] * 199 + [{**refused, "tolerance": tolerance}]:
+                    print(json.dumps(case), file=lines)
+            done = self.script("tolerance_cases.py", "none", file, "--cases", 1)
+            self.assertEqual((done.returncode, done.stderr), (returncode, ""))
 
     def test_a_case_over_its_tolerance_is_told(self):
         program = self.path("program")
