@@ -1,5 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // Mixed precision: float arithmetic that loses neither close pairs nor digits of long sums.
+#include <cmath>
+
 #include "support.hpp"
 
 namespace fmm_test {
@@ -226,24 +228,29 @@ TEST(Double, HasTwoPartsForCloseBodiesAlone) {
 
 TEST(Mixed, HasTwoPartsForCloseBodiesAlone) {
   expect_two_parts_for_close_bodies_alone<Mixed, Mixed, fmm::MixedInOnePart>(1e-4, 1e-4, 1e-6,
-                                                                             1e-9);
+                                                                             2e-8);
 }
 
 /// Pairs of bodies, each across the face of two leaves, whose distance is just the margin; at the largest tolerance
-/// what one has of the other is nearly all of its field.
-/// The margin of a launch that leaves tiles with close bodies is narrower.
+/// what one has of the other is nearly all of its field. The margin of a launch that leaves tiles with close bodies is
+/// narrower; such pairs are far from each other.
 class MarginTest : public testing::TestWithParam<bool> {};
 TEST_P(MarginTest, ErrsLittleAtTheMarginOfATolerance) {
   const bool of_leaving = GetParam();
   for (const double tolerance : {1e-2, 1e-3, 1e-4}) {
     const double margin = of_leaving ? fmm::kernels::leaving_for<float>(tolerance)
                                      : fmm::kernels::margin_for<float>(tolerance),
-                 edge = 0.5, distance = 1.001 * edge * margin;
+                 edge = 0.5, distance = (of_leaving ? 1.01 : 1.001) * edge * margin;
     Bodies bodies = make_bodies(Model::cube, 20000, false, 3);
     for (std::size_t i = 0; i + 1 < bodies.size(); i += 2)
       for (int d = 0; d < 3; ++d) {
-        bodies.x[3 * i + d] = d == 0 ? 0.5 - 1e-3 * distance : 0.02 + 0.96 * bodies.x[3 * i + d];
-        bodies.x[3 * (i + 1) + d] = d == 0 ? 0.5 + distance : bodies.x[3 * i + d];
+        double& x = bodies.x[3 * i + d];
+        const double number = double(d == 0 ? i : d == 1 ? i / 2 % 100 : i / 200);
+        if (d == 0)  // the face comes anywhere between the two, or next to one
+          x = 0.5 - (of_leaving ? std::fmod(0.618 * number, 1.0) : 1e-3) * distance;
+        else
+          x = 0.02 + (of_leaving ? 0.0096 * number : 0.96 * x);
+        bodies.x[3 * (i + 1) + d] = d > 0 ? x : of_leaving ? x + distance : 0.5 + distance;
       }
     for (int d = 0; d < 3; ++d) {  // the root is the unit cube
       bodies.x[d] = 0;
@@ -254,8 +261,9 @@ TEST_P(MarginTest, ErrsLittleAtTheMarginOfATolerance) {
                          {.tolerance = tolerance, .depth = 1, .tree = fmm::TreeKind::uniform}),
                      bodies, direct_sum<Laplace>(bodies))
             .field;
-    if (!of_leaving) EXPECT_GT(error, 1e-7);
-    EXPECT_LT(error, tolerance / (of_leaving ? 6 : 32));
+    constexpr bool may_leave = fmm::kernels::may_leave_tiles<Kokkos::DefaultExecutionSpace, Mixed>;
+    EXPECT_GT(error, of_leaving ? (may_leave ? tolerance / 100 : 0) : 1e-7);
+    EXPECT_LT(error, tolerance / (of_leaving ? 3 : may_leave ? 16 : 32));
   }
 }
 INSTANTIATE_TEST_SUITE_P(Mixed, MarginTest, testing::Bool());

@@ -17,7 +17,7 @@
 // On a GPU tiles may be summed in one part, which has no such sources to note, until one is met; then the tile
 // is left to another launch (DoubleUnlessClose, MixedUnlessClose). There a pair is close if it is nearer than
 // the margin, in double, or in mixed precision than a sixteenth of it, in the leaf, too: sums of a tolerance t
-// are good to t / 7 beyond that. That does for L2 errors, of which no terms matter that are much larger than
+// are good to t / 5 beyond that. That does for L2 errors, of which no terms matter that are much larger than
 // what errors are relative to at least; own errors have all of a leaf in two parts.
 #pragma once
 
