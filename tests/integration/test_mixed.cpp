@@ -237,6 +237,8 @@ TEST(Mixed, HasTwoPartsForCloseBodiesAlone) {
 class MarginTest : public testing::TestWithParam<bool> {};
 TEST_P(MarginTest, ErrsLittleAtTheMarginOfATolerance) {
   const bool of_leaving = GetParam();
+  constexpr bool may_leave = fmm::kernels::may_leave_tiles<Kokkos::DefaultExecutionSpace, Mixed>;
+  if (of_leaving && !may_leave) GTEST_SKIP() << "a host leaves no tiles";
   for (const double tolerance : {1e-2, 1e-3, 1e-4}) {
     const double margin = of_leaving ? fmm::kernels::leaving_for<float>(tolerance)
                                      : fmm::kernels::margin_for<float>(tolerance),
@@ -261,9 +263,8 @@ TEST_P(MarginTest, ErrsLittleAtTheMarginOfATolerance) {
                          {.tolerance = tolerance, .depth = 1, .tree = fmm::TreeKind::uniform}),
                      bodies, direct_sum<Laplace>(bodies))
             .field;
-    constexpr bool may_leave = fmm::kernels::may_leave_tiles<Kokkos::DefaultExecutionSpace, Mixed>;
-    EXPECT_GT(error, of_leaving ? (may_leave ? tolerance / 100 : 0) : 1e-7);
-    EXPECT_LT(error, tolerance / (of_leaving ? 3 : may_leave ? 16 : 32));
+    EXPECT_GT(error, of_leaving ? tolerance / 100 : 1e-7);
+    EXPECT_LT(error, tolerance / (of_leaving ? 4 : may_leave ? 16 : 32));
   }
 }
 INSTANTIATE_TEST_SUITE_P(Mixed, MarginTest, testing::Bool());

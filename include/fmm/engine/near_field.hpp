@@ -30,6 +30,7 @@ void add_near_field(Space const& space, Workspace<Space, Precision>& memory,
                     Kernel const& kernel, Array<Tile, Space> tiles, Csr<Space> list,
                     Array<Sums<sum_t<Precision>>, Space> sums, Options const& options,
                     bool first_in_one_part = false) {
+  memory.left_teams = 0;
   const auto segments =
       split_long_rows(space, memory, sets.targets.octree, tiles, list,
                       Tuning<Space, real_t<Precision>>::p2p_segment, Out::records);
@@ -41,13 +42,13 @@ void add_near_field(Space const& space, Workspace<Space, Precision>& memory,
                                                                segments, {}, sources.others);
   const auto how = mixed_sums<real_t<Precision>>(options, sets.sources.charges);
   Array<int, Space> left;
-  memory.left_teams = 0;
+  const bool in_short_sums = how.short_sums && sizeof(real_t<Precision>) == 4;  // a try has none
   if (kernels::may_leave_tiles<Space, PairPrecision> && first_in_one_part && how.leaving > 0 &&
-      !(how.short_sums && sizeof(real_t<Precision>) == 4))
-    left = memory.left_tiles.resize(memory.left_teams =
-                                        std::int64_t(tiles.extent(0)) + segments.count());
+      !in_short_sums)
+    left = memory.left_tiles.resize(std::int64_t(tiles.extent(0)) + segments.count());
   p2p<Out, PairPrecision, Strengths>(space, kernel, sets.cells(), tiles, list, sets.bodies(),
                                      sets.low(), sums, segments, how, sources.others, left);
+  memory.left_teams = std::int64_t(left.extent(0));
 }
 
 /// The same of one set with a charge each.

@@ -85,7 +85,7 @@ struct Workspace {
   SplitRowBuffers<Space, sum_t<Precision>> split_rows;        ///< of P2P or M2P
   Buffer<int, Space> left_tiles{"tiles with close sources"};  ///< kernels::ListedSources::left
   std::int64_t left_teams =
-      0;  ///< of these, since the last near field; 0: all tiles have two parts
+      0;  ///< that have flags there, of the last near field
   Buffer<RoundingOfBody, Space> rounding{"rounding of bodies"};  ///< of a tolerance's glance
   GemmMemory<Space, Real> gemm;
 

@@ -22,8 +22,8 @@
 
 namespace fmm::tolerance {
 
-/// Sums over bodies: how strong results are, and the squares of what close pairs are rounded by, or of own errors how
-/// many bodies are rounded by more than a share of their own.
+/// Sums over bodies: how strong results are, and for L2 errors the squares of the rounding of close pairs, for own
+/// errors the number of bodies whose rounding is more than a share of their result.
 template <class Strength>
 struct Glance {
   Strength strength;
@@ -34,8 +34,9 @@ struct Glance {
   }
 };
 
-/// Whether a tile's bodies have close ones at all, as far as P2P has seen: if it left tiles with any to a launch of
-/// their own, then none where it did not. What a glance looks for is far closer than P2P's margin.
+/// Which tiles may have close bodies. Where P2P leaves tiles with such bodies to a launch of their own, a tile that it
+/// did not leave has none: its margin is at least 25 times what a glance looks for. (Bodies that are softened more than
+/// the margin are not close to P2P, and are not rounded by much.)
 template <class Space>
 struct TilesWithClose {
   Array<int, Space> left;  ///< of teams, those of the tiles last; empty: nothing is known
@@ -107,8 +108,8 @@ struct FindCloseBodies {
   }
 };
 
-/// What the found bodies are rounded by, each pair on its own: one whose coordinates err by delta errs by 2 delta / r of
-/// its field, and by delta / r of its potential.
+/// What the found bodies are rounded by, each pair on its own: one whose coordinates err by delta errs by 2 delta / r
+/// of its field, and by delta / r of its potential.
 template <class Space, class Real>
 struct RoundCloseBodies {
   using Find = FindCloseBodies<Space, Real>;
@@ -178,8 +179,8 @@ struct GlanceAtBodies {
   }
 };
 
-/// All bodies' of an evaluation's results. Cost: O(N), the pairs within leaves, or those within such with close bodies
-/// where P2P has told, and of the bodies at their borders a walk through the tree.
+/// All bodies' of an evaluation's results. Cost: O(N), the pairs within leaves, where P2P left tiles in the left
+/// ones alone, and of the bodies at their borders a walk through the tree.
 template <class Space, class Precision>
 auto glance_at_pairs(Space const& space, engine::PlanData<Space, Precision>& plan,
                      AddStrength<Space, sum_t<Precision>> const& strength, double softening,
@@ -194,9 +195,9 @@ auto glance_at_pairs(Space const& space, engine::PlanData<Space, Precision>& pla
                delta = std::sqrt(2.0) * unit,
                reach = std::clamp(constants.reach_of_rounding * delta / (tolerance * least),
                                   0x1p-20, constants.most_reach);
-  const auto found = plan.memory.rounding.resize(tree.size);
   const auto left =
       plan.memory.left_tiles.view(std::size_t(std::exchange(plan.memory.left_teams, 0)));
+  const auto found = plan.memory.rounding.resize(tree.size);
   const std::int64_t groups = octree.tiles.extent(0) * Find::groups;
   for_range("fmm::tolerance::close", space, groups,
             Find{.cells = octree.cells,

@@ -114,7 +114,8 @@ struct Cancellation {
 /// cancel, as if the tolerance were less by the square of their share, as measured in lattices of ions
 /// (docs/accuracy.md); where own errors count and each body has a companion, as if it were more. On a GPU beside P2P
 /// an M2L of order 6 costs float little more than one of order 5, one of order 4 than one of order 3, one of order 9
-/// three times one of order 8, and orders beyond 12 pay later than lower ones do (docs/accuracy.md).
+/// three times one of order 8: float has 4 at least, and 6 to 8 for more than 2.5 digits. Orders beyond 12 pay later
+/// than lower ones do (docs/accuracy.md).
 inline double order_for(double tolerance, Arithmetic arithmetic, Cancellation charges) {
   const double digits = std::max(
       -std::log10(tolerance * charges.field_share * charges.field_share / charges.far_share), 1.0);

@@ -96,7 +96,7 @@ Bodies dipoles(std::size_t n) {
   return bodies;
 }
 
-/// The error of the field in tolerances, at all bodies: of clumps one of a million may have a tenth of it.
+/// The error of the field in tolerances, at all bodies: of clumps one of a million may have a tenth of the error.
 template <class Solver>
 double error_in_tolerances(fmm::Options const& options, Bodies const& bodies) {
   const DeviceBodies<Space> device(bodies);

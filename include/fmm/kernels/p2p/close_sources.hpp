@@ -16,9 +16,9 @@
 //
 // On a GPU tiles may be summed in one part, which has no such sources to note, until one is met; then the tile
 // is left to another launch (DoubleUnlessClose, MixedUnlessClose). There a pair is close if it is nearer than
-// the margin, in double, or in mixed precision than a sixteenth of it, in the leaf, too: sums of a tolerance t
-// are good to t / 5 beyond that. That does for L2 errors, of which no terms matter that are much larger than
-// what errors are relative to at least; own errors have all of a leaf in two parts.
+// the margin, in double, or in mixed precision than 2^-22 / t, in the leaf, too: beyond that its field is good
+// to t / 5. That does for L2 errors, of which no terms matter that are much larger than what errors are relative
+// to at least; own errors have all of a leaf in two parts.
 #pragma once
 
 #include <algorithm>
@@ -39,10 +39,10 @@ inline constexpr double largest_margin = 1.0 / 16;
 template <class Space, class Precision>
 inline constexpr bool may_leave_tiles = !is_host_space_v<Space> && two_part_v<Precision>;
 
-/// How the near field is summed in mixed precision.
+/// How the near field is summed where coordinates are in two parts.
 struct MixedSums {
   double margin = largest_margin;  ///< edges of a leaf within which sources are close
-  double leaving = margin;         ///< the same of a launch that leaves tiles with close sources
+  double leaving = margin;  ///< edges within which a pair is close to a launch that leaves its tile
   /// Whether a thread adds its sums in float to those in double after 64 sources: on a CPU, not after a whole chunk; on
   /// a GPU after each chunk, which four threads share, and not after 512 sources. Where fields cancel, sums of many
   /// sources round by more than the field may err. It takes an eighth more time on a CPU.
@@ -61,7 +61,7 @@ double margin_for(std::optional<double> tolerance) {
                   single && *tolerance > few_roundings ? largest_margin : 0.5);
 }
 
-/// That of MixedSums::leaving; 0 where so many tiles would be left that a try does not pay.
+/// That of MixedSums::leaving; 0 where so many tiles would be left that a try does not pay, or without a tolerance.
 template <class Real>
 double leaving_for(std::optional<double> tolerance) {
   if (sizeof(Real) == 8) return margin_for<Real>(tolerance);

@@ -105,7 +105,7 @@ concept TileFrame = std::is_trivially_copyable_v<Frame> && requires(Frame const 
 
 /// A problem of P2P, for the space whose teams sum it. With Real and Sum for real_t and sum_t of its precision:
 ///
-///   precision            float, double, Mixed, MixedInOnePart, DoubleInTwoParts or one that leaves close pairs to these
+///   precision            float, double, Mixed, MixedInOnePart, DoubleInTwoParts, or one that leaves close pairs to one
 ///   kernel               type of the pair kernel
 ///   strengths, outputs   what a source carries and a target receives (kernels/strengths.hpp)
 ///   shape                P2PShape: the team, and what it has at a time
