@@ -198,12 +198,14 @@ void expect_two_parts_for_close_bodies_alone(double distance, double tolerance, 
                charges_of(s.tree.bodies), s.memory.sums.resize(s.tree.size));
   const auto tiles = s.tree.octree.tiles;
   const std::int64_t count = tiles.extent(0);
-  const auto pairs = [&]<class OfPairs>(OfPairs, Array<int, Space> left) {
+  const auto pairs = [&]<class OfPairs>(OfPairs, Array<int, Space> left,
+                                        SplitRows<Space, double> const& segments = {}) {
     const auto sums = s.memory.sums.view(s.tree.size);
     Kokkos::deep_copy(space, sums.view(), Sums<double>{});
     p2p<Outputs<true, true>, OfPairs>(
         space, Laplace(), s.tree.octree.cells, tiles, s.lists.p2p, s.tree.bodies, s.tree.low, sums,
-        {}, {.margin = margin_for<Real>(tolerance), .leaving = leaving_for<Real>(tolerance)}, {},
+        segments,
+        {.margin = margin_for<Real>(tolerance), .leaving = leaving_for<Real>(tolerance, false)}, {},
         left);
     space.fence();
     return numbers_of(sums);
@@ -212,13 +214,23 @@ void expect_two_parts_for_close_bodies_alone(double distance, double tolerance, 
   EXPECT_GT(relative_l2(pairs(InOnePart(), {}), known), not_less);
   const auto left = s.memory.left_tiles.resize(count);
   EXPECT_LT(relative_l2(pairs(InTwoParts(), left), known), most);
-  if constexpr (may_leave_tiles<Space, InTwoParts>) {
-    const auto on_host = Kokkos::create_mirror_view_and_copy(Kokkos::HostSpace(), left.view());
+  const auto expect_few_left = [&](Array<int, Space> of_teams) {
+    if (!may_leave_tiles<Space, InTwoParts>) return;
+    const auto on_host = Kokkos::create_mirror_view_and_copy(Kokkos::HostSpace(), of_teams.view());
     std::int64_t are_left = 0;
-    for (std::int64_t t = 0; t < count; ++t) are_left += on_host(t) != 0;
+    for (std::size_t t = 0; t < on_host.extent(0); ++t) are_left += on_host(t) != 0;
     EXPECT_GE(are_left, 20);
     EXPECT_LE(are_left, 80);
-  }
+  };
+  expect_few_left(left);
+  // of rows in several segments those with close bodies alone
+  SplitRowBuffers<Space, double> of_segments;
+  const auto segments =
+      split_rows(space, tiles, s.lists.p2p, 8, Tuning<Space, Real>::tile, of_segments);
+  EXPECT_GT(segments.count(), count / 2);
+  const auto all_left = s.memory.left_tiles.resize(count + segments.count());
+  EXPECT_LT(relative_l2(pairs(InTwoParts(), all_left, segments), known), 5 * most);  // other chunks
+  expect_few_left(all_left);
 }
 
 TEST(Double, HasTwoPartsForCloseBodiesAlone) {
@@ -240,7 +252,7 @@ TEST_P(MarginTest, ErrsLittleAtTheMarginOfATolerance) {
   constexpr bool may_leave = fmm::kernels::may_leave_tiles<Kokkos::DefaultExecutionSpace, Mixed>;
   if (of_leaving && !may_leave) GTEST_SKIP() << "a host leaves no tiles";
   for (const double tolerance : {1e-2, 1e-3, 1e-4}) {
-    const double margin = of_leaving ? fmm::kernels::leaving_for<float>(tolerance)
+    const double margin = of_leaving ? fmm::kernels::leaving_for<float>(tolerance, false)
                                      : fmm::kernels::margin_for<float>(tolerance),
                  edge = 0.5, distance = (of_leaving ? 1.01 : 1.001) * edge * margin;
     Bodies bodies = make_bodies(Model::cube, 20000, false, 3);

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// What surrounds an evaluation: its profiling region and its time.
+// What surrounds an evaluation: its profiling region and its time. What a report says of the last evaluation alone
+// is forgotten.
 #pragma once
 
 #include "../report.hpp"
@@ -12,7 +13,9 @@ class EvaluationClock {
  public:
   EvaluationClock(Space const& space, Report* report)
       : space_(space), report_(report), region_("evaluate") {
-    if (report_) report_->not_finite = 0;
+    if (!report_) return;
+    report_->not_finite = 0;
+    report_->found.reset();
   }
 
   /// With a report: its time, and the bytes held by plan and solver.

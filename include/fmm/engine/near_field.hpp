@@ -14,7 +14,7 @@ namespace fmm::engine {
 template <class Real>
 kernels::MixedSums mixed_sums(Options const& options, ChargeFacts const& charges) {
   return {.margin = kernels::margin_for<Real>(options.tolerance),
-          .leaving = kernels::leaving_for<Real>(options.tolerance),
+          .leaving = kernels::leaving_for<Real>(options.tolerance, charges.need_short_sums),
           .short_sums = charges.need_short_sums};
 }
 
@@ -30,7 +30,7 @@ void add_near_field(Space const& space, Workspace<Space, Precision>& memory,
                     Kernel const& kernel, Array<Tile, Space> tiles, Csr<Space> list,
                     Array<Sums<sum_t<Precision>>, Space> sums, Options const& options,
                     bool first_in_one_part = false) {
-  memory.left_teams = 0;
+  memory.left = {};
   const auto segments =
       split_long_rows(space, memory, sets.targets.octree, tiles, list,
                       Tuning<Space, real_t<Precision>>::p2p_segment, Out::records);
@@ -41,14 +41,10 @@ void add_near_field(Space const& space, Workspace<Space, Precision>& memory,
                                                                list, sets.bodies(), {}, sums,
                                                                segments, {}, sources.others);
   const auto how = mixed_sums<real_t<Precision>>(options, sets.sources.charges);
-  Array<int, Space> left;
-  const bool in_short_sums = how.short_sums && sizeof(real_t<Precision>) == 4;  // a try has none
-  if (kernels::may_leave_tiles<Space, PairPrecision> && first_in_one_part && how.leaving > 0 &&
-      !in_short_sums)
-    left = memory.left_tiles.resize(std::int64_t(tiles.extent(0)) + segments.count());
+  if (kernels::may_leave_tiles<Space, PairPrecision> && first_in_one_part && how.leaving > 0)
+    memory.left = memory.left_tiles.resize(std::int64_t(tiles.extent(0)) + segments.count());
   p2p<Out, PairPrecision, Strengths>(space, kernel, sets.cells(), tiles, list, sets.bodies(),
-                                     sets.low(), sums, segments, how, sources.others, left);
-  memory.left_teams = std::int64_t(left.extent(0));
+                                     sets.low(), sums, segments, how, sources.others, memory.left);
 }
 
 /// The same of one set with a charge each.

@@ -157,8 +157,8 @@ class SolverCore {
                        Accept const& accept) {
     const HostThread<Space> thread(space);
     check(data, ends);
-    if (data.tree.size == 0) return;
     const EvaluationClock clock(space, report);
+    if (data.tree.size == 0) return;
     Evaluation<Space, Precision, typename Ends::Out> steps(
         space, operators(kernel_, data.tree.cube), data, profile_of(kernel_), report);
     ends.take(steps);
@@ -183,9 +183,9 @@ class SolverCore {
     auto& [targets, sources] = data;
     const std::int64_t m = targets->tree.size, n = sources->tree.size;
     ends.template check<Space>(m, n);
-    if (m == 0) return;
-    if (n > 0) check_lists(*targets);
+    if (m > 0 && n > 0) check_lists(*targets);
     const EvaluationClock clock(space, report);
+    if (m == 0) return;
     if (n == 0) {
       ends.give_nothing(space, m);
     } else if constexpr (is_direct) {
@@ -211,8 +211,8 @@ class SolverCore {
                       SeePairs<Space, Precision, Kernel> const& see = {}) {
     const HostThread<Space> thread(space);
     check(data, ends);
-    if (data.tree.size == 0) return;
     const EvaluationClock clock(space, report);
+    if (data.tree.size == 0) return;
     ends.all_pairs(space, data, kernel_, sample, report, see);
     clock.stop(memory_bytes());
   }

@@ -82,10 +82,9 @@ struct Workspace {
   /// The smallest last field of each cell, in edges of the cube but the caller's unit of charge; of
   /// criteria that use it only.
   Buffer<double, Space> last_fields{"last fields"};
-  SplitRowBuffers<Space, sum_t<Precision>> split_rows;        ///< of P2P or M2P
-  Buffer<int, Space> left_tiles{"tiles with close sources"};  ///< kernels::ListedSources::left
-  std::int64_t left_teams =
-      0;  ///< that have flags there, of the last near field
+  SplitRowBuffers<Space, sum_t<Precision>> split_rows;  ///< of P2P or M2P
+  Buffer<int, Space> left_tiles{"tiles with close sources"};
+  Array<int, Space> left = {};  ///< there: kernels::ListedSources::left of the last near field
   Buffer<RoundingOfBody, Space> rounding{"rounding of bodies"};  ///< of a tolerance's glance
   GemmMemory<Space, Real> gemm;
 

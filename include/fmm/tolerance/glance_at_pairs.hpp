@@ -49,6 +49,23 @@ struct TilesWithClose {
   }
 };
 
+/// Bodies of a tile side by side, W at most; none beyond its end.
+struct BodyGroup {
+  std::int64_t tile;
+  CellIndex leaf;
+  BodyIndex first;
+  int count;
+
+  template <class Space>
+  KOKKOS_FUNCTION static BodyGroup of(Array<Tile, Space> const& tiles, std::int64_t group,
+                                      int groups_of_tile, int most) {
+    const std::int64_t number = group / groups_of_tile;
+    const Tile tile = tiles(number);
+    const int before = int(group % groups_of_tile) * most, left = tile.count - before;
+    return {number, tile.cell, tile.first + before, left < most ? left : most};
+  }
+};
+
 /// Of each body whether another one may be within the reach of it: one in its leaf whose x and y differ by less, or one
 /// beyond a border. Few have any, and this is all that the others cost.
 template <class Space, class Real>
@@ -66,16 +83,14 @@ struct FindCloseBodies {
   Array<RoundingOfBody, Space> found;
 
   KOKKOS_FUNCTION void operator()(std::int64_t i) const {
-    const Tile tile = tiles(i / groups);
-    const int before = int(i % groups) * W, left = tile.count - before, count = left < W ? left : W;
+    const auto [tile, leaf, first, count] = BodyGroup::of(tiles, i, groups, W);
     if (count <= 0) return;
-    const BodyIndex first = tile.first + before;
-    if (!close.may_have(i / groups, std::int64_t(tiles.extent(0)), tile.cell)) {
+    if (!close.may_have(tile, std::int64_t(tiles.extent(0)), leaf)) {
       for (int l = 0; l < count; ++l) found(first + l) = {0, 0};
       return;
     }
     Real nearest[W];
-    LaneTraits<V>::store(nearest_to(cells(tile.cell), first, count), nearest);
+    LaneTraits<V>::store(nearest_to(cells(leaf), first, count), nearest);
     for (int l = 0; l < count; ++l) {
       const Body<Real> b = bodies(first + l);
       const Real from_border =
@@ -121,12 +136,10 @@ struct RoundCloseBodies {
   Array<RoundingOfBody, Space> found;
 
   KOKKOS_FUNCTION void operator()(std::int64_t i) const {
-    const Tile tile = tiles(i / Find::groups);
-    for (int l = int(i % Find::groups) * Find::W; l < tile.count; ++l) {
-      if (l == int(i % Find::groups + 1) * Find::W) break;
-      const BodyIndex k = tile.first + l;
+    const auto [tile, leaf, first, count] = BodyGroup::of(tiles, i, Find::groups, Find::W);
+    for (BodyIndex k = first; k < first + count; ++k) {
       if (found(k).field != Find::to_be_found) continue;
-      const PerQuantity<double> squares = squares_of(tile.cell, k);
+      const PerQuantity<double> squares = squares_of(leaf, k);
       found(k) = {float(std::sqrt(squares.field)), float(std::sqrt(squares.potential))};
     }
   }
@@ -195,14 +208,12 @@ auto glance_at_pairs(Space const& space, engine::PlanData<Space, Precision>& pla
                delta = std::sqrt(2.0) * unit,
                reach = std::clamp(constants.reach_of_rounding * delta / (tolerance * least),
                                   0x1p-20, constants.most_reach);
-  const auto left =
-      plan.memory.left_tiles.view(std::size_t(std::exchange(plan.memory.left_teams, 0)));
   const auto found = plan.memory.rounding.resize(tree.size);
   const std::int64_t groups = octree.tiles.extent(0) * Find::groups;
   for_range("fmm::tolerance::close", space, groups,
             Find{.cells = octree.cells,
                  .tiles = octree.tiles,
-                 .close = {.left = left,
+                 .close = {.left = std::exchange(plan.memory.left, {}),
                            .list = plan.lists.p2p,
                            .longest = Tuning<Space, Real>::p2p_segment},
                  .bodies = tree.bodies,

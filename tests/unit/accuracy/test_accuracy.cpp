@@ -315,6 +315,33 @@ TYPED_TEST(Accuracy, ResultsThatAreNotFiniteAreSaid) {
   const DeviceBodies<Space> good(make_bodies(Model::cube, 50));
   solver.evaluate(space, plan, good.q, potential, field, &report);
   EXPECT_EQ(report.not_finite, 0);
+  solver.evaluate(space, plan, device.q, potential, fmm::none, &report);  // another kernel writes
+  EXPECT_EQ(report.not_finite, 50);
+}
+
+/// Of targets that are another set, too; and what a report says of one evaluation the next one forgets.
+TYPED_TEST(Accuracy, ResultsOfTwoSetsThatAreNotFiniteAreSaid) {
+  using Space = TypeParam;
+  const Space space;
+  Bodies bodies = make_bodies(Model::cube, 50);
+  for (double& q : bodies.q) q = 1e308;
+  const DeviceBodies<Space> device(bodies), targets(make_bodies(Model::cube, 20, false, 2));
+  const ViewIn<double*, Space> potential("potential", 20), nothing("potential", 0);
+  const ViewIn<double const* [3], Space> no_targets(ViewIn<double* [3], Space>("targets", 0));
+  const auto expect_said = [&](auto solver) {
+    const fmm::Inputs inputs{device.x, fmm::none, targets.x},
+        of_none{device.x, fmm::none, no_targets};
+    fmm::Report report;
+    auto plan = solver.build(space, inputs);
+    solver.evaluate(space, plan, device.q, potential, fmm::none, &report);
+    EXPECT_EQ(report.not_finite, 20);
+    auto plan_of_none = solver.build(space, of_none);
+    solver.evaluate(space, plan_of_none, device.q, nothing, fmm::none, &report);
+    EXPECT_EQ(report.not_finite, 0);
+  };
+  using Fmm = fmm::Fmm<3, fmm::DualTree<fmm::RadiusCriterion>>;
+  expect_said(fmm::Solver<fmm::Laplace, Fmm, double, Space>());
+  expect_said(fmm::Solver<fmm::Laplace, fmm::DirectSum, double, Space>());
 }
 
 /// A pair so close that its field leaves the range of float, in units that are within it.

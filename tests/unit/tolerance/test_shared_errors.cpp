@@ -277,6 +277,38 @@ TEST(SharedErrors, OfCellsThatNearlyTouchAreSeen) {
   holds(fmm::TreecodeOrders<16>(), on_spiral, 4963, 2.3e-3);
 }
 
+using TilesWithClose = fmm::tolerance::TilesWithClose<Space>;
+
+struct MayHaveClose {
+  TilesWithClose tiles;
+  fmm::Array<int, Space> found;
+  KOKKOS_FUNCTION void operator()(std::int64_t i) const {
+    found(i) = tiles.may_have(i, found.extent(0), fmm::CellIndex(i));
+  }
+};
+
+/// Tiles that P2P left, and those of rows so long that further teams may have had them: of flags of two such teams and
+/// the tiles, and without flags all.
+TEST(Glance, LooksWherePairsMayBeClose) {
+  using fmm::detail::Buffer, fmm::detail::to_device;
+  const Space space;
+  Buffer<int, Space> flags("flags"), found("found");
+  Buffer<fmm::Offset, Space> offsets("offsets");
+  const auto looks = [&](std::vector<int> const& left) {
+    TilesWithClose tiles{.left = {}, .list = {}, .longest = 5};
+    if (!left.empty()) tiles.left = to_device(space, flags, left);
+    tiles.list.offsets = to_device(space, offsets, std::vector<fmm::Offset>{0, 3, 9, 14, 15});
+    const auto there = found.resize(4);
+    fmm::detail::for_range("test::looks", space, 4, MayHaveClose{tiles, there});
+    std::vector<int> here(4);
+    fmm::detail::read_back(space, there.data(), here.data(), 4);
+    return here;
+  };
+  EXPECT_EQ(looks({1, 1, 0, 0, 0, 1}), (std::vector{0, 1, 0, 1}));
+  EXPECT_EQ(looks({0, 0, 1, 0, 0, 0}), (std::vector{1, 1, 0, 0}));
+  EXPECT_EQ(looks({}), (std::vector{1, 1, 1, 1}));
+}
+
 /// Means of the bodies' fields and potentials: what is strong determines those of L2 errors, what is weak those of own
 /// ones.
 TEST(ResultStrength, IsAMeanOfFieldsAndPotentials) {
@@ -378,11 +410,12 @@ TEST(SharedErrors, OfPairsThatComeCloseLaterAreSeen) {
         };
         if (grow) close(1e-13);
         for (int evaluation = 1; evaluation < 6; ++evaluation)
-          EXPECT_NO_THROW(run(solver, bodies)) << n << ", " << tolerance << ", " << grow << beside;
+          EXPECT_NO_THROW(run(solver, bodies))
+              << n << ", " << tolerance << ", " << grow << ", " << beside;
         bodies.q[2] = bodies.q[3] = strong;
         close(1e-13);
         EXPECT_THROW(run(solver, bodies), fmm::InvalidArgument)
-            << n << ", " << tolerance << ", " << grow << beside;
+            << n << ", " << tolerance << ", " << grow << ", " << beside;
       }
 }
 

@@ -61,12 +61,13 @@ double margin_for(std::optional<double> tolerance) {
                   single && *tolerance > few_roundings ? largest_margin : 0.5);
 }
 
-/// That of MixedSums::leaving; 0 where so many tiles would be left that a try does not pay, or without a tolerance.
+/// That of MixedSums::leaving; 0 where so many tiles would be left that a try does not pay, without a tolerance, and for
+/// short sums in float, which a try does not have.
 template <class Real>
-double leaving_for(std::optional<double> tolerance) {
+double leaving_for(std::optional<double> tolerance, bool short_sums) {
   if (sizeof(Real) == 8) return margin_for<Real>(tolerance);
   constexpr double rounding = 0x1p-22, most = 0.012;
-  return tolerance && rounding / *tolerance <= most ? rounding / *tolerance : 0;
+  return tolerance && !short_sums && rounding / *tolerance <= most ? rounding / *tolerance : 0;
 }
 
 /// Bit l for source l of those at `s`: whether all its coordinates are smaller than `reach`. A close source becomes a

@@ -185,7 +185,7 @@ struct ListedSources {
         if (some_in_reach &&
             any_closer(f, r, r.begin + first + first_of_thread, r.begin + first + take))
           Kokkos::atomic_add(memory.left, 1);
-      if constexpr (two_part && notes_later)
+      if constexpr (notes_later)
         note(memory, f, at, group, r.begin + first + first_of_thread, run_team, close_bits);
       if (all <= room) {
         filled += all;
