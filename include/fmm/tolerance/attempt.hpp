@@ -28,8 +28,9 @@ struct Attempt {
   bool is_moved = false;     ///< whether that is because bodies are no longer as they were
   ResultStrength results = {};
   double least_seen = std::numeric_limits<double>::infinity();  ///< errors, of earlier attempts
-  engine::PlanData<Space, Precision> other = {};                ///< of stricter sums
-  std::optional<KnownGroups<Space, Precision>> known = {};      ///< for own errors
+  double reached = std::numeric_limits<double>::infinity();  ///< the same, of what was seen whole
+  engine::PlanData<Space, Precision> other = {};             ///< of stricter sums
+  std::optional<KnownGroups<Space, Precision>> known = {};   ///< for own errors
 };
 
 }  // namespace fmm::tolerance

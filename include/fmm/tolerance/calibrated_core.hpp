@@ -13,16 +13,14 @@
 #include "autotuner.hpp"
 #include "calibration.hpp"
 #include "checked_inputs.hpp"
-#include "differences.hpp"
 #include "glance_at_pairs.hpp"
 #include "known_groups.hpp"
+#include "l2_error.hpp"
 #include "order_of_many.hpp"
 #include "order_selection.hpp"
 #include "potential_share.hpp"
-#include "rounded_pairs.hpp"
 #include "stricter_sums.hpp"
 #include "sums_in_double.hpp"
-#include "verification.hpp"
 
 namespace fmm::tolerance {
 
@@ -268,53 +266,30 @@ class CalibratedCore {
   /// rounded by; sums over all bodies, at a few, tell whether there is anything else.
   bool holds(Space const& space, Data& data, Array<Sums<sum_t<Precision>>, Space> sums,
              Attempt& attempt, Report* report) {
-    double most = 0;
-    SeenError all;
+    SeenL2 seen;
     stage(space, report, "verification", [&] {
       if (attempt.known) {
-        all = attempt.known->seen(attempt.of, sums);
-        most = all.most;
-        rounding_of_coordinates(space, data.tree, softening_bounds(kernel()), attempt.of, sums, {},
-                                held_->tolerance(),
-                                [&] { return attempt.known->seen(attempt.of, {}).most; });
-        return;
+        const SeenError own = attempt.known->seen(attempt.of, sums);
+        seen = {.of_lists = own, .most = own.most};
+        check_own_rounding(space, data.tree, softening_bounds(kernel()), attempt.of, sums,
+                           held_->tolerance(),
+                           [&] { return attempt.known->seen(attempt.of, {}).most; });
+      } else {
+        const auto others = stricter_sums(space, data, attempt);
+        L2Error<Space, Precision> error(
+            space, data, softening_bounds(kernel()), attempt.of, held_->tolerance(), sums, others,
+            exact_sums(space, data, attempt), std::uint64_t(attempt.tightenings + 1));
+        seen = error.see(attempt.tightenings == constants.most_tightenings);
       }
-      Buffer<float, Space> buffer("weights of groups");
-      const auto tiles = data.tree.octree.tiles;
-      const auto weights =
-          buffer.resize(std::int64_t(tiles.extent(0)) * groups_of_tile<Space, Real>);
-      const auto others = stricter_sums(space, data, attempt);
-      SquaresOfSums squares =
-          weigh_groups<Space, Precision>(space, tiles, sums, others, attempt.of, weights);
-      const RoundingOfPairs rounding =
-          rounding_of_coordinates(space, data.tree, softening_bounds(kernel()), attempt.of, sums,
-                                  squares.values, held_->tolerance(), [] { return 0.0; });
-      attempt.of.each([&](Quantity one) {  // what errors are relative to at least
-        squares.values[one] =
-            std::fmax(squares.values[one], least_share_of_neighbours * least_share_of_neighbours *
-                                               rounding.neighbours[one]);
-      });
-      Verification<Space, Precision> verification(space, data, weights, sums, others, squares,
-                                                  attempt.of, exact_sums(space, data, attempt),
-                                                  std::uint64_t(attempt.tightenings + 1));
-      attempt.of.each([&](Quantity one) {
-        const double error = relative_error(squares.differences[one], squares.values[one]);
-        all = larger(all, {.likely = error, .most = error});
-      });
-      most = constants.of_stricter_sums * std::hypot(all.most, rounding.error);
-      const double tolerance = held_->tolerance();
-      if (most > constants.rounded_alike * tolerance) return;
-      const SeenError seen = verification.see(tolerance, most > tolerance);
-      most = std::hypot(seen.most, rounding.error) > tolerance ? std::max(most, seen.two_more)
-                                                               : std::min(most, tolerance);
     });
-    held_->note(all);
-    if (most <= held_->tolerance()) {
-      held_->verified(attempt.results, most);
+    held_->note(seen.of_lists);
+    if (seen.most <= held_->tolerance()) {
+      held_->verified(attempt.results, seen.most);
       if (attempt.is_moved) held_->leave_room(order(), is_softening_given_);
       return true;
     }
-    correct(data.tree, attempt, most);
+    if (seen.is_whole) attempt.reached = std::min(attempt.reached, seen.most);
+    correct(data.tree, attempt, seen.most);
     return false;
   }
   /// Makes the limit a stricter one, after an error of up to `most` was seen. After some of these the tolerance is
@@ -338,7 +313,7 @@ class CalibratedCore {
     if (++attempt.tightenings > constants.most_tightenings) {
       held_->forget();
       refuse_tolerance(
-          held_->tolerance(), constants.above_seen * attempt.least_seen,
+          held_->tolerance(), constants.above_seen * attempt.reached,
           is_softening_given_ && options_.softening > 0 ? options_.softening_error : std::nullopt);
     }
     if (std::exchange(next.one_part, false)) return held_->correct(next);

@@ -10,6 +10,9 @@
 
 namespace fmm::tolerance {
 
+/// Cells that a walk through a tree has before it at most: of a cell's eight children one is opened at a time.
+inline constexpr int most_open_cells = 7 * max_tree_depth + 8;
+
 /// f(other leaf) for each other leaf of the tree that is closer than `reach` edges of the larger of both, at most a
 /// quarter, to a body of leaf number `leaf`, at x in the edges of that from its centre. Cost: O(1) for a body inside
 /// its leaf, else O(depth).
@@ -19,9 +22,7 @@ KOKKOS_FUNCTION void for_leaves_beyond(Array<Cell, Space> const& cells, CellInde
   const Cell own = cells(leaf);
   const double within = 0.5 - reach;
   if (std::fabs(x[0]) < within && std::fabs(x[1]) < within && std::fabs(x[2]) < within) return;
-  constexpr int most =
-      7 * max_tree_depth + 8;  // of a cell's eight children one is opened at a time
-  CellIndex open[most];
+  CellIndex open[most_open_cells];
   int count = 0;
   open[count++] = 0;
   while (count > 0) {

@@ -13,6 +13,7 @@
 #include "../engine/body_tree.hpp"
 #include "../kernels/softening.hpp"
 #include "leaves_beyond.hpp"
+#include "nearest_bodies.hpp"
 #include "order_selection.hpp"
 #include "quantities.hpp"
 
@@ -33,7 +34,7 @@ struct RoundedBody {
 template <class U>
 struct SumsOfRounding {
   U field_squares = U(0.0), potential_squares = U(0.0), fields = U(0.0), potentials = U(0.0),
-    nearest2 = U(1e200), taken_for_others = U(0.0);
+    nearest2 = U(no_body), taken_for_others = U(0.0);
   U field[3] = {U(0.0), U(0.0), U(0.0)};
   U gradient[6] = {U(0.0), U(0.0), U(0.0), U(0.0), U(0.0), U(0.0)};
 
@@ -177,13 +178,10 @@ struct RoundedPairs {
   }
   KOKKOS_FUNCTION static RoundedBody rounded(OfOne const& sums, double q, double edge,
                                              double softening2) {
-    const double of_potential = delta / edge, of_field = delta / (edge * edge),
-                 distance = std::sqrt(sums.nearest2), r2 = sums.nearest2 + softening2,
-                 potential = q / std::sqrt(r2),
-                 field = softening2 > 0 ? potential * distance / r2 : q / r2;
+    const double of_potential = delta / edge, of_field = delta / (edge * edge);
     const PerQuantity<double> squares = sums.squares();
     return {{of_field * of_field * squares.field, of_potential * of_potential * squares.potential},
-            {field / (edge * edge), potential / edge},
+            exerted_by(q, sums.nearest2, softening2, edge),
             {sums.fields / (edge * edge), sums.potentials / edge},
             sums.taken_for_others > 0};
   }
@@ -243,48 +241,38 @@ struct CountRoundedPairs {
   }
 };
 
-/// A relative error of all bodies, and whether bodies at two places are taken for one; and the squares' sums of what
-/// bodies' nearest neighbours in their leaves feel, in the units of sums.
-struct RoundingOfPairs {
-  double error = 0;
-  bool takes_two_for_one = false;
-  PerQuantity<double> neighbours = {};
-};
-
-/// The larger one of what is wanted, relative to the norms whose squares add up to that, or to what counts as these at
-/// least (docs/math.md, "Relative errors"). Cost: the pairs within leaves, in double, and a walk through the tree for
-/// each body at the border of its leaf.
+/// The squares of what all bodies err by and of what their nearest neighbours in their leaves feel, in the units of sums.
+/// Cost: the pairs within leaves, in double, a walk through the tree for each body at the border of its leaf, and one
+/// wait.
 template <class Space, class Precision>
-RoundingOfPairs rounding_of_pairs(Space const& space,
-                                  engine::BodyTree<Space, Precision> const& tree,
-                                  SofteningBounds const& softening, Quantities of,
-                                  PerQuantity<double> const& squares, double tolerance) {
+RoundedSum rounding_of_pairs(Space const& space, engine::BodyTree<Space, Precision> const& tree,
+                             SofteningBounds const& softening, double tolerance) {
   const auto pairs = RoundedPairs<Space, Precision>::make(tree, softening.in(tree.cube.edge),
                                                           tolerance, least_share_of_neighbours);
   const auto sum =
       reduce<RoundedSum>("fmm::verification::rounding", space, tree.octree.tiles.extent(0),
                          SumRoundedPairs<Space, Precision>{pairs, tree.octree.tiles});
   space.fence();
-  RoundingOfPairs all{0, sum.taken_for_others > 0, sum.neighbours};
-  of.each([&](Quantity one) {
-    const double norm2 = std::fmax(
-        squares[one], least_share_of_neighbours * least_share_of_neighbours * sum.neighbours[one]);
-    if (sum.squares[one] > 0) all.error = std::fmax(all.error, std::sqrt(sum.squares[one] / norm2));
-  });
-  return all;
+  return sum;
 }
+
+/// What rounding is, relative to results, and whether bodies at two places are taken for one.
+struct RoundingOfBodies {
+  double error = 0;
+  bool takes_two_for_one = false;
+};
 
 /// What no more than a hundredth of the bodies exceed, relative to their own fields or potentials in `sums`: `enough`,
 /// or within a factor of 1.3 of it if that is more. Cost: the same, some times if it is more.
 template <class Space, class Precision>
-RoundingOfPairs own_rounding_of_pairs(Space const& space,
-                                      engine::BodyTree<Space, Precision> const& tree,
-                                      SofteningBounds const& softening, Quantities of,
-                                      Array<Sums<double>, Space> sums, double enough) {
+RoundingOfBodies own_rounding_of_pairs(Space const& space,
+                                       engine::BodyTree<Space, Precision> const& tree,
+                                       SofteningBounds const& softening, Quantities of,
+                                       Array<Sums<double>, Space> sums, double enough) {
   const auto pairs = RoundedPairs<Space, Precision>::make(tree, softening.in(tree.cube.edge),
                                                           enough, least_share_v<Precision>);
   const double most = double(tree.size) / 100;
-  RoundingOfPairs all{enough, false};
+  RoundingOfBodies all{enough, false};
   of.each([&](Quantity one) {
     const auto is_exceeded = [&] {
       const auto count = reduce<RoundedCount>(
@@ -302,7 +290,7 @@ RoundingOfPairs own_rounding_of_pairs(Space const& space,
 
 /// Throws InvalidArgument: coordinates in two parts do not keep the tolerance.
 [[noreturn]] FMM_NOINLINE inline void refuse_rounding(double tolerance, bool single,
-                                                      RoundingOfPairs const& rounding) {
+                                                      RoundingOfBodies const& rounding) {
   const std::string where = single ? " in mixed precision" : " in a tree",
                     better = single ? "; in double less" : "; by all pairs less";
   throw InvalidArgument(
@@ -313,27 +301,17 @@ RoundingOfPairs own_rounding_of_pairs(Space const& space,
                 " for bodies so close to each other" + better);
 }
 
-/// What the coordinates of close bodies, as they are kept, add to the L2 error of fields and potentials whose squares
-/// add up to that; 0 to own errors, of which `seen()` is what they are at groups of bodies. Throws InvalidArgument
-/// where it is more than the tolerance allows.
+/// Throws InvalidArgument where the coordinates of close bodies, as they are kept, have more of own errors than the
+/// tolerance allows; `seen()` is what these are at groups of bodies.
 template <class Space, class Precision, class Seen>
-RoundingOfPairs rounding_of_coordinates(Space const& space,
-                                        engine::BodyTree<Space, Precision> const& tree,
-                                        SofteningBounds const& softening, Quantities of,
-                                        Array<Sums<double>, Space> sums,
-                                        PerQuantity<double> const& squares, double tolerance,
-                                        Seen const& seen) {
-  const bool own = of.is_own();
+void check_own_rounding(Space const& space, engine::BodyTree<Space, Precision> const& tree,
+                        SofteningBounds const& softening, Quantities of,
+                        Array<Sums<double>, Space> sums, double tolerance, Seen const& seen) {
   const double enough = constants.share_of_rounding_in_pairs * tolerance;
-  RoundingOfPairs rounding =
-      own ? own_rounding_of_pairs(space, tree, softening, of, sums, enough)
-          : rounding_of_pairs(space, tree, softening, of, squares, tolerance);
-  if (!(rounding.error <= enough) || rounding.takes_two_for_one) {
-    if (own) rounding.error = std::fmax(rounding.error, seen());
-    refuse_rounding(tolerance, std::is_same_v<Precision, Mixed>, rounding);
-  }
-  if (own) rounding.error = 0;
-  return rounding;
+  RoundingOfBodies rounding = own_rounding_of_pairs(space, tree, softening, of, sums, enough);
+  if (rounding.error <= enough && !rounding.takes_two_for_one) return;
+  rounding.error = std::fmax(rounding.error, seen());
+  refuse_rounding(tolerance, std::is_same_v<Precision, Mixed>, rounding);
 }
 
 }  // namespace fmm::tolerance

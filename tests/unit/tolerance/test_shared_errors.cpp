@@ -160,6 +160,26 @@ TEST(SharedErrors, OfSofteningAreSeen) {
             tolerance);
 }
 
+/// A ring of charges round one that cancels their pull on each other: fields are a millionth of what neighbours exert, and
+/// errors are relative to a thousandth of that, in leaves of a body each, too.
+TEST(SharedErrors, AreRelativeToWhatNeighboursInOtherLeavesExert) {
+  constexpr double circle = 6.283185307179586;
+  constexpr int of_ring = 472;  // with hardly a net charge
+  double pull = 0;
+  for (int k = 1; k < of_ring; ++k) pull += 0.25 / std::sin(0.5 * circle * k / of_ring);
+  Bodies bodies;
+  for (int k = 0; k < of_ring; ++k) {
+    const double at = circle * k / of_ring;
+    add_body(bodies, std::cos(at), 0.8 * std::sin(at), 0.6 * std::sin(at), 1);
+  }
+  add_body(bodies, 0, 0, 0, -(1 + 1e-5) * pull);
+  using Solver = fmm::ToleranceSolver<fmm::Laplace, fmm::Orders<16>, double>;
+  for (const int leaf_capacity : {1, 40})
+    EXPECT_LT(
+        floored_error<Solver>({.tolerance = 2e-12, .leaf_capacity = leaf_capacity}, bodies, bodies),
+        2e-12);
+}
+
 /// Of pairs that are closer than mixed precision tells apart, potentials are refused as fields are.
 TEST(SharedErrors, OfRoundedPairsAreSeenInPotentials) {
   std::mt19937_64 random(3);

@@ -213,17 +213,23 @@ TEST(Verification, SeesWhatOtherSumsErrByToo) {
   EXPECT_LE(passed, 1);  // of 16 to 128 groups a tenth did
 }
 
-/// What errors are relative to at least: what bodies exert on their nearest neighbours, with their softening.
+/// What errors are relative to at least: what bodies exert on their nearest neighbours, with their softening; of a leaf,
+/// and of all leaves.
 TEST(RoundingOfPairs, IsBesideWhatNeighboursExert) {
   using Space = Kokkos::DefaultExecutionSpace;
   using Site = fmm::site_t<Space>;
   constexpr std::size_t n = 300;
   const Bodies bodies = make_bodies(Model::plummer, n);
   const DeviceBodies<Space> device(bodies);
-  fmm::Solver<fmm::Laplace, fmm::Fmm<2, fmm::DualTree<fmm::RadiusCriterion>>, fmm::Mixed> solver(
-      {.leaf_capacity = n});
-  auto plan = solver.build(Space(), fmm::Inputs{device.x});
-  solver.evaluate(Space(), plan, device.q, fmm::none, ViewIn<double* [3], Space>("field", n));
+  using Solver =
+      fmm::Solver<fmm::Laplace, fmm::Fmm<2, fmm::DualTree<fmm::RadiusCriterion>>, fmm::Mixed>;
+  const auto planned = [&](int leaf_capacity) {
+    Solver solver({.leaf_capacity = leaf_capacity});
+    auto plan = solver.build(Space(), fmm::Inputs{device.x});
+    solver.evaluate(Space(), plan, device.q, fmm::none, ViewIn<double* [3], Space>("field", n));
+    return plan;
+  };
+  const auto plan = planned(n), with_leaves = planned(8), with_a_body_each = planned(1);
   auto const& tree = plan.data().tree;
   const double edge = tree.cube.edge, unit = tree.charges.unit;
   for (const double softening : {0.0, 1e-3 * edge, 1e3 * edge})
@@ -241,10 +247,18 @@ TEST(RoundingOfPairs, IsBesideWhatNeighboursExert) {
         fields += std::pow(q * std::sqrt(nearest2) / (r * r * r) * edge * edge, 2);
         potentials += std::pow(q / r * edge, 2);
       }
-      const auto found = fmm::tolerance::rounding_of_pairs(
-          Site{Space()}, tree, {softening, most}, {.potential = true}, {1e-30, 1e-30}, 1e-4);
+      const auto found =
+          fmm::tolerance::rounding_of_pairs(Site{Space()}, tree, {softening, most}, 1e-4);
       EXPECT_NEAR(found.neighbours.field / fields, 1, 1e-5) << softening << ", " << most;
       EXPECT_NEAR(found.neighbours.potential / potentials, 1, 1e-5) << softening << ", " << most;
+      for (auto const* some : {&plan, &with_leaves, &with_a_body_each}) {
+        auto const& other = some->data().tree;
+        const auto nearest =
+            fmm::tolerance::exerted_on_nearest(Site{Space()}, other, {softening, most});
+        const double scale = std::pow(edge / other.cube.edge, 2);
+        EXPECT_NEAR(nearest.field / fields * scale * scale, 1, 1e-5) << softening << ", " << most;
+        EXPECT_NEAR(nearest.potential / potentials * scale, 1, 1e-5) << softening << ", " << most;
+      }
     }
 }
 
