@@ -36,7 +36,8 @@ struct BodyTree {
       place;  ///< (i): the index in tree order of the caller's body i, if results
               ///< are gathered
   Array<Body<Real>, Space> bodies;
-  Array<Body<Real>, Space> low;  ///< low parts of the bodies' coordinates, or none
+  Array<Body<Real>, Space> low;     ///< low parts of the bodies' coordinates, or none
+  Array<Body<Real>, Space> lowest;  ///< what both leave out; in mixed precision for a tolerance
   Array<Body<double>, Space>
       positions;        ///< in place of `bodies`, as the caller has them; DirectSum only
   ChargeFacts charges;  ///< in whose unit the bodies' charges are

@@ -79,14 +79,15 @@ class PlanPool {
  public:
   using Data = PlanData<Space, Precision>;
 
-  /// `two_parts`: whether plans have bodies' coordinates in two parts.
-  explicit PlanPool(bool two_parts = two_part_v<Precision>) : two_parts_(two_parts) {}
+  /// How many parts plans have bodies' coordinates in.
+  explicit PlanPool(int parts = two_part_v<Precision> ? 2 : 1) : parts_(parts) {}
 
   FMM_NOINLINE std::shared_ptr<Data> free_plan() {
     for (auto const& plan : all_)
       if (plan.use_count() == 1) return plan;
     auto const& plan = all_.emplace_back(std::make_shared<Data>());
-    plan->memory.two_parts = two_parts_;
+    plan->memory.two_parts = parts_ > 1;
+    plan->memory.three_parts = parts_ > 2;
     return plan;
   }
   FMM_NOINLINE std::size_t bytes() const {
@@ -96,7 +97,7 @@ class PlanPool {
   }
 
  private:
-  bool two_parts_;
+  int parts_;
   std::vector<std::shared_ptr<Data>> all_;
 };
 

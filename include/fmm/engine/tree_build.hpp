@@ -74,12 +74,14 @@ void place_in_tree(Space const& space, Workspace<Space, Precision>& memory,
   using Shape = Tuning<Space, real_t<Precision>>;
   tree.bodies = memory.bodies.resize(tree.size);
   tree.low = {};
+  tree.lowest = {};
   if (memory.two_parts) tree.low = memory.low.resize(tree.size);
+  if (memory.three_parts) tree.lowest = memory.lowest.resize(tree.size);
   Array<float, Space> radii;
   if constexpr (traits_v<Traversal>.uses_radii)
     radii = memory.traversal.radii.resize(tree.octree.cells.extent(0));
   place_bodies<Precision>(space, tree.octree, tree.cube, positions, tree.permutation, tree.bodies,
-                          tree.low, radii, Shape::tile_team, Shape::gather_team);
+                          tree.low, tree.lowest, radii, Shape::tile_team, Shape::gather_team);
 }
 
 /// The smallest (N,3) `last_field` of each cell's bodies, in `unit`, for criteria that use it.

@@ -75,7 +75,9 @@ struct Workspace {
   int sort_try = 0;  ///< which number of levels the last tree's keys were sorted by
   OctreeBuffers<Space> octree;
   bool two_parts = two_part_v<Precision>;  ///< whether a build has bodies' coordinates in two parts
+  bool three_parts = false;                ///< or in three
   Buffer<Body<Real>, Space> low{"low parts"};          ///< of the bodies' coordinates, if it has
+  Buffer<Body<Real>, Space> lowest{"lowest parts"};    ///< and of these
   Buffer<Body<double>, Space> positions{"positions"};  ///< DirectSum only
   Buffer<Real, Space> others{"other strengths"};       ///< SourceStrengths::others
   TraversalBuffers<Space> traversal;
@@ -138,9 +140,9 @@ struct Workspace {
 
   std::size_t bytes() const {
     return sort.bytes() + octree.bytes() + traversal.bytes() + last_fields.bytes() +
-           bodies.bytes() + low.bytes() + positions.bytes() + multipoles.bytes() + locals.bytes() +
-           gemm.bytes() + split_rows.bytes() + left_tiles.bytes() + rounding.bytes() +
-           sums.bytes() + others.bytes();
+           bodies.bytes() + low.bytes() + lowest.bytes() + positions.bytes() + multipoles.bytes() +
+           locals.bytes() + gemm.bytes() + split_rows.bytes() + left_tiles.bytes() +
+           rounding.bytes() + sums.bytes() + others.bytes();
   }
 };
 

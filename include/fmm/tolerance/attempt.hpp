@@ -3,6 +3,7 @@
 #pragma once
 
 #include <limits>
+#include <memory>
 #include <optional>
 
 #include "../engine/evaluation_ends.hpp"
@@ -10,6 +11,7 @@
 #include "quantities.hpp"
 #include "result_strength.hpp"
 #include "sample.hpp"
+#include "sums_in_double.hpp"
 
 namespace fmm::tolerance {
 
@@ -18,8 +20,9 @@ struct Attempt {
   Quantities of = {};                                                    ///< the tolerance
   engine::TakeChargesAgain<Space, real_t<Precision>> take_charges = {};  ///< the evaluation's
   engine::TakeChargesAgain<Space, double> take_charges_in_double =
-      {};                                           ///< the same, in mixed precision
-  AddNearField<Space, Precision> add_exactly = {};  ///< CalibratedCore::exact_sums
+      {};                                                 ///< the same, in mixed precision
+  std::shared_ptr<BodiesInDouble<Space>> in_double = {};  ///< in mixed precision
+  AddNearField<Space, Precision> add_exactly = {};        ///< CalibratedCore::exact_sums
   int tightenings = 0;
   bool is_listed = false;    ///< once, at least
   bool is_sought = false;    ///< whether what holds the tolerance is to be found

@@ -15,10 +15,10 @@
 #include "checked_inputs.hpp"
 #include "glance_at_pairs.hpp"
 #include "known_groups.hpp"
-#include "l2_error.hpp"
 #include "order_of_many.hpp"
 #include "order_selection.hpp"
 #include "potential_share.hpp"
+#include "seen_by_verification.hpp"
 #include "stricter_sums.hpp"
 #include "sums_in_double.hpp"
 
@@ -45,7 +45,7 @@ class CalibratedCore {
       : solver_(options.tolerance ? safe_options(options, *options.tolerance, order.facts.order,
                                                  single, traits_of_kernel(kernel).has_far_from)
                                   : options,
-                kernel, order.facts),
+                kernel, order.facts, single && options.tolerance),
         options_(solver_.options()),
         near_options_(options_),
         is_softening_given_(options.softening_error.has_value()),
@@ -123,6 +123,11 @@ class CalibratedCore {
   }
   /// Whether the near field is, in mixed precision.
   bool is_in_double() const { return single && held_ && held_->now().in_double; }
+  void take_in_double() {
+    Calibrated now = held_->now();
+    now.in_double = true;
+    held_->correct(now);
+  }
   /// The options of lists with that pair_error.
   Options by_powers(double pair_error) const {
     Options options = options_;
@@ -185,9 +190,11 @@ class CalibratedCore {
   void know_groups(Space const& space, Data& data, Attempt& attempt, Report* report) const {
     if (!attempt.of.is_own()) return;
     stage(space, report, "verification", [&] {
-      attempt.known.emplace(space, data, in_units_of(data.tree.cube.edge, kernel()),
-                            exact_sums(space, data, attempt), least_share_v<Precision>,
-                            held_->tolerance());
+      with_coordinates(space, data, attempt, [&](auto const& coordinates) {
+        attempt.known.emplace(space, data, coordinates, in_units_of(data.tree.cube.edge, kernel()),
+                              exact_sums(space, data, attempt), least_share_v<Precision>,
+                              held_->tolerance());
+      });
     });
   }
 
@@ -266,22 +273,32 @@ class CalibratedCore {
   /// rounded by; sums over all bodies, at a few, tell whether there is anything else.
   bool holds(Space const& space, Data& data, Array<Sums<sum_t<Precision>>, Space> sums,
              Attempt& attempt, Report* report) {
-    SeenL2 seen;
+    SeenByVerification seen;
     stage(space, report, "verification", [&] {
-      if (attempt.known) {
-        const SeenError own = attempt.known->seen(attempt.of, sums);
-        seen = {.of_lists = own, .most = own.most};
-        check_own_rounding(space, data.tree, softening_bounds(kernel()), attempt.of, sums,
-                           held_->tolerance(),
-                           [&] { return attempt.known->seen(attempt.of, {}).most; });
-      } else {
-        const auto others = stricter_sums(space, data, attempt);
-        L2Error<Space, Precision> error(
-            space, data, softening_bounds(kernel()), attempt.of, held_->tolerance(), sums, others,
-            exact_sums(space, data, attempt), std::uint64_t(attempt.tightenings + 1));
-        seen = error.see(attempt.tightenings == constants.most_tightenings);
-      }
+      const auto others = attempt.known ? sums : stricter_sums(space, data, attempt);
+      with_coordinates(space, data, attempt, [&](auto const& coordinates) {
+        auto const& tiles = data.tree.octree.tiles;
+        const auto softening = softening_bounds(kernel()).in(data.tree.cube.edge);
+        const double tolerance = held_->tolerance();
+        if (attempt.known) {
+          seen = see_own_errors(space, *attempt.known, coordinates, tiles, softening, attempt.of,
+                                tolerance, sums);
+        } else {
+          L2Error<Space, Precision> error(
+              space, data, softening, attempt.of, tolerance, sums, others,
+              rounding_of_pairs(space, coordinates, tiles, softening, tolerance),
+              exact_sums(space, data, attempt), std::uint64_t(attempt.tightenings + 1));
+          seen = error.see(attempt.tightenings == constants.most_tightenings);
+        }
+      });
     });
+    if (!seen.rounding.keeps(held_->tolerance())) {
+      if (!single || is_in_double()) refuse_rounding(held_->tolerance(), single, seen.rounding);
+      take_in_double();  // from coordinates in all their parts
+      know_groups(space, data, attempt, report);
+      attempt.is_sought = attempt.known.has_value();
+      return false;
+    }
     held_->note(seen.of_lists);
     if (seen.most <= held_->tolerance()) {
       held_->verified(attempt.results, seen.most);
@@ -331,13 +348,29 @@ class CalibratedCore {
     }
     held_->correct(next);
   }
+  /// In mixed precision the attempt's bodies in double.
+  std::shared_ptr<BodiesInDouble<Space>> in_double(Space const& space, Data& data,
+                                                   Attempt& attempt) const requires single {
+    if (!attempt.in_double)
+      attempt.in_double =
+          std::make_shared<BodiesInDouble<Space>>(space, data.tree, attempt.take_charges_in_double);
+    return attempt.in_double;
+  }
+  /// f(coordinates), those of the near field in force.
+  template <class F>
+  void with_coordinates(Space const& space, Data& data, Attempt& attempt, F const& f) const {
+    if constexpr (single)
+      if (is_in_double()) return f(in_double(space, data, attempt)->coordinates(data.tree.octree));
+    f(coordinates_of(data.tree));
+  }
   /// Adds sums in double over the leaves of a list, as Verification wants them; the same ones for all of an evaluation.
   AddNearField<Space, Precision> const& exact_sums(Space const& space, Data& data,
                                                    Attempt& attempt) const {
     if (attempt.add_exactly) return attempt.add_exactly;
     if constexpr (single)
-      attempt.add_exactly = sums_in_double(space, data, in_units_of(data.tree.cube.edge, kernel()),
-                                           attempt.take_charges_in_double);
+      attempt.add_exactly = sums_in_double(
+          space, data, in_units_of(data.tree.cube.edge, kernel()), in_double(space, data, attempt),
+          kernels::margin_for<double>(held_->tolerance() * least_share_of_neighbours));
     else
       attempt.add_exactly = near_field(space, data, attempt);
     return attempt.add_exactly;
@@ -352,11 +385,7 @@ class CalibratedCore {
     if (single && data.tree.charges.both_signs && known_scale == 0) {
       const double neighbour = read_back(space, data.memory.traversal.scale.view(2).data() + 1);
       data.tree.charges.need_short_sums = needs_short_sums(held_->tolerance(), neighbour);
-      if (of.field && !is_reached_by_short_sums(held_->tolerance(), neighbour)) {
-        Calibrated now = held_->now();
-        now.in_double = true;
-        held_->correct(now);
-      }
+      if (of.field && !is_reached_by_short_sums(held_->tolerance(), neighbour)) take_in_double();
     }
     return measures;
   }

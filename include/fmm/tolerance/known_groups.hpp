@@ -38,9 +38,9 @@ struct TakeSums {
 
 /// What the coordinates of groups' bodies, as they are rounded, make their results err by; infinite where a body is
 /// taken for another one.
-template <class Space, class Precision>
+template <class Space, class Real>
 struct RoundingOfGroups {
-  RoundedPairs<Space, Precision> pairs;
+  RoundedPairs<Space, Real> pairs;
   Array<Tile, Space> groups;
   Array<PerQuantity<double>, Space> rounding;
 
@@ -93,20 +93,20 @@ class KnownGroups {
   using Sum = sum_t<Precision>;
 
  public:
-  template <class Kernel>
+  template <class Kernel, class Real>
   KnownGroups(Space const& space, engine::PlanData<Space, Precision> const& plan,
-              Kernel const& in_cube, typename SumsOverAll<Space, Sum>::ExactSums exact_sums,
-              double least_share, double tolerance)
+              PairCoordinates<Space, Real> const& coordinates, Kernel const& in_cube,
+              typename SumsOverAll<Space, Sum>::ExactSums exact_sums, double least_share,
+              double tolerance)
       : space_(space), bodies_(double(plan.tree.size)) {
     draw(plan.tree.octree);
     find_sums(plan, std::move(exact_sums));
     find_least(plan.tree, in_cube, least_share);
-    auto const& tree = plan.tree;
-    const auto pairs = RoundedPairs<Space, Precision>::make(tree, softening_bounds(in_cube),
-                                                            tolerance, least_share);
+    const auto pairs = RoundedPairs<Space, Real>::make(coordinates, softening_bounds(in_cube),
+                                                       tolerance, least_share);
     for_range("fmm::own_errors::rounding", space, std::int64_t(tiles_.size()),
-              RoundingOfGroups<Space, Precision>{
-                  pairs, groups_.view(), rounding_.resize(tiles_.size() * bodies_of_group)});
+              RoundingOfGroups<Space, Real>{pairs, groups_.view(),
+                                            rounding_.resize(tiles_.size() * bodies_of_group)});
   }
 
   /// The groups, as tiles of a sample.

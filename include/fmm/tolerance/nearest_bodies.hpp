@@ -107,18 +107,16 @@ struct SumNearest {
   }
 };
 
-/// Of all bodies, the sums of the squares, in units of charge / (edge of the cube)^2 and charge / edge. Cost: of
-/// NearestBody, a body each, and one wait.
+/// Of all bodies, the sums of the squares, in units of charge / (edge of the cube)^2 and charge / edge; the softening is
+/// in edges. Cost: of NearestBody, a body each, and one wait.
 template <class Space, class Precision>
 PerQuantity<double> exerted_on_nearest(Space const& space,
                                        engine::BodyTree<Space, Precision> const& tree,
                                        SofteningBounds const& softening) {
   using Sum = SumNearest<Space, real_t<Precision>>;
-  const auto sum = reduce<SumOfNearest>("fmm::verification::nearest", space,
-                                        std::int64_t(tree.octree.tiles.extent(0)) * Sum::most,
-                                        Sum{{tree.octree.cells, tree.bodies, tree.low},
-                                            tree.octree.tiles,
-                                            softening.in(tree.cube.edge)});
+  const auto sum = reduce<SumOfNearest>(
+      "fmm::verification::nearest", space, std::int64_t(tree.octree.tiles.extent(0)) * Sum::most,
+      Sum{{tree.octree.cells, tree.bodies, tree.low}, tree.octree.tiles, softening});
   space.fence();
   return sum.squares;
 }

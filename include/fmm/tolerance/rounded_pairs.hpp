@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // What the rounding of coordinates in two parts makes of close pairs: to 2^-50 of a leaf's edge in mixed precision, to
-// 2^-107 in double. Sums over all bodies are from the same coordinates and do not see it.
+// 2^-107 in double, to 2^-74 in double of mixed precision's three parts. Sums over all bodies are from the same
+// coordinates and do not see it.
 #pragma once
 
 #include <cmath>
@@ -90,25 +91,37 @@ struct SumsOfRounding {
   }
 };
 
-template <class Space, class Precision>
-struct RoundedPairs {
-  using Real = real_t<Precision>;
-  using V = Lanes<Space, double>;
-  static constexpr int W = lane_count_v<V>;
-  /// Three coordinates of two bodies, each off by up to that evenly.
-  static constexpr double delta = (sizeof(Real) == 4 ? 0x1p-50 : 0x1p-107) * 1.4142135623730951;
+/// Coordinates of a tree's bodies, with the charges and the marks of places (PlaceBodies).
+template <class Space, class Real>
+struct PairCoordinates {
   Array<Cell, Space> cells;
   Array<Body<Real>, Space> bodies, low;
+  double rounding;  ///< what each is off by, in edges of a leaf
+};
+template <class Space, class Precision>
+PairCoordinates<Space, real_t<Precision>> coordinates_of(
+    engine::BodyTree<Space, Precision> const& tree) {
+  return {tree.octree.cells, tree.bodies, tree.low,
+          sizeof(real_t<Precision>) == 4 ? 0x1p-50 : 0x1p-107};
+}
+
+template <class Space, class Real>
+struct RoundedPairs {
+  using V = Lanes<Space, double>;
+  static constexpr int W = lane_count_v<V>;
+  PairCoordinates<Space, Real> in;
   SofteningBounds softening;  ///< in edges of the cube
+  double delta;               ///< three coordinates of two bodies, each off evenly
   double reach;  ///< edges of the larger leaf: beyond a border, bodies are close within it
 
   /// For errors that are relative to `least` of the terms at least. Pairs beyond the reach are rounded by less than a
   /// hundredth of the tolerance.
-  static RoundedPairs make(engine::BodyTree<Space, Precision> const& tree,
+  static RoundedPairs make(PairCoordinates<Space, Real> const& in,
                            SofteningBounds const& softening_in_cube, double tolerance,
                            double least) {
-    const double reach = constants.reach_of_rounding * delta / (tolerance * least);
-    return {tree.octree.cells, tree.bodies, tree.low, softening_in_cube,
+    const double delta = in.rounding * std::sqrt(2.0),
+                 reach = constants.reach_of_rounding * delta / (tolerance * least);
+    return {in, softening_in_cube, delta,
             std::clamp(reach, constants.least_reach, constants.most_reach)};
   }
 
@@ -132,7 +145,7 @@ struct RoundedPairs {
     double high[3], low[3], mark;
   };
   KOKKOS_FUNCTION Parts parts_of(BodyIndex k) const {
-    const Body<Real> b = bodies(k), l = low(k);
+    const Body<Real> b = in.bodies(k), l = in.low(k);
     return {{b.x, b.y, b.z}, {l.x, l.y, l.z}, double(l.q)};
   }
   /// Of up to W bodies side by side.
@@ -140,7 +153,7 @@ struct RoundedPairs {
                             RoundedBody (&some)[W]) const {
     using T = LaneTraits<V>;
     using simd::select;
-    const Cell leaf = cells(index);
+    const Cell leaf = in.cells(index);
     const double edge = edge_of_level<double>(leaf.level);
     const SofteningBounds softening2 = softening.squared_in(edge);
     double parts[7][W];
@@ -157,7 +170,7 @@ struct RoundedPairs {
       const Parts b = parts_of(j);
       V apart[3];
       for (int d = 0; d < 3; ++d) apart[d] = x[d] - V(b.high[d]) + (x_low[d] - V(b.low[d]));
-      const V q = select(T::iota() == V(double(j - first)), V(0.0), V(double(bodies(j).q)));
+      const V q = select(T::iota() == V(double(j - first)), V(0.0), V(double(in.bodies(j).q)));
       sums.add(q, apart, softening2, 1, mark == V(b.mark));
     }
     double stored[OfOne::numbers][W];
@@ -168,16 +181,16 @@ struct RoundedPairs {
       n = 0;
       one.each([&](double& number) { number = stored[n++][l]; });
       const double mark_of_one = parts[6][l];
-      for_bodies_beyond(cells, bodies, low, index, first + l, reach,
+      for_bodies_beyond(in.cells, in.bodies, in.low, index, first + l, reach,
                         [&](BodyIndex j, double const(&apart)[3], double scale) {
-                          one.add(double(bodies(j).q), apart, softening2, scale,
-                                  mark_of_one == double(low(j).q));
+                          one.add(double(in.bodies(j).q), apart, softening2, scale,
+                                  mark_of_one == double(in.low(j).q));
                         });
-      some[l] = rounded(one, std::fabs(double(bodies(first + l).q)), edge, softening2.most);
+      some[l] = rounded(one, std::fabs(double(in.bodies(first + l).q)), edge, softening2.most);
     }
   }
-  KOKKOS_FUNCTION static RoundedBody rounded(OfOne const& sums, double q, double edge,
-                                             double softening2) {
+  KOKKOS_FUNCTION RoundedBody rounded(OfOne const& sums, double q, double edge,
+                                      double softening2) const {
     const double of_potential = delta / edge, of_field = delta / (edge * edge);
     const PerQuantity<double> squares = sums.squares();
     return {{of_field * of_field * squares.field, of_potential * of_potential * squares.potential},
@@ -197,9 +210,9 @@ struct RoundedSum {
     taken_for_others += other.taken_for_others;
   }
 };
-template <class Space, class Precision>
+template <class Space, class Real>
 struct SumRoundedPairs {
-  RoundedPairs<Space, Precision> pairs;
+  RoundedPairs<Space, Real> pairs;
   Array<Tile, Space> tiles;
 
   KOKKOS_FUNCTION void operator()(std::int64_t i, RoundedSum& sum) const {
@@ -220,9 +233,9 @@ struct RoundedCount {
     taken_for_others += other.taken_for_others;
   }
 };
-template <class Space, class Precision>
+template <class Space, class Real>
 struct CountRoundedPairs {
-  RoundedPairs<Space, Precision> pairs;
+  RoundedPairs<Space, Real> pairs;
   Array<Tile, Space> tiles;
   Array<Sums<double>, Space> sums;
   Quantity of;
@@ -241,17 +254,17 @@ struct CountRoundedPairs {
   }
 };
 
-/// The squares of what all bodies err by and of what their nearest neighbours in their leaves feel, in the units of sums.
-/// Cost: the pairs within leaves, in double, a walk through the tree for each body at the border of its leaf, and one
-/// wait.
-template <class Space, class Precision>
-RoundedSum rounding_of_pairs(Space const& space, engine::BodyTree<Space, Precision> const& tree,
-                             SofteningBounds const& softening, double tolerance) {
-  const auto pairs = RoundedPairs<Space, Precision>::make(tree, softening.in(tree.cube.edge),
-                                                          tolerance, least_share_of_neighbours);
-  const auto sum =
-      reduce<RoundedSum>("fmm::verification::rounding", space, tree.octree.tiles.extent(0),
-                         SumRoundedPairs<Space, Precision>{pairs, tree.octree.tiles});
+/// The squares of what all bodies err by and of what their nearest neighbours in their leaves feel, in the units of sums;
+/// the softening is in edges of the cube. Cost: the pairs within leaves, in double, a walk through the tree for each body
+/// at the border of its leaf, and one wait.
+template <class Space, class Real>
+RoundedSum rounding_of_pairs(Space const& space, PairCoordinates<Space, Real> const& in,
+                             Array<Tile, Space> tiles, SofteningBounds const& softening,
+                             double tolerance) {
+  const auto pairs =
+      RoundedPairs<Space, Real>::make(in, softening, tolerance, least_share_of_neighbours);
+  const auto sum = reduce<RoundedSum>("fmm::verification::rounding", space, tiles.extent(0),
+                                      SumRoundedPairs<Space, Real>{pairs, tiles});
   space.fence();
   return sum;
 }
@@ -260,27 +273,30 @@ RoundedSum rounding_of_pairs(Space const& space, engine::BodyTree<Space, Precisi
 struct RoundingOfBodies {
   double error = 0;
   bool takes_two_for_one = false;
+
+  /// Whether it leaves room for a tolerance.
+  bool keeps(double tolerance) const {
+    return error <= constants.share_of_rounding_in_pairs * tolerance && !takes_two_for_one;
+  }
 };
 
-/// What no more than a hundredth of the bodies exceed, relative to their own fields or potentials in `sums`: `enough`,
-/// or within a factor of 1.3 of it if that is more. Cost: the same, some times if it is more.
-template <class Space, class Precision>
-RoundingOfBodies own_rounding_of_pairs(Space const& space,
-                                       engine::BodyTree<Space, Precision> const& tree,
-                                       SofteningBounds const& softening, Quantities of,
-                                       Array<Sums<double>, Space> sums, double enough) {
-  const auto pairs = RoundedPairs<Space, Precision>::make(tree, softening.in(tree.cube.edge),
-                                                          enough, least_share_v<Precision>);
-  const double most = double(tree.size) / 100;
-  RoundingOfBodies all{enough, false};
+/// What no more than a hundredth of the bodies exceed, relative to their own fields or potentials in `sums`: what a
+/// tolerance leaves room for, or within a factor of 1.3 of it if that is more. Cost: the same, some times if it is more.
+template <class Space, class Real>
+RoundingOfBodies own_rounding_of_pairs(Space const& space, PairCoordinates<Space, Real> const& in,
+                                       Array<Tile, Space> tiles, SofteningBounds const& softening,
+                                       Quantities of, Array<Sums<double>, Space> sums,
+                                       double least_share, double tolerance) {
+  RoundingOfBodies all{constants.share_of_rounding_in_pairs * tolerance, false};
+  const auto pairs = RoundedPairs<Space, Real>::make(in, softening, all.error, least_share);
+  const double most = double(sums.extent(0)) / 100;
   of.each([&](Quantity one) {
     const auto is_exceeded = [&] {
       const auto count = reduce<RoundedCount>(
-          "fmm::verification::rounded", space, tree.octree.tiles.extent(0),
-          CountRoundedPairs<Space, Precision>{pairs, tree.octree.tiles, sums, one, all.error,
-                                              least_share_v<Precision>});
+          "fmm::verification::rounded", space, tiles.extent(0),
+          CountRoundedPairs<Space, Real>{pairs, tiles, sums, one, all.error, least_share});
       space.fence();
-      all.takes_two_for_one = double(count.taken_for_others) > most;
+      all.takes_two_for_one |= double(count.taken_for_others) > most;
       return double(count.bodies) > most && !all.takes_two_for_one;
     };
     while (all.error < 1e3 && is_exceeded()) all.error *= 1.3;
@@ -288,7 +304,7 @@ RoundingOfBodies own_rounding_of_pairs(Space const& space,
   return all;
 }
 
-/// Throws InvalidArgument: coordinates in two parts do not keep the tolerance.
+/// Throws InvalidArgument: coordinates as they are kept do not keep the tolerance.
 [[noreturn]] FMM_NOINLINE inline void refuse_rounding(double tolerance, bool single,
                                                       RoundingOfBodies const& rounding) {
   const std::string where = single ? " in mixed precision" : " in a tree",
@@ -299,19 +315,6 @@ RoundingOfBodies own_rounding_of_pairs(Space const& space,
           ? "none" + where + ", which takes bodies so close to each other for one" + better
           : at_least(rounding.error / constants.share_of_rounding_in_pairs) + where +
                 " for bodies so close to each other" + better);
-}
-
-/// Throws InvalidArgument where the coordinates of close bodies, as they are kept, have more of own errors than the
-/// tolerance allows; `seen()` is what these are at groups of bodies.
-template <class Space, class Precision, class Seen>
-void check_own_rounding(Space const& space, engine::BodyTree<Space, Precision> const& tree,
-                        SofteningBounds const& softening, Quantities of,
-                        Array<Sums<double>, Space> sums, double tolerance, Seen const& seen) {
-  const double enough = constants.share_of_rounding_in_pairs * tolerance;
-  RoundingOfBodies rounding = own_rounding_of_pairs(space, tree, softening, of, sums, enough);
-  if (rounding.error <= enough && !rounding.takes_two_for_one) return;
-  rounding.error = std::fmax(rounding.error, seen());
-  refuse_rounding(tolerance, std::is_same_v<Precision, Mixed>, rounding);
 }
 
 }  // namespace fmm::tolerance

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Near fields of mixed precision in double: of coordinates in both parts, and of charges as they were given.
+// Near fields of mixed precision in double: of coordinates in all three parts, and of charges as they were given.
 #pragma once
 
 #include <cstdint>
@@ -7,40 +7,78 @@
 
 #include "../engine/evaluation.hpp"
 #include "../engine/evaluation_ends.hpp"
+#include "rounded_pairs.hpp"
 #include "sums_over_all.hpp"
 
 namespace fmm::tolerance {
 
-/// Coordinates in one part, of those in two parts of float; no charges.
+/// Coordinates in two parts of double, of three of float; no charges.
 template <class Space>
-struct BodiesInDouble {
-  Array<Body<float>, Space> bodies, low;
-  Array<Body<double>, Space> out;
+struct TakeInDouble {
+  Array<Body<float>, Space> bodies, low, lowest;
+  Array<Body<double>, Space> out, low_out;
 
   KOKKOS_FUNCTION void operator()(std::int64_t i) const {
-    const Body<float> b = bodies(i), l = low(i);
-    out(i) = {double(b.x) + l.x, double(b.y) + l.y, double(b.z) + l.z, 0};
+    const Body<float> b = bodies(i), l = low(i), rest = lowest(i);
+    Body<double> high, left{0, 0, 0, double(l.q)};  // with the mark of the place
+    add(b.x, l.x, rest.x, high.x, left.x);
+    add(b.y, l.y, rest.y, high.y, left.y);
+    add(b.z, l.z, rest.z, high.z, left.z);
+    high.q = 0;
+    out(i) = high;
+    low_out(i) = left;
+  }
+
+ private:
+  /// Three parts, of which each is small beside the one before, as two (Dekker).
+  KOKKOS_FORCEINLINE_FUNCTION static void add(double a, double b, double c, double& high,
+                                              double& low) {
+    high = a + b;
+    low = b - (high - a) + c;
   }
 };
 
-/// Adds sums in double over the leaves of a list, in mixed precision, as Verification wants them, of the charges as
-/// they were given: it rounds these to float, and where strong ones balance each other what is left may be no more than
-/// that. Memory for as long as the result is there: 32 bytes a body.
+/// A plan's bodies in double: 64 bytes each.
+template <class Space>
+class BodiesInDouble {
+ public:
+  /// With the charges of an evaluation as they were given: mixed precision rounds these to float, and where strong ones
+  /// balance each other what is left may be no more than that.
+  BodiesInDouble(Space const& space, engine::BodyTree<Space, Mixed> const& tree,
+                 engine::TakeChargesAgain<Space, double> const& take_charges) {
+    for_range("fmm::verification::bodies", space, tree.size,
+              TakeInDouble<Space>{tree.bodies, tree.low, tree.lowest, bodies_.resize(tree.size),
+                                  low_.resize(tree.size)});
+    take_charges(tree.charges.unit, bodies_.view());
+  }
+  PairCoordinates<Space, double> coordinates(Octree<Space> const& octree) const {
+    return {octree.cells, bodies_.view(), low_.view(), 0x1p-74};
+  }
+  /// Flags of teams of P2P.
+  Array<int, Space> left(std::int64_t teams) { return left_.resize(teams); }
+
+ private:
+  Buffer<Body<double>, Space> bodies_{"verification's bodies"}, low_{"their low parts"};
+  Buffer<int, Space> left_{"verification's tiles with close sources"};
+};
+
+/// Adds sums in double over the leaves of a list, in mixed precision, as Verification wants them: sources within
+/// `margin` edges in two parts.
 template <class Space, class Kernel>
 typename SumsOverAll<Space, double>::ExactSums sums_in_double(
     Space const& space, engine::PlanData<Space, Mixed>& data, Kernel const& in_cube,
-    engine::TakeChargesAgain<Space, double> const& take_charges) {
-  auto const& tree = data.tree;
-  auto bodies = std::make_shared<Buffer<Body<double>, Space>>("verification's bodies");
-  for_range("fmm::verification::bodies", space, tree.size,
-            BodiesInDouble<Space>{tree.bodies, tree.low, bodies->resize(tree.size)});
-  take_charges(tree.charges.unit, bodies->view());
+    std::shared_ptr<BodiesInDouble<Space>> bodies, double margin) {
   return [=, &space, &data](auto const& tiles, auto const& list, auto const& sums) {
     auto const& octree = data.tree.octree;
     const auto rows = split_long_rows(space, data.memory, octree, tiles, list,
                                       Tuning<Space, double>::p2p_segment, 1);
-    p2p<Outputs<true, true>, double>(space, in_cube, octree.cells, tiles, list, bodies->view(), {},
-                                     sums, rows);
+    const auto [cells, high, low, rounding] = bodies->coordinates(octree);
+    Array<int, Space> left;
+    if (kernels::may_leave_tiles<Space, DoubleInTwoParts>)
+      left = bodies->left(std::int64_t(tiles.extent(0)) + rows.count());
+    p2p<Outputs<true, true>, DoubleInTwoParts>(space, in_cube, cells, tiles, list, high, low, sums,
+                                               rows, {.margin = margin, .leaving = margin}, {},
+                                               left);
   };
 }
 

@@ -14,7 +14,8 @@ namespace fmm::tree {
 
 /// Bodies relative to their leaves, formed in double before they are rounded: x = (position - centre) /
 /// edge; in mixed precision, and in double if there is `low`, that gets what rounding leaves out, and as its fourth
-/// number a mark of the position. A tile a team.
+/// number a mark of the position; and in mixed precision `lowest`, if there is room, what both parts leave out. A tile a
+/// team.
 template <class Space, class Positions, class Precision>
 struct PlaceBodies {
   using Real = real_t<Precision>;
@@ -23,7 +24,7 @@ struct PlaceBodies {
   Array<Cell, Space> cells;
   Array<Tile, Space> tiles;
   Array<BodyIndex, Space> permutation;
-  Array<Body<Real>, Space> bodies, low;
+  Array<Body<Real>, Space> bodies, low, lowest;
 
   KOKKOS_FUNCTION void operator()(TeamMember<Space> const& team) const {
     const Tile tile = tiles(team.league_rank());
@@ -70,6 +71,12 @@ struct PlaceBodies {
       set(bodies(to), parts[0].high, parts[1].high, parts[2].high);
       set(low(to), parts[0].low, parts[1].low, parts[2].low);
       low(to).q = mark(from);
+      if (lowest.extent(0) > 0) {
+        double rest[3];
+        for (int d = 0; d < 3; ++d)
+          rest[d] = left_out(parts[d], x[d]) + left_out(frame, d, double(positions(from, d)), x[d]);
+        set(lowest(to), float(rest[0]), float(rest[1]), float(rest[2]));
+      }
     } else {
       set(bodies(to), Real(x[0]), Real(x[1]), Real(x[2]));
     }
@@ -96,6 +103,12 @@ struct PlaceBodies {
     const double from_centre = position - frame.centre[d], back = from_centre - position,
                  lost = (position - (from_centre - back)) - (frame.centre[d] + back);
     return (std::fma(-x, frame.edge, from_centre) + (lost - frame.rest[d])) * frame.per_edge;
+  }
+  /// What two floats leave out of x, which both are made of: exactly. (As x - high - low it would be 0 for g++ 12, see
+  /// in_two_parts.)
+  KOKKOS_FORCEINLINE_FUNCTION static double left_out(TwoFloats const& parts, double x) {
+    const TwoFloats rest = in_two_parts(x - double(parts.high));
+    return double(rest.high - parts.low) + double(rest.low);
   }
   KOKKOS_FUNCTION static void set(Body<Real>& body, Real x, Real y, Real z) {
     body.x = x;
@@ -140,12 +153,13 @@ template <class Precision, class Space, class Positions>
 void place_bodies(Space const& space, Octree<Space> const& tree, Cube const& cube,
                   Positions const& positions, Array<BodyIndex, Space> permutation,
                   Array<Body<real_t<Precision>>, Space> bodies,
-                  Array<Body<real_t<Precision>>, Space> low, Array<float, Space> radii,
+                  Array<Body<real_t<Precision>>, Space> low,
+                  Array<Body<real_t<Precision>>, Space> lowest, Array<float, Space> radii,
                   int tile_team, int gather_team) {
   using Real = real_t<Precision>;
   using Radius = TightRadius<Space, Real>;
   const PlaceBodies<Space, Positions, Precision> place{positions,   cube,   tree.cells, tree.tiles,
-                                                       permutation, bodies, low};
+                                                       permutation, bodies, low,        lowest};
   if constexpr (is_host_space_v<Space>) {
     for_uneven("fmm::bodies", space, std::int64_t(tree.leaves.extent(0)), 16,
                PlaceLeaves<Space, Positions, Precision>{place, tree.leaves, radii});

@@ -356,15 +356,27 @@ TEST(Tolerance, OfPotentialsIsHeldWhereClosePairsAreMostOfTheField) {
 }
 
 /// Mixed precision keeps 2^-50 of a leaf's edge of a coordinate: pairs whose distance is that of a thousandth of the
-/// tolerance and less are refused, with what can be had, and held there.
+/// tolerance and less are summed in double, of coordinates in three parts.
+TEST(Tolerance, IsHeldInMixedPrecisionForPairsThatTwoPartsRound) {
+  using Solver = fmm::ToleranceSolver<fmm::Laplace, FewOrders, float>;
+  for (const std::size_t n : {std::size_t(3000), std::size_t(25000)})
+    for (const double apart : {3e-12, 3e-15}) {
+      Bodies bodies = make_bodies(Model::cube, n);
+      for (std::size_t i = 0; i < 40; ++i)
+        add_body(bodies, bodies.x[3 * i] + apart, bodies.x[3 * i + 1], bodies.x[3 * i + 2],
+                 bodies.q[i]);
+      for (const double tolerance : {1e-3, 1e-5})
+        EXPECT_LT(error_at<Solver>({.tolerance = tolerance}, bodies), tolerance) << n;
+    }
+}
+
+/// Those keep 2^-74 of it: pairs that are still closer are refused, with what can be had, and held there.
 TEST(Tolerance, IsRefusedInMixedPrecisionForPairsThatAreTooClose) {
   using Solver = fmm::ToleranceSolver<fmm::Laplace, FewOrders, float>;
   for (const std::size_t n : {std::size_t(3000), std::size_t(25000)}) {
     Bodies bodies = make_bodies(Model::cube, n);
-    for (std::size_t i = 0; i < 40; ++i)
-      add_body(bodies, bodies.x[3 * i] + 3e-12, bodies.x[3 * i + 1], bodies.x[3 * i + 2],
-               bodies.q[i]);
-    const auto exact = direct_sum<fmm::Laplace>(bodies).field;
+    for (int i = 0; i < 20; ++i)  // coordinates near 0 are as fine as that
+      for (const double apart : {0.0, 3e-19}) add_body(bodies, apart + 1e-7 * i, 1e-6, 1e-6, 1);
     double reached = 0;
     try {
       Solver solver({.tolerance = 1e-5});
@@ -384,7 +396,7 @@ TEST(Tolerance, IsRefusedInMixedPrecisionForPairsThatAreTooClose) {
 
 /// Two bodies whose coordinates are the same in mixed precision: at two places they are refused, at one place not.
 TEST(Tolerance, IsRefusedInMixedPrecisionForBodiesThatItTakesForOne) {
-  for (const double apart : {0.0, 1e-19})
+  for (const double apart : {0.0, 1e-25})
     for (const fmm::ErrorNorm norm : {fmm::ErrorNorm::l2, fmm::ErrorNorm::p99}) {
       Bodies bodies = make_bodies(Model::cube, 3000);
       for (const double x : {0.0, apart})  // coordinates near 0 are as fine as that

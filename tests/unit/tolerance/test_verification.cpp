@@ -247,14 +247,15 @@ TEST(RoundingOfPairs, IsBesideWhatNeighboursExert) {
         fields += std::pow(q * std::sqrt(nearest2) / (r * r * r) * edge * edge, 2);
         potentials += std::pow(q / r * edge, 2);
       }
-      const auto found =
-          fmm::tolerance::rounding_of_pairs(Site{Space()}, tree, {softening, most}, 1e-4);
+      const auto found = fmm::tolerance::rounding_of_pairs(
+          Site{Space()}, fmm::tolerance::coordinates_of(tree), tree.octree.tiles,
+          {softening / edge, most / edge}, 1e-4);
       EXPECT_NEAR(found.neighbours.field / fields, 1, 1e-5) << softening << ", " << most;
       EXPECT_NEAR(found.neighbours.potential / potentials, 1, 1e-5) << softening << ", " << most;
       for (auto const* some : {&plan, &with_leaves, &with_a_body_each}) {
         auto const& other = some->data().tree;
-        const auto nearest =
-            fmm::tolerance::exerted_on_nearest(Site{Space()}, other, {softening, most});
+        const auto nearest = fmm::tolerance::exerted_on_nearest(
+            Site{Space()}, other, {softening / other.cube.edge, most / other.cube.edge});
         const double scale = std::pow(edge / other.cube.edge, 2);
         EXPECT_NEAR(nearest.field / fields * scale * scale, 1, 1e-5) << softening << ", " << most;
         EXPECT_NEAR(nearest.potential / potentials * scale, 1, 1e-5) << softening << ", " << most;

@@ -360,6 +360,51 @@ TYPED_TEST(TreeTest, CubesMoveWithTheirBodies) {
   }
 }
 
+/// Coordinates in three parts of float: good to 2^-74 of a leaf's edge, of bodies near the origin, too, whose positions
+/// are finer than their leaves' centres are.
+TYPED_TEST(TreeTest, KeepsCoordinatesInThreeParts) {
+  using Space = fmm::site_t<TypeParam>;
+  const Space space = site<TypeParam>();
+  Bodies bodies = make_bodies(Model::cube, 3000);
+  for (double& x : bodies.x) x -= 0.5;
+  for (int i = 0; i < 30; ++i) bodies.x[i] *= std::pow(10.0, -i);
+  for (int d = 0; d < 3; ++d) {  // the root is the unit cube
+    bodies.x[3 * 100 + d] = -0.5;
+    bodies.x[3 * 101 + d] = 0.5;
+  }
+  const DeviceBodies<Space> device(bodies);
+  const ViewIn<double const* [3], Space> positions = device.x;
+  PlanData<Space, Mixed> s;
+  s.memory.three_parts = true;
+  build_plan<DualTree<>>(
+      space, s, positions,
+      fmm::Solver<Laplace, fmm::Fmm<4>, Mixed>({.theta = 0.5, .leaf_capacity = 20}).options(),
+      {2, 0, true}, nullptr);
+  space.fence();
+  const auto cells = to_host(s.tree.octree.cells);
+  const auto order = to_host(s.tree.permutation);
+  const auto high = to_host(s.tree.bodies), low = to_host(s.tree.low),
+             lowest = to_host(s.tree.lowest);
+  ASSERT_EQ(s.tree.cube.edge, 1);
+  double most_of_two = 0;
+  for (Cell const& cell : cells)
+    for (int i = cell.body_begin; cell.is_leaf() && i < cell.body_begin + cell.body_count; ++i)
+      for (int d = 0; d < 3; ++d) {
+        const auto part = [d](auto const& body) {
+          return (long double)(d == 0 ? body.x : d == 1 ? body.y : body.z);
+        };
+        const long double edge = std::ldexp(1.0L, -cell.level),
+                          centre = s.tree.cube.low[d] +
+                                   std::ldexp((long double)cell.centre[d], -grid_bits),
+                          left = -(centre + edge * part(high[i])) - edge * part(low[i]) +
+                                 (long double)bodies.x[3 * order[i] + d];
+        most_of_two = std::max(most_of_two, double(std::fabs(left / edge)));
+        ASSERT_LE(double(std::fabs(left / edge - part(lowest[i]))), 0x1p-74) << i;
+      }
+  EXPECT_LE(most_of_two, 0x1p-50);
+  EXPECT_GE(most_of_two, 0x1p-52);
+}
+
 /// A cube of so many layers of cells ends with them: the bodies fill the first ones on the level that has at
 /// least as many.
 TYPED_TEST(TreeTest, CubesHaveAsManyLayersAsAsked) {
