@@ -268,9 +268,8 @@ class CalibratedCore {
     }
     return attempt.is_verified;
   }
-  /// Whether these sums of all bodies hold the tolerance. If not, the next attempt has a stricter limit. What lists
-  /// leave out is seen at all bodies, against sums by stricter ones, and in mixed precision what near fields are
-  /// rounded by; sums over all bodies, at a few, tell whether there is anything else.
+  /// Whether these sums of all bodies hold the tolerance (seen_by_verification.hpp). If not, the next attempt has near
+  /// fields in double, or a stricter limit.
   bool holds(Space const& space, Data& data, Array<Sums<sum_t<Precision>>, Space> sums,
              Attempt& attempt, Report* report) {
     SeenByVerification seen;
@@ -336,8 +335,7 @@ class CalibratedCore {
     if (std::exchange(next.one_part, false)) return held_->correct(next);
     next = stricter(next, held_->tolerance() / most, order(), is_softening_given_);
     next.held_by = HeldBy::sample;
-    if (attempt.tightenings ==
-        constants.tightenings_until_safe) {  // the error is one that falls in steps
+    if (attempt.tightenings == constants.tightenings_until_safe) {  // it falls in steps
       next.theta = 0;
       next.pair_error = std::min(next.pair_error, next.safe);
     }
@@ -349,12 +347,12 @@ class CalibratedCore {
     held_->correct(next);
   }
   /// In mixed precision the attempt's bodies in double.
-  std::shared_ptr<BodiesInDouble<Space>> in_double(Space const& space, Data& data,
-                                                   Attempt& attempt) const requires single {
-    if (!attempt.in_double)
-      attempt.in_double =
+  auto in_double(Space const& space, Data& data, Attempt& attempt) const requires single {
+    auto& bodies = attempt.in_double;
+    if (!bodies)
+      bodies =
           std::make_shared<BodiesInDouble<Space>>(space, data.tree, attempt.take_charges_in_double);
-    return attempt.in_double;
+    return bodies;
   }
   /// f(coordinates), those of the near field in force.
   template <class F>
@@ -368,9 +366,9 @@ class CalibratedCore {
                                                    Attempt& attempt) const {
     if (attempt.add_exactly) return attempt.add_exactly;
     if constexpr (single)
-      attempt.add_exactly = sums_in_double(
-          space, data, in_units_of(data.tree.cube.edge, kernel()), in_double(space, data, attempt),
-          kernels::margin_for<double>(held_->tolerance() * least_share_of_neighbours));
+      attempt.add_exactly =
+          sums_in_double(space, data, in_units_of(data.tree.cube.edge, kernel()),
+                         in_double(space, data, attempt), held_->tolerance(), attempt.of);
     else
       attempt.add_exactly = near_field(space, data, attempt);
     return attempt.add_exactly;

@@ -62,20 +62,22 @@ class BodiesInDouble {
   Buffer<int, Space> left_{"verification's tiles with close sources"};
 };
 
-/// Adds sums in double over the leaves of a list, in mixed precision, as Verification wants them: sources within
-/// `margin` edges in two parts.
+/// Adds sums in double over the leaves of a list, in mixed precision, as Verification wants them. For own errors all
+/// pairs of a leaf are in two parts: bodies may be far within their softening.
 template <class Space, class Kernel>
 typename SumsOverAll<Space, double>::ExactSums sums_in_double(
     Space const& space, engine::PlanData<Space, Mixed>& data, Kernel const& in_cube,
-    std::shared_ptr<BodiesInDouble<Space>> bodies, double margin) {
+    std::shared_ptr<BodiesInDouble<Space>> bodies, double tolerance, Quantities of) {
+  const double least = of.is_own() ? least_share_v<Mixed> : least_share_of_neighbours,
+               margin = kernels::margin_for<double>(tolerance * least);
+  const bool leaves = kernels::may_leave_tiles<Space, DoubleInTwoParts> && !of.is_own();
   return [=, &space, &data](auto const& tiles, auto const& list, auto const& sums) {
     auto const& octree = data.tree.octree;
     const auto rows = split_long_rows(space, data.memory, octree, tiles, list,
                                       Tuning<Space, double>::p2p_segment, 1);
     const auto [cells, high, low, rounding] = bodies->coordinates(octree);
     Array<int, Space> left;
-    if (kernels::may_leave_tiles<Space, DoubleInTwoParts>)
-      left = bodies->left(std::int64_t(tiles.extent(0)) + rows.count());
+    if (leaves) left = bodies->left(std::int64_t(tiles.extent(0)) + rows.count());
     p2p<Outputs<true, true>, DoubleInTwoParts>(space, in_cube, cells, tiles, list, high, low, sums,
                                                rows, {.margin = margin, .leaving = margin}, {},
                                                left);
