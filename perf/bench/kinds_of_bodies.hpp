@@ -31,13 +31,14 @@ struct Kind {
 };
 
 /// Those of kinds_of_other_fields.cpp, of kinds_of_attackers.cpp, of kinds_of_users.cpp, of
-/// kinds_of_newcomers.cpp, of kinds_of_strangers.cpp, and of kinds_of_visitors.cpp.
+/// kinds_of_newcomers.cpp, of kinds_of_strangers.cpp, of kinds_of_visitors.cpp, and of kinds_of_guests.cpp.
 std::vector<Kind> const& of_other_fields();
 std::vector<Kind> const& of_attackers();
 std::vector<Kind> const& of_users();
 std::vector<Kind> const& of_newcomers();
 std::vector<Kind> const& of_strangers();
 std::vector<Kind> const& of_visitors();
+std::vector<Kind> const& of_guests();
 
 /// All kinds; a kind keeps its place.
 std::vector<Kind> const& all();

@@ -60,15 +60,15 @@ class SolverCore {
   using Data = PlanData<Space, Precision>;
   using Facts = ExpansionFacts<Kernel, Space, Precision>;
 
-  /// Validates `options` and fills in the defaults. Throws InvalidArgument. `in_three_parts`: whether plans have bodies'
-  /// coordinates so, in mixed precision.
+  /// Validates `options` and fills in the defaults. Throws InvalidArgument. `in_three_parts`: whether plans in mixed
+  /// precision have bodies' coordinates so.
   SolverCore(Options const& options, Kernel kernel, Facts const& expansions,
              bool in_three_parts = false)
       : kernel_(kernel),
         expansions_(expansions),
-        pool_(in_three_parts ? 3
-              : two_parts    ? 2
-                             : 1) {
+        pool_(!two_parts                                           ? 1
+              : in_three_parts && std::is_same_v<Precision, Mixed> ? 3
+                                                                   : 2) {
     check_one_part(options, two_parts);
     const int leaf_capacity = uses_powers ? Shape::leaf_capacity_by_power(expansions.order)
                                           : Shape::leaf_capacity(expansions.order);

@@ -83,6 +83,7 @@ class CalibratedCore {
     if constexpr (single) attempt.take_charges_in_double = take_charges;
     if (held_) attempt.of = quantities_of(options_, Out::potential, Out::field);
     if (held_) check_results(held_->tolerance(), ends.are_results_in_float());
+    if (held_) check_parts(plan.tree);
     try {
       solver_.evaluate_listed(
           space, plan, operators, ends, report,
@@ -126,6 +127,7 @@ class CalibratedCore {
   void take_in_double() {
     Calibrated now = held_->now();
     now.in_double = true;
+    now.one_part = false;
     held_->correct(now);
   }
   /// The options of lists with that pair_error.
@@ -167,35 +169,43 @@ class CalibratedCore {
       }
       near_options_ = options_;
       near_options_.tolerance = near_tolerance(tree.charges);
-      if (attempt.is_sought || held_->now().theta == 0)
-        measures = measure(space, data, multipoles,
-                           attempt.is_sought ? 0 : held_->now().field_scale, attempt.of);
+      const double known_scale = attempt.is_sought ? 0 : held_->now().field_scale;
+      if (attempt.is_sought || held_->now().theta == 0) {
+        measures = measure(space, data, multipoles, known_scale);
+        if (known_scale == 0) choose_sums(space, data, attempt.of);
+      }
     });
-    if (!known) know_groups(space, data, attempt, report);
+    if (!known || attempt.known) know_groups(space, data, attempt, report);
     if (attempt.is_sought)
       stage(space, report, "calibration", [&] {
         Calibrated found = find(space, data, measures, attempt);
         found.wide_margin = held_->now().wide_margin;
         found.in_double = held_->now().in_double;
+        found.one_part &= !found.in_double;
         held_->correct(found);
       });
     attempt.is_sought = false;
     tree.charges.need_short_sums |= held_->now().short_sums;
     options_.one_part = near_options_.one_part = held_->now().one_part;
-    stage(space, report, "lists", [&] { make_lists_by(space, data, held_->now(), measures, {}); });
+    stage(space, report, "lists", [&] { make_lists_by(space, data, held_->now(), measures); });
     if (report) add_list_work(*report, data.lists);
   }
 
-  /// Of own errors, sums that are known.
+  /// Of own errors, sums that are known, and what the near field in force rounds them by.
   void know_groups(Space const& space, Data& data, Attempt& attempt, Report* report) const {
     if (!attempt.of.is_own()) return;
     stage(space, report, "verification", [&] {
+      if (!attempt.known)
+        attempt.known.emplace(space, data, in_units_of(data.tree.cube.edge, kernel()),
+                              exact_sums(space, data, attempt), least_share_v<Precision>);
       with_coordinates(space, data, attempt, [&](auto const& coordinates) {
-        attempt.known.emplace(space, data, coordinates, in_units_of(data.tree.cube.edge, kernel()),
-                              exact_sums(space, data, attempt), least_share_v<Precision>,
-                              held_->tolerance());
+        attempt.known->round(pairs_for_own_errors(data, coordinates));
       });
     });
+  }
+  auto pairs_for_own_errors(Data const& data, auto const& coordinates) const {
+    return rounded_pairs(coordinates, softening_bounds(kernel()).in(data.tree.cube.edge),
+                         held_->tolerance(), least_share_v<Precision>);
   }
 
   /// What holds the tolerance, as far as it is known before lists of all bodies are there.
@@ -226,15 +236,9 @@ class CalibratedCore {
     };
   }
   void make_lists_by(Space const& space, Data& data, Calibrated const& found,
-                     CellMeasures<Space> const& measures, Array<int, Space> wanted) const {
-    const FarFieldRule far = far_field(found.softening);
-    const bool by_radii = found.theta > 0;
-    Options options = by_powers(found.pair_error);
-    if (by_radii || found.opening > 0) options.theta = by_radii ? found.theta : found.opening;
-    data.lists = by_radii
-                     ? build_lists_by_radii(space, data.memory, data.tree, options, far, wanted)
-                     : build_dual_lists<Traversal>(space, data.memory, data.tree, options, far,
-                                                   measures, wanted);
+                     CellMeasures<Space> const& measures) const {
+    data.lists = lists_by<Traversal>(space, data, by_powers(found.pair_error),
+                                     far_field(found.softening), found, measures);
   }
 
   /// Sums of all bodies by stricter lists than the plan's, with near fields by exact_sums, in memory of their own.
@@ -244,9 +248,8 @@ class CalibratedCore {
     const auto sums = tolerance::stricter_sums(
         space, far_field_(kernel(), data.tree.cube), profile_of(kernel()), data, attempt.other,
         attempt.take_charges, [&](Data& other, auto const& multipoles, double share) {
-          const auto measures =
-              measure(space, other, multipoles, share * now.field_scale, attempt.of);
-          make_lists_by(space, other, truth, measures, {});
+          const auto measures = measure(space, other, multipoles, share * now.field_scale);
+          make_lists_by(space, other, truth, measures);
         });
     exact_sums(space, data, attempt)(attempt.other.tree.octree.tiles, attempt.other.lists.p2p,
                                      sums);
@@ -258,9 +261,11 @@ class CalibratedCore {
                          Attempt& attempt, Report* report) {
     if (!held_) return false;
     stage(space, report, "verification", [&] {
-      attempt.results =
-          strength_of_evaluation(space, data, sums, attempt.of, softening_of(kernel()),
-                                 held_->tolerance(), options_.one_part);
+      with_coordinates(space, data, attempt, [&](auto const& coordinates) {
+        attempt.results =
+            strength_of_evaluation(space, data, coordinates, sums, attempt.of,
+                                   softening_of(kernel()), held_->tolerance(), options_.one_part);
+      });
     });
     if (!attempt.is_verified && !held_->holds(attempt.results, attempt.of.norm)) {
       attempt.is_verified = attempt.is_moved = true;
@@ -272,34 +277,34 @@ class CalibratedCore {
   /// fields in double, or a stricter limit.
   bool holds(Space const& space, Data& data, Array<Sums<sum_t<Precision>>, Space> sums,
              Attempt& attempt, Report* report) {
+    const double tolerance = held_->tolerance();
+    const bool may_be_in_double = single && !is_in_double();
     SeenByVerification seen;
     stage(space, report, "verification", [&] {
       const auto others = attempt.known ? sums : stricter_sums(space, data, attempt);
       with_coordinates(space, data, attempt, [&](auto const& coordinates) {
         auto const& tiles = data.tree.octree.tiles;
-        const auto softening = softening_bounds(kernel()).in(data.tree.cube.edge);
-        const double tolerance = held_->tolerance();
         if (attempt.known) {
-          seen = see_own_errors(space, *attempt.known, coordinates, tiles, softening, attempt.of,
-                                tolerance, sums);
+          seen = see_own_errors(space, *attempt.known, pairs_for_own_errors(data, coordinates),
+                                tiles, attempt.of, tolerance, sums, !may_be_in_double);
         } else {
+          const auto softening = softening_bounds(kernel()).in(data.tree.cube.edge);
           L2Error<Space, Precision> error(
               space, data, softening, attempt.of, tolerance, sums, others,
               rounding_of_pairs(space, coordinates, tiles, softening, tolerance),
               exact_sums(space, data, attempt), std::uint64_t(attempt.tightenings + 1));
-          seen = error.see(attempt.tightenings == constants.most_tightenings);
+          seen = error.see(coordinates, attempt.tightenings == constants.most_tightenings);
         }
       });
     });
-    if (!seen.rounding.keeps(held_->tolerance())) {
-      if (!single || is_in_double()) refuse_rounding(held_->tolerance(), single, seen.rounding);
+    if (!seen.rounding.keeps(tolerance)) {
+      if (!may_be_in_double) refuse_rounding(tolerance, single, seen.rounding);
       take_in_double();  // from coordinates in all their parts
-      know_groups(space, data, attempt, report);
       attempt.is_sought = attempt.known.has_value();
       return false;
     }
     held_->note(seen.of_lists);
-    if (seen.most <= held_->tolerance()) {
+    if (seen.most <= tolerance) {
       held_->verified(attempt.results, seen.most);
       if (attempt.is_moved) held_->leave_room(order(), is_softening_given_);
       return true;
@@ -332,18 +337,12 @@ class CalibratedCore {
           held_->tolerance(), constants.above_seen * attempt.reached,
           is_softening_given_ && options_.softening > 0 ? options_.softening_error : std::nullopt);
     }
-    if (std::exchange(next.one_part, false)) return held_->correct(next);
-    next = stricter(next, held_->tolerance() / most, order(), is_softening_given_);
-    next.held_by = HeldBy::sample;
-    if (attempt.tightenings == constants.tightenings_until_safe) {  // it falls in steps
-      next.theta = 0;
-      next.pair_error = std::min(next.pair_error, next.safe);
-    }
-    if (attempt.tightenings == constants.most_tightenings && tree.size <= constants.most_all_near &&
-        std::int64_t(tree.octree.tiles.extent(0)) <= constants.most_tiles_all_near) {
-      next.theta = constants.theta_all_near;
-      (single ? next.in_double : next.wide_margin) = true;
-    }
+    const bool may_be_all_near =
+        tree.size <= constants.most_all_near &&
+        std::int64_t(tree.octree.tiles.extent(0)) <= constants.most_tiles_all_near;
+    if (!std::exchange(next.one_part, false))
+      next = tightened(next, held_->tolerance() / most, order(), is_softening_given_,
+                       attempt.tightenings, may_be_all_near, single);
     held_->correct(next);
   }
   /// In mixed precision the attempt's bodies in double.
@@ -374,18 +373,19 @@ class CalibratedCore {
     return attempt.add_exactly;
   }
 
-  /// What the criterion may know of the cells. Sets whether sums have to be short, or in double.
+  /// What the criterion may know of the cells.
   CellMeasures<Space> measure(Space const& space, Data& data, Array<Real, Space> multipoles,
-                              double known_scale, Quantities of) {
-    const auto measures = measures_by_powers<Traversal, PairPrecision>(
+                              double known_scale) const {
+    return measures_by_powers<Traversal, PairPrecision>(
         space, solver_.powers_of(data.tree.cube), data, kernel(), in_two_parts(),
         solver_.far_field(), multipoles, known_scale);
-    if (single && data.tree.charges.both_signs && known_scale == 0) {
-      const double neighbour = read_back(space, data.memory.traversal.scale.view(2).data() + 1);
-      data.tree.charges.need_short_sums = needs_short_sums(held_->tolerance(), neighbour);
-      if (of.field && !is_reached_by_short_sums(held_->tolerance(), neighbour)) take_in_double();
-    }
-    return measures;
+  }
+  /// Sets whether sums have to be short, or in double, which a measure tells.
+  void choose_sums(Space const& space, Data& data, Quantities of) {
+    if (!single || !data.tree.charges.both_signs) return;
+    const double neighbour = read_back(space, data.memory.traversal.scale.view(2).data() + 1);
+    data.tree.charges.need_short_sums = needs_short_sums(held_->tolerance(), neighbour);
+    if (of.field && !is_reached_by_short_sums(held_->tolerance(), neighbour)) take_in_double();
   }
 
   Inner solver_;

@@ -21,6 +21,18 @@
 
 namespace fmm::tolerance {
 
+/// Lists of a plan by what was found: `options` have its pair_error, `far` is of its softening.
+template <class Traversal, class Space, class Precision>
+InteractionLists<Space> lists_by(Space const& space, PlanData<Space, Precision>& plan,
+                                 Options options, FarFieldRule const& far, Calibrated const& found,
+                                 CellMeasures<Space> const& measures) {
+  const bool by_radii = found.theta > 0;
+  if (by_radii || found.opening > 0) options.theta = by_radii ? found.theta : found.opening;
+  return by_radii ? build_lists_by_radii(space, plan.memory, plan.tree, options, far, {})
+                  : build_dual_lists<Traversal>(space, plan.memory, plan.tree, options, far,
+                                                measures, {});
+}
+
 /// The largest pair_error at which the plan's bodies keep `tolerance`, at least `safe`, or far less where own errors
 /// are seen at bodies that are `known`; theta, if there is one at which RadiusCriterion keeps it at less cost; and
 /// the fields' scale. There are multipoles, and `measures` for the traversal, whose criterion is

@@ -118,7 +118,7 @@ struct Constants {
   std::int64_t most_all_near = 1 << 18, most_tiles_all_near = 1 << 13;
   double tightening = 0.8, least_tightening = 0.02;
   double fallen = 0.7;      ///< an error that is more of the last one did not fall with the limit
-  double above_seen = 1.2;  ///< what a refusal names, in the smallest error that was seen
+  double above_seen = 1.2;  ///< what a refusal names, in the smallest error that was seen whole
 
   std::size_t seen_pairs = 512;  ///< bodies at which rounding is seen, where all pairs are summed
 

@@ -12,12 +12,12 @@
 
 #include "../accuracy/error_measure.hpp"
 #include "../detail/reduce.hpp"
-#include "../engine/body_tree.hpp"
 #include "../engine/list_build.hpp"
 #include "../kernels/mapping/tile.hpp"
 #include "../tuning.hpp"
 #include "constants.hpp"
 #include "leaves_beyond.hpp"
+#include "pair_coordinates.hpp"
 #include "result_strength.hpp"
 
 namespace fmm::tolerance {
@@ -49,20 +49,19 @@ struct TilesWithClose {
   }
 };
 
-/// Bodies of a tile side by side, W at most; none beyond its end.
-struct BodyGroup {
+/// Bodies of a tile side by side; none beyond its end.
+struct BodiesSideBySide {
   std::int64_t tile;
   CellIndex leaf;
   BodyIndex first;
   int count;
 
   template <class Space>
-  KOKKOS_FUNCTION static BodyGroup of(Array<Tile, Space> const& tiles, std::int64_t group,
-                                      int groups_of_tile, int most) {
-    const std::int64_t number = group / groups_of_tile;
-    const Tile tile = tiles(number);
-    const int before = int(group % groups_of_tile) * most, left = tile.count - before;
-    return {number, tile.cell, tile.first + before, left < most ? left : most};
+  KOKKOS_FUNCTION static BodiesSideBySide of(Array<Tile, Space> const& tiles, std::int64_t i,
+                                             int rows_of_tile, int most) {
+    const Tile tile = tiles(i / rows_of_tile);
+    const int before = int(i % rows_of_tile) * most, left = tile.count - before;
+    return {i / rows_of_tile, tile.cell, tile.first + before, left < most ? left : most};
   }
 };
 
@@ -72,7 +71,7 @@ template <class Space, class Real>
 struct FindCloseBodies {
   using V = Lanes<Space, Real>;
   static constexpr int W = lane_count_v<V>;
-  static constexpr int groups =
+  static constexpr int rows =
       (Tuning<Space, Real>::tile + W - 1) / W;  ///< of a tile's bodies, side by side
   static constexpr float to_be_found = -1;
   Array<Cell, Space> cells;
@@ -83,7 +82,7 @@ struct FindCloseBodies {
   Array<RoundingOfBody, Space> found;
 
   KOKKOS_FUNCTION void operator()(std::int64_t i) const {
-    const auto [tile, leaf, first, count] = BodyGroup::of(tiles, i, groups, W);
+    const auto [tile, leaf, first, count] = BodiesSideBySide::of(tiles, i, rows, W);
     if (count <= 0) return;
     if (!close.may_have(tile, std::int64_t(tiles.extent(0)), leaf)) {
       for (int l = 0; l < count; ++l) found(first + l) = {0, 0};
@@ -136,7 +135,7 @@ struct RoundCloseBodies {
   Array<RoundingOfBody, Space> found;
 
   KOKKOS_FUNCTION void operator()(std::int64_t i) const {
-    const auto [tile, leaf, first, count] = BodyGroup::of(tiles, i, Find::groups, Find::W);
+    const auto [tile, leaf, first, count] = BodiesSideBySide::of(tiles, i, Find::rows, Find::W);
     for (BodyIndex k = first; k < first + count; ++k) {
       if (found(k).field != Find::to_be_found) continue;
       const PerQuantity<double> squares = squares_of(leaf, k);
@@ -192,38 +191,38 @@ struct GlanceAtBodies {
   }
 };
 
-/// All bodies' of an evaluation's results. Cost: O(N), the pairs within leaves, where P2P left tiles in the left
-/// ones alone, and of the bodies at their borders a walk through the tree.
-template <class Space, class Precision>
+/// All bodies' of an evaluation's results, from coordinates as its near field had them. Cost: O(N), the pairs within
+/// leaves, where P2P left tiles in the left ones alone, and of the bodies at their borders a walk through the tree.
+template <class Space, class Precision, class Real>
 auto glance_at_pairs(Space const& space, engine::PlanData<Space, Precision>& plan,
+                     PairCoordinates<Space, Real> const& in,
                      AddStrength<Space, sum_t<Precision>> const& strength, double softening,
                      double tolerance, bool one_part) {
-  using Real = real_t<Precision>;
   using Find = FindCloseBodies<Space, Real>;
   using Bodies = GlanceAtBodies<Space, sum_t<Precision>>;
   auto const& tree = plan.tree;
-  auto const& octree = tree.octree;
+  auto const& tiles = tree.octree.tiles;
   const double least = one_part ? 1 : least_share_of_neighbours,
-               unit = one_part ? (sizeof(Real) == 4 ? 0x1p-24 : 0x1p-53) : 0x1p-50,
+               unit = one_part ? (sizeof(Real) == 4 ? 0x1p-24 : 0x1p-53) : in.rounding,
                delta = std::sqrt(2.0) * unit,
                reach = std::clamp(constants.reach_of_rounding * delta / (tolerance * least),
                                   0x1p-20, constants.most_reach);
   const auto found = plan.memory.rounding.resize(tree.size);
-  const std::int64_t groups = octree.tiles.extent(0) * Find::groups;
-  for_range("fmm::tolerance::close", space, groups,
-            Find{.cells = octree.cells,
-                 .tiles = octree.tiles,
+  const std::int64_t rows = tiles.extent(0) * Find::rows;
+  for_range("fmm::tolerance::close", space, rows,
+            Find{.cells = in.cells,
+                 .tiles = tiles,
                  .close = {.left = std::exchange(plan.memory.left, {}),
                            .list = plan.lists.p2p,
                            .longest = Tuning<Space, Real>::p2p_segment},
-                 .bodies = tree.bodies,
+                 .bodies = in.bodies,
                  .reach = Real(reach),
                  .found = found});
-  for_range("fmm::tolerance::round", space, groups,
-            RoundCloseBodies<Space, Real>{.cells = octree.cells,
-                                          .tiles = octree.tiles,
-                                          .bodies = tree.bodies,
-                                          .low = tree.low,
+  for_range("fmm::tolerance::round", space, rows,
+            RoundCloseBodies<Space, Real>{.cells = in.cells,
+                                          .tiles = tiles,
+                                          .bodies = in.bodies,
+                                          .low = in.low,
                                           .softening = softening / tree.cube.edge,
                                           .delta = delta,
                                           .reach = reach,
@@ -232,17 +231,19 @@ auto glance_at_pairs(Space const& space, engine::PlanData<Space, Precision>& pla
                                       Bodies{found, strength, tolerance / 2});
 }
 
-/// What an evaluation's sums tell of it. Of ErrorNorm::p99 the rounding is the tolerance if as many bodies are rounded
-/// by half of it as may be. Cost: O(N), and one wait; of mixed precision or one part glance_at_pairs.
-template <class Space, class Precision>
+/// What an evaluation's sums tell of it, with coordinates as of glance_at_pairs. Of ErrorNorm::p99 the rounding is the
+/// tolerance if as many bodies are rounded by half of it as may be. Cost: O(N), and one wait; of mixed precision or one
+/// part glance_at_pairs.
+template <class Space, class Precision, class Real>
 ResultStrength strength_of_evaluation(Space const& space, engine::PlanData<Space, Precision>& plan,
+                                      PairCoordinates<Space, Real> const& in,
                                       Array<Sums<sum_t<Precision>>, Space> sums, Quantities of,
                                       double softening, double tolerance, bool one_part) {
   auto const& tree = plan.tree;
   ResultStrength strength;
   if (sizeof(real_t<Precision>) == 4 || one_part) {
     const AddStrength<Space, sum_t<Precision>> add{sums, of.field, of.potential, of.is_own()};
-    const auto all = glance_at_pairs(space, plan, add, softening, tolerance, one_part);
+    const auto all = glance_at_pairs(space, plan, in, add, softening, tolerance, one_part);
     space.fence();
     strength = strength_from(all.strength, tree, of);
     of.each([&](Quantity one) {

@@ -31,9 +31,10 @@ struct Calibrated {
   double softening = 1;     ///< what it may add to the error, in Options::softening_error
   bool short_sums = false;  ///< of the near field (kernels::MixedSums)
   bool one_part = false;    ///< coordinates of the near field (Options::one_part)
-  // in mixed precision, where fields cancel:
-  bool wide_margin = false;  ///< of coordinates in two parts
-  bool in_double = false;    ///< the near field
+  // in mixed precision:
+  bool wide_margin =
+      false;               ///< of coordinates in two parts, where fields cancel; in double at last
+  bool in_double = false;  ///< the near field, where fields cancel or pairs are close
   HeldBy held_by = HeldBy::bound;
 };
 
@@ -45,6 +46,23 @@ inline Calibrated stricter(Calibrated found, double ratio, int order, bool is_gi
     found.theta *= std::pow(less, 1.0 / (order + 2));
   else
     found.pair_error *= less;
+  return found;
+}
+
+/// The same after so many tightenings: an error that falls in steps does not follow, and the limit is what is safe at
+/// most then; at last all pairs are near, if they may be.
+inline Calibrated tightened(Calibrated found, double ratio, int order, bool is_given,
+                            int tightenings, bool may_be_all_near, bool single) {
+  found = stricter(found, ratio, order, is_given);
+  found.held_by = HeldBy::sample;
+  if (tightenings == constants.tightenings_until_safe) {
+    found.theta = 0;
+    found.pair_error = std::min(found.pair_error, found.safe);
+  }
+  if (tightenings == constants.most_tightenings && may_be_all_near) {
+    found.theta = constants.theta_all_near;
+    (single ? found.in_double : found.wide_margin) = true;
+  }
   return found;
 }
 

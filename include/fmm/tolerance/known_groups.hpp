@@ -87,24 +87,27 @@ struct OwnErrorsOfGroups {
 };
 
 /// Of a plan, whose kernel in units of the cube is `in_cube`. Cost: constants.own_groups groups of four bodies, or
-/// all if there are few, 2 N pairs a body; memory: at first 64 bytes a body, then 32 for each of the groups' bodies.
+/// all if there are few, 2 N pairs a body; memory: at first 64 bytes a body, in mixed precision 96, then 32 for each of the groups' bodies.
 template <class Space, class Precision>
 class KnownGroups {
   using Sum = sum_t<Precision>;
 
  public:
-  template <class Kernel, class Real>
+  template <class Kernel>
   KnownGroups(Space const& space, engine::PlanData<Space, Precision> const& plan,
-              PairCoordinates<Space, Real> const& coordinates, Kernel const& in_cube,
-              typename SumsOverAll<Space, Sum>::ExactSums exact_sums, double least_share,
-              double tolerance)
+              Kernel const& in_cube, typename SumsOverAll<Space, Sum>::ExactSums exact_sums,
+              double least_share)
       : space_(space), bodies_(double(plan.tree.size)) {
     draw(plan.tree.octree);
     find_sums(plan, std::move(exact_sums));
     find_least(plan.tree, in_cube, least_share);
-    const auto pairs = RoundedPairs<Space, Real>::make(coordinates, softening_bounds(in_cube),
-                                                       tolerance, least_share);
-    for_range("fmm::own_errors::rounding", space, std::int64_t(tiles_.size()),
+  }
+
+  /// Has results be rounded as coordinates of near fields are; to be called before `seen`, and where they are others.
+  /// Cost: the pairs of the groups' leaves.
+  template <class Real>
+  void round(RoundedPairs<Space, Real> const& pairs) {
+    for_range("fmm::own_errors::rounding", space_, std::int64_t(tiles_.size()),
               RoundingOfGroups<Space, Real>{pairs, groups_.view(),
                                             rounding_.resize(tiles_.size() * bodies_of_group)});
   }

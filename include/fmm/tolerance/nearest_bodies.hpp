@@ -6,10 +6,10 @@
 #include <cmath>
 
 #include "../detail/reduce.hpp"
-#include "../engine/body_tree.hpp"
-#include "../kernels/mapping/tile.hpp"
 #include "../kernels/softening.hpp"
+#include "../tuning.hpp"
 #include "leaves_beyond.hpp"
+#include "pair_coordinates.hpp"
 #include "quantities.hpp"
 
 namespace fmm::tolerance {
@@ -29,23 +29,24 @@ inline constexpr double no_body = 1e200;
 /// Finds the nearest body at another place.
 template <class Space, class Real>
 struct NearestBody {
-  Array<Cell, Space> cells;
-  Array<Body<Real>, Space> bodies, low;
+  PairCoordinates<Space, Real> in;
 
-  /// The square of its distance from body k, in edges of its leaf, or no_body. Cost: the leaf, and a walk through what is
-  /// not farther than the nearest one there.
+  /// The square of its distance from body k, in edges of its leaf, or no_body. Cost: the leaf, and a walk through what
+  /// is not farther than the nearest one there.
   KOKKOS_FUNCTION double distance2(CellIndex leaf, BodyIndex k) const {
     constexpr double everything = 1e100;
-    const Cell own = cells(leaf);
-    const Body<Real> body = bodies(k);
-    const double x[3] = {body.x, body.y, body.z}, centre[3] = {0, 0, 0};
+    const Cell own = in.cells(leaf);
+    const Body<Real> b = in.bodies(k), rest = in.low(k);
+    const double x[3] = {double(b.x) + rest.x, double(b.y) + rest.y, double(b.z) + rest.z},
+                 centre[3] = {0, 0, 0};
     double nearest2 = no_body;
     const auto look = [&](Cell const& other) {
-      for_bodies_of<Space>(
-          bodies, low, own, other, k, everything, [&](BodyIndex, double const(&apart)[3], double) {
-            const double apart2 = apart[0] * apart[0] + apart[1] * apart[1] + apart[2] * apart[2];
-            if (apart2 > 0 && apart2 < nearest2) nearest2 = apart2;
-          });
+      for_bodies_of<Space>(in.bodies, in.low, own, other, k, everything,
+                           [&](BodyIndex, double const(&apart)[3], double) {
+                             const double apart2 =
+                                 apart[0] * apart[0] + apart[1] * apart[1] + apart[2] * apart[2];
+                             if (apart2 > 0 && apart2 < nearest2) nearest2 = apart2;
+                           });
     };
     look(own);
     CellIndex open[most_open_cells];
@@ -53,13 +54,13 @@ struct NearestBody {
     open[count++] = 0;
     while (count > 0) {
       const CellIndex index = open[--count];
-      const Cell cell = cells(index);
+      const Cell cell = in.cells(index);
       if (index == leaf || distance2_to(own, x, cell) >= nearest2) continue;
       if (cell.is_leaf()) look(cell);
       CellIndex nearest = -1;  // the way to the leaf goes first: others are then far in comparison
       for (int i = 0; i < cell.child_count; ++i) {
         const CellIndex child = cell.child_begin + i;
-        if (distance2_to(own, centre, cells(child)) == 0)
+        if (distance2_to(own, centre, in.cells(child)) == 0)
           nearest = child;
         else
           open[count++] = child;
@@ -99,24 +100,23 @@ struct SumNearest {
     const Tile tile = tiles(i / most);
     if (i % most >= tile.count) return;
     const BodyIndex k = tile.first + BodyIndex(i % most);
-    const double edge = edge_of_level<double>(nearest.cells(tile.cell).level);
+    const double edge = edge_of_level<double>(nearest.in.cells(tile.cell).level);
     const PerQuantity<double> one =
-        exerted_by(double(nearest.bodies(k).q), nearest.distance2(tile.cell, k),
+        exerted_by(double(nearest.in.bodies(k).q), nearest.distance2(tile.cell, k),
                    softening.squared_in(edge).most, edge);
     sum.join({{one.field * one.field, one.potential * one.potential}});
   }
 };
 
-/// Of all bodies, the sums of the squares, in units of charge / (edge of the cube)^2 and charge / edge; the softening is
-/// in edges. Cost: of NearestBody, a body each, and one wait.
-template <class Space, class Precision>
-PerQuantity<double> exerted_on_nearest(Space const& space,
-                                       engine::BodyTree<Space, Precision> const& tree,
-                                       SofteningBounds const& softening) {
-  using Sum = SumNearest<Space, real_t<Precision>>;
-  const auto sum = reduce<SumOfNearest>(
-      "fmm::verification::nearest", space, std::int64_t(tree.octree.tiles.extent(0)) * Sum::most,
-      Sum{{tree.octree.cells, tree.bodies, tree.low}, tree.octree.tiles, softening});
+/// Of all bodies, the sums of the squares, in units of charge / (edge of the cube)^2 and charge / edge; the softening
+/// is in edges. Cost: of NearestBody, a body each, and one wait.
+template <class Space, class Real>
+PerQuantity<double> exerted_on_nearest(Space const& space, PairCoordinates<Space, Real> const& in,
+                                       Array<Tile, Space> tiles, SofteningBounds const& softening) {
+  using Sum = SumNearest<Space, Real>;
+  const auto sum =
+      reduce<SumOfNearest>("fmm::verification::nearest", space,
+                           std::int64_t(tiles.extent(0)) * Sum::most, Sum{{in}, tiles, softening});
   space.fence();
   return sum.squares;
 }

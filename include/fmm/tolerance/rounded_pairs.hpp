@@ -7,15 +7,14 @@
 #include <cmath>
 #include <limits>
 #include <string>
-#include <type_traits>
 
 #include "../accuracy/error_measure.hpp"
 #include "../detail/reduce.hpp"
-#include "../engine/body_tree.hpp"
 #include "../kernels/softening.hpp"
 #include "leaves_beyond.hpp"
 #include "nearest_bodies.hpp"
 #include "order_selection.hpp"
+#include "pair_coordinates.hpp"
 #include "quantities.hpp"
 
 namespace fmm::tolerance {
@@ -91,20 +90,6 @@ struct SumsOfRounding {
   }
 };
 
-/// Coordinates of a tree's bodies, with the charges and the marks of places (PlaceBodies).
-template <class Space, class Real>
-struct PairCoordinates {
-  Array<Cell, Space> cells;
-  Array<Body<Real>, Space> bodies, low;
-  double rounding;  ///< what each is off by, in edges of a leaf
-};
-template <class Space, class Precision>
-PairCoordinates<Space, real_t<Precision>> coordinates_of(
-    engine::BodyTree<Space, Precision> const& tree) {
-  return {tree.octree.cells, tree.bodies, tree.low,
-          sizeof(real_t<Precision>) == 4 ? 0x1p-50 : 0x1p-107};
-}
-
 template <class Space, class Real>
 struct RoundedPairs {
   using V = Lanes<Space, double>;
@@ -113,17 +98,6 @@ struct RoundedPairs {
   SofteningBounds softening;  ///< in edges of the cube
   double delta;               ///< three coordinates of two bodies, each off evenly
   double reach;  ///< edges of the larger leaf: beyond a border, bodies are close within it
-
-  /// For errors that are relative to `least` of the terms at least. Pairs beyond the reach are rounded by less than a
-  /// hundredth of the tolerance.
-  static RoundedPairs make(PairCoordinates<Space, Real> const& in,
-                           SofteningBounds const& softening_in_cube, double tolerance,
-                           double least) {
-    const double delta = in.rounding * std::sqrt(2.0),
-                 reach = constants.reach_of_rounding * delta / (tolerance * least);
-    return {in, softening_in_cube, delta,
-            std::clamp(reach, constants.least_reach, constants.most_reach)};
-  }
 
   /// f(i, RoundedBody) for each body i of a tile.
   template <class F>
@@ -200,6 +174,17 @@ struct RoundedPairs {
   }
 };
 
+/// For errors that are relative to `least` of the terms at least; the softening is in edges of the cube. Pairs beyond
+/// the reach are rounded by less than a hundredth of the tolerance.
+template <class Space, class Real>
+RoundedPairs<Space, Real> rounded_pairs(PairCoordinates<Space, Real> const& in,
+                                        SofteningBounds const& softening, double tolerance,
+                                        double least) {
+  const double delta = in.rounding * std::sqrt(2.0),
+               reach = constants.reach_of_rounding * delta / (tolerance * least);
+  return {in, softening, delta, std::clamp(reach, constants.least_reach, constants.most_reach)};
+}
+
 /// Sums over bodies.
 struct RoundedSum {
   PerQuantity<double> squares, neighbours;
@@ -254,15 +239,14 @@ struct CountRoundedPairs {
   }
 };
 
-/// The squares of what all bodies err by and of what their nearest neighbours in their leaves feel, in the units of sums;
-/// the softening is in edges of the cube. Cost: the pairs within leaves, in double, a walk through the tree for each body
-/// at the border of its leaf, and one wait.
+/// The squares of what all bodies err by and of what their nearest neighbours in their leaves feel, in the units of
+/// sums; the softening is in edges of the cube. Cost: the pairs within leaves, in double, a walk through the tree for
+/// each body at the border of its leaf, and one wait.
 template <class Space, class Real>
 RoundedSum rounding_of_pairs(Space const& space, PairCoordinates<Space, Real> const& in,
                              Array<Tile, Space> tiles, SofteningBounds const& softening,
                              double tolerance) {
-  const auto pairs =
-      RoundedPairs<Space, Real>::make(in, softening, tolerance, least_share_of_neighbours);
+  const auto pairs = rounded_pairs(in, softening, tolerance, least_share_of_neighbours);
   const auto sum = reduce<RoundedSum>("fmm::verification::rounding", space, tiles.extent(0),
                                       SumRoundedPairs<Space, Real>{pairs, tiles});
   space.fence();
@@ -281,14 +265,14 @@ struct RoundingOfBodies {
 };
 
 /// What no more than a hundredth of the bodies exceed, relative to their own fields or potentials in `sums`: what a
-/// tolerance leaves room for, or within a factor of 1.3 of it if that is more. Cost: the same, some times if it is more.
+/// tolerance leaves room for; or if that is more, infinity, or with `how_much` within a factor of 1.3 of it. Cost: the
+/// same; with that, if it is more, some times.
 template <class Space, class Real>
-RoundingOfBodies own_rounding_of_pairs(Space const& space, PairCoordinates<Space, Real> const& in,
-                                       Array<Tile, Space> tiles, SofteningBounds const& softening,
-                                       Quantities of, Array<Sums<double>, Space> sums,
-                                       double least_share, double tolerance) {
+RoundingOfBodies own_rounding_of_pairs(Space const& space, RoundedPairs<Space, Real> const& pairs,
+                                       Array<Tile, Space> tiles, Quantities of,
+                                       Array<Sums<double>, Space> sums, double least_share,
+                                       double tolerance, bool how_much) {
   RoundingOfBodies all{constants.share_of_rounding_in_pairs * tolerance, false};
-  const auto pairs = RoundedPairs<Space, Real>::make(in, softening, all.error, least_share);
   const double most = double(sums.extent(0)) / 100;
   of.each([&](Quantity one) {
     const auto is_exceeded = [&] {
@@ -299,7 +283,8 @@ RoundingOfBodies own_rounding_of_pairs(Space const& space, PairCoordinates<Space
       all.takes_two_for_one |= double(count.taken_for_others) > most;
       return double(count.bodies) > most && !all.takes_two_for_one;
     };
-    while (all.error < 1e3 && is_exceeded()) all.error *= 1.3;
+    while (all.error < 1e3 && is_exceeded())
+      all.error = how_much ? 1.3 * all.error : std::numeric_limits<double>::infinity();
   });
   return all;
 }

@@ -53,23 +53,35 @@ class L2Error {
                                                 weights_)),
         rounded_(rounded) {}
 
-  /// Neighbours are looked for in leaves at first, and where that says too much, which is rare, in the whole tree: errors
-  /// are relative to no less than a share of what they feel. `whole`: whatever lists leave out. Cost: of Verification.
-  SeenByVerification see(bool whole) {
-    const SeenByVerification seen = see_with(rounded_.neighbours, whole);
+  /// Neighbours are looked for in leaves at first, and where that says too much, which is rare, in the whole tree:
+  /// errors are relative to no less than a share of what they feel. `whole`: whatever lists leave out. Cost: of
+  /// Verification.
+  template <class Real>
+  SeenByVerification see(PairCoordinates<Space, Real> const& coordinates, bool whole) {
+    const SquaresOfSums of_leaves = with_neighbours(squares_, rounded_.neighbours);
+    const SeenByVerification seen = see_with(of_leaves, whole);
     if (seen.most <= tolerance_) return seen;
-    return see_with(exerted_on_nearest(space_, plan_.tree, softening_), whole);
+    const SquaresOfSums of_all = with_neighbours(
+        of_leaves, exerted_on_nearest(space_, coordinates, plan_.tree.octree.tiles, softening_));
+    bool are_stronger = false;
+    of_.each([&](Quantity one) { are_stronger |= of_all.values[one] > of_leaves.values[one]; });
+    return are_stronger ? see_with(of_all, whole) : seen;
   }
 
  private:
-  SeenByVerification see_with(PerQuantity<double> const& neighbours, bool whole) {
-    SquaresOfSums squares = squares_;
-    SeenByVerification seen{.rounding = {0, rounded_.taken_for_others > 0}};
-    double& rounding = seen.rounding.error;
+  SquaresOfSums with_neighbours(SquaresOfSums squares,
+                                PerQuantity<double> const& neighbours) const {
     of_.each([&](Quantity one) {
       squares.values[one] =
           std::fmax(squares.values[one],
                     least_share_of_neighbours * least_share_of_neighbours * neighbours[one]);
+    });
+    return squares;
+  }
+  SeenByVerification see_with(SquaresOfSums const& squares, bool whole) {
+    SeenByVerification seen{.rounding = {0, rounded_.taken_for_others > 0}};
+    double& rounding = seen.rounding.error;
+    of_.each([&](Quantity one) {
       if (rounded_.squares[one] > 0)
         rounding = std::fmax(rounding, std::sqrt(rounded_.squares[one] / squares.values[one]));
       const double error = relative_error(squares.differences[one], squares.values[one]);
@@ -102,18 +114,17 @@ class L2Error {
   RoundedSum rounded_;
 };
 
-/// Own errors; the softening is in edges of the cube.
+/// Own errors of bodies whose pairs are rounded by `pairs`, as `known` are; `how_much` as of own_rounding_of_pairs.
 template <class Space, class Precision, class Real>
 SeenByVerification see_own_errors(Space const& space, KnownGroups<Space, Precision>& known,
-                                  PairCoordinates<Space, Real> const& coordinates,
-                                  Array<Tile, Space> tiles, SofteningBounds const& softening,
+                                  RoundedPairs<Space, Real> const& pairs, Array<Tile, Space> tiles,
                                   Quantities of, double tolerance,
-                                  Array<Sums<sum_t<Precision>>, Space> sums) {
+                                  Array<Sums<sum_t<Precision>>, Space> sums, bool how_much) {
   SeenByVerification seen{.of_lists = known.seen(of, sums)};
   seen.most = seen.of_lists.most;
-  seen.rounding = own_rounding_of_pairs(space, coordinates, tiles, softening, of, sums,
-                                        least_share_v<Precision>, tolerance);
-  if (!seen.rounding.keeps(tolerance))
+  seen.rounding = own_rounding_of_pairs(space, pairs, tiles, of, sums, least_share_v<Precision>,
+                                        tolerance, how_much);
+  if (!seen.rounding.keeps(tolerance) && how_much)
     seen.rounding.error = std::fmax(seen.rounding.error, known.seen(of, {}).most);
   return seen;
 }

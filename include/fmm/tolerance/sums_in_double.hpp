@@ -30,11 +30,12 @@ struct TakeInDouble {
   }
 
  private:
-  /// Three parts, of which each is small beside the one before, as two (Dekker).
+  /// Three parts, of which each is small beside the one before, as two whose first one is their sum (Dekker).
   KOKKOS_FORCEINLINE_FUNCTION static void add(double a, double b, double c, double& high,
                                               double& low) {
-    high = a + b;
-    low = b - (high - a) + c;
+    const double sum = a + b, rest = b - (sum - a) + c;
+    high = sum + rest;
+    low = rest - (high - sum);
   }
 };
 

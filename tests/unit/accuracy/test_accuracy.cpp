@@ -332,9 +332,11 @@ TYPED_TEST(Accuracy, ResultsOfTwoSetsThatAreNotFiniteAreSaid) {
     const fmm::Inputs inputs{device.x, fmm::none, targets.x},
         of_none{device.x, fmm::none, no_targets};
     fmm::Report report;
+    report.found = fmm::FoundLimit{};
     auto plan = solver.build(space, inputs);
     solver.evaluate(space, plan, device.q, potential, fmm::none, &report);
     EXPECT_EQ(report.not_finite, 20);
+    EXPECT_FALSE(report.found);
     auto plan_of_none = solver.build(space, of_none);
     solver.evaluate(space, plan_of_none, device.q, nothing, fmm::none, &report);
     EXPECT_EQ(report.not_finite, 0);

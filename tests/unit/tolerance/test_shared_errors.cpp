@@ -194,10 +194,13 @@ TEST(SharedErrors, OfRoundedPairsAreSeenInPotentials) {
     for (const fmm::ErrorNorm norm : {fmm::ErrorNorm::l2, fmm::ErrorNorm::p99}) {
       fmm::ToleranceSolver<fmm::Laplace, ManyDigits, fmm::Mixed> solver(
           {.tolerance = 1e-3, .tolerance_of = fmm::ToleranceOf::potential, .error_norm = norm});
-      EXPECT_LT(
-          relative_l2(run(solver, bodies).potential, direct_sum<fmm::Laplace>(bodies).potential),
-          1e-3)
-          << apart;
+      const auto found = run(solver, bodies).potential,
+                 exact = direct_sum<fmm::Laplace>(bodies).potential;
+      EXPECT_LT(relative_l2(found, exact), 1e-3) << apart;
+      std::size_t over = 0;
+      for (std::size_t i = 0; i < exact.size(); ++i)
+        over += std::fabs(found[i] - exact[i]) > 1e-3 * std::fabs(exact[i]);
+      if (norm == fmm::ErrorNorm::p99) EXPECT_LE(over, exact.size() / 100) << apart;
     }
   }
 }
@@ -437,9 +440,16 @@ TEST(SharedErrors, OfPairsThatComeCloseLaterAreSeen) {
               << n << ", " << tolerance << ", " << grow << ", " << beside;
         bodies.q[2] = bodies.q[3] = strong;
         close(1e-13);
-        EXPECT_LT(relative_l2(run(solver, bodies).field, direct_sum<fmm::Laplace>(bodies).field),
-                  tolerance)
-            << n << ", " << tolerance << ", " << grow << ", " << beside;
+        for (const double apart : {1e-13, 1e-13, 6e-14}) {
+          close(apart);
+          EXPECT_LT(relative_l2(run(solver, bodies).field, direct_sum<fmm::Laplace>(bodies).field),
+                    tolerance)
+              << n << ", " << tolerance << ", " << grow << ", " << beside;
+        }
+        if (beside > 0) continue;
+        close(1e-20);  // which three parts round by more
+        EXPECT_THROW(run(solver, bodies), fmm::InvalidArgument)
+            << n << ", " << tolerance << ", " << grow;
       }
 }
 

@@ -367,7 +367,26 @@ TEST(Tolerance, IsHeldInMixedPrecisionForPairsThatTwoPartsRound) {
                  bodies.q[i]);
       for (const double tolerance : {1e-3, 1e-5})
         EXPECT_LT(error_at<Solver>({.tolerance = tolerance}, bodies), tolerance) << n;
+      using Treecode = fmm::ToleranceSolver<fmm::Laplace, fmm::TreecodeOrders<4>, float>;
+      if (n == 3000) EXPECT_LT(error_at<Treecode>({.tolerance = 1e-3}, bodies), 1e-3);
     }
+}
+
+/// A plan of a solver without a tolerance has no third part, in double no second one.
+TEST(Tolerance, RefusesPlansWhoseCoordinatesHaveFewerParts) {
+  const DeviceBodies<Space> device(make_bodies(Model::cube, 1000));
+  const ViewIn<double* [3], Space> field("field", 1000);
+  const auto refuses = [&]<class Precision>(Precision) {
+    fmm::Solver<fmm::Laplace, fmm::Fmm<4, DualTree<fmm::MultipolePowerCriterion>>, Precision, Space>
+        plain;
+    auto plan = plain.build(Space(), fmm::Inputs{device.x, device.q});
+    fmm::CalibratedSolver<fmm::Laplace, 4, Precision, Space> solver({.tolerance = 1e-3});
+    EXPECT_THROW(solver.evaluate(Space(), plan, device.q, fmm::none, field), fmm::InvalidArgument);
+    auto own = solver.build(Space(), fmm::Inputs{device.x, device.q});
+    EXPECT_NO_THROW(solver.evaluate(Space(), own, device.q, fmm::none, field));
+  };
+  refuses(fmm::Mixed());
+  refuses(double());
 }
 
 /// Those keep 2^-74 of it: pairs that are still closer are refused, with what can be had, and held there.

@@ -255,7 +255,8 @@ TEST(RoundingOfPairs, IsBesideWhatNeighboursExert) {
       for (auto const* some : {&plan, &with_leaves, &with_a_body_each}) {
         auto const& other = some->data().tree;
         const auto nearest = fmm::tolerance::exerted_on_nearest(
-            Site{Space()}, other, {softening / other.cube.edge, most / other.cube.edge});
+            Site{Space()}, fmm::tolerance::coordinates_of(other), other.octree.tiles,
+            {softening / other.cube.edge, most / other.cube.edge});
         const double scale = std::pow(edge / other.cube.edge, 2);
         EXPECT_NEAR(nearest.field / fields * scale * scale, 1, 1e-5) << softening << ", " << most;
         EXPECT_NEAR(nearest.potential / potentials * scale, 1, 1e-5) << softening << ", " << most;
