@@ -13,7 +13,8 @@ namespace fmm {
 /// Arithmetic in float, but what float would lose is kept: P2P's distances come from coordinates in two
 /// parts (47 bits), so that close pairs err no more than others, and sums of sums are in double, both unless
 /// Options::one_part says otherwise; for tolerances of L2 errors from 2e-5 on a GPU does without where no bodies
-/// are close. Costs time in P2P (docs/design.md), and 32 bytes a body.
+/// are close. Costs time in P2P (docs/design.md), and 32 bytes a body; for a tolerance 16 more, for a third part of
+/// coordinates, of which near fields are summed in double where two parts round close pairs by too much.
 struct Mixed {};
 
 template <class T>

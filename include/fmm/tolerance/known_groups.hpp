@@ -87,7 +87,8 @@ struct OwnErrorsOfGroups {
 };
 
 /// Of a plan, whose kernel in units of the cube is `in_cube`. Cost: constants.own_groups groups of four bodies, or
-/// all if there are few, 2 N pairs a body; memory: at first 64 bytes a body, in mixed precision 96, then 32 for each of the groups' bodies.
+/// all if there are few, 2 N pairs a body; memory: at first 64 bytes a body, in mixed precision 96, then 32 for each of
+/// the groups' bodies.
 template <class Space, class Precision>
 class KnownGroups {
   using Sum = sum_t<Precision>;

@@ -14,8 +14,8 @@ namespace fmm::tree {
 
 /// Bodies relative to their leaves, formed in double before they are rounded: x = (position - centre) /
 /// edge; in mixed precision, and in double if there is `low`, that gets what rounding leaves out, and as its fourth
-/// number a mark of the position; and in mixed precision `lowest`, if there is room, what both parts leave out. A tile a
-/// team.
+/// number a mark of the position; and in mixed precision `lowest`, if there is room, gets what both parts leave out. A
+/// tile a team.
 template <class Space, class Positions, class Precision>
 struct PlaceBodies {
   using Real = real_t<Precision>;
@@ -83,7 +83,7 @@ struct PlaceBodies {
   }
 
  private:
-  /// A number made of the position's bits: where it differs bodies are at two places, though both parts of their
+  /// A number made of the position's bits: where it differs bodies are at two places, though all parts of their
   /// coordinates are the same (tolerance/rounded_pairs.hpp); where it does not they are at one, but for one of 2^24.
   KOKKOS_FORCEINLINE_FUNCTION float mark(std::int64_t from) const {
     std::uint64_t hash = 0;

@@ -160,8 +160,8 @@ TEST(SharedErrors, OfSofteningAreSeen) {
             tolerance);
 }
 
-/// A ring of charges round one that cancels their pull on each other: fields are a millionth of what neighbours exert, and
-/// errors are relative to a thousandth of that, in leaves of a body each, too.
+/// A ring of charges round one that cancels their pull on each other: fields are a millionth of what neighbours exert,
+/// and errors are relative to a thousandth of that, in leaves of a body each, too.
 TEST(SharedErrors, AreRelativeToWhatNeighboursInOtherLeavesExert) {
   constexpr double circle = 6.283185307179586;
   constexpr int of_ring = 472;  // with hardly a net charge

@@ -213,8 +213,8 @@ TEST(Verification, SeesWhatOtherSumsErrByToo) {
   EXPECT_LE(passed, 1);  // of 16 to 128 groups a tenth did
 }
 
-/// What errors are relative to at least: what bodies exert on their nearest neighbours, with their softening; of a leaf,
-/// and of all leaves.
+/// What errors are relative to at least: what bodies exert on their nearest neighbours, with their softening; of a
+/// leaf, and of all leaves.
 TEST(RoundingOfPairs, IsBesideWhatNeighboursExert) {
   using Space = Kokkos::DefaultExecutionSpace;
   using Site = fmm::site_t<Space>;

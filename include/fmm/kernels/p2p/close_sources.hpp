@@ -61,8 +61,8 @@ double margin_for(std::optional<double> tolerance) {
                   single && *tolerance > few_roundings ? largest_margin : 0.5);
 }
 
-/// That of MixedSums::leaving; 0 where so many tiles would be left that a try does not pay, without a tolerance, and for
-/// short sums in float, which a try does not have.
+/// That of MixedSums::leaving; 0 where so many tiles would be left that a try does not pay, without a tolerance, and
+/// for short sums in float, which a try does not have.
 template <class Real>
 double leaving_for(std::optional<double> tolerance, bool short_sums) {
   if (sizeof(Real) == 8) return margin_for<Real>(tolerance);
