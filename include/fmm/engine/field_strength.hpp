@@ -25,39 +25,12 @@
 
 namespace fmm::engine {
 
-/// Whether the bodies of a leaf, or of a cell that has no more than one, are at one place, as far as some of them tell.
-/// More than a leaf may hold end in one of the deepest level, whose edge says nothing of what they exert on each other.
-template <class Space, class Real>
-struct AtOnePlace {
-  Array<Cell, Space> cells;
-  Array<Body<Real>, Space> bodies, low;  ///< `low`: of coordinates in two parts, or none
-
-  KOKKOS_FUNCTION bool operator()(CellIndex index) const {
-    while (cells(index).child_count == 1) index = cells(index).child_begin;
-    const Cell cell = cells(index);
-    if (!cell.is_leaf() || cell.body_count < 2) return false;
-    constexpr int most = 8;
-    const int looked_at = cell.body_count < most ? cell.body_count : most;
-    for (int i = 1; i < looked_at; ++i) {
-      const auto other = BodyIndex(std::int64_t(cell.body_count - 1) * i / (looked_at - 1));
-      if (!are_same(bodies, cell.body_begin, other)) return false;
-      if (low.extent(0) > 0 && !are_same(low, cell.body_begin, other)) return false;
-    }
-    return true;
-  }
-  KOKKOS_FUNCTION static bool are_same(Array<Body<Real>, Space> const& some, BodyIndex first,
-                                       BodyIndex other) {
-    const Body<Real> a = some(first), b = some(first + other);
-    return a.x == b.x && a.y == b.y && a.z == b.z;
-  }
-};
-
 /// Adds the field of the nearest bodies, which does not cancel where charges have both signs: 2.6 |q| / d^2 on
 /// average (Chandrasekhar 1943, Rev. Mod. Phys. 15:1), d^3 the volume of a body. Bodies at one place exert none.
-template <class Space, class Real>
+template <class Space>
 struct AddNearest {
   Array<Cell, Space> cells;
-  AtOnePlace<Space, Real> are_at_one_place;
+  Array<std::uint8_t, Space> at_one_place;
   Array<float, Space> charges;  ///< sums of |q|
   Array<float, Space> fields;
   float scale;  ///< of the sum
@@ -66,7 +39,7 @@ struct AddNearest {
     const float charge = charges(0) / float(cells(0).body_count),
                 edge = edge_of_level<float>(cells(i).level),
                 d = edge / std::cbrt(float(cells(i).body_count)),
-                nearest = are_at_one_place(CellIndex(i)) ? 0 : 2.6f * charge / (d * d);
+                nearest = at_one_place(i) ? 0 : 2.6f * charge / (d * d);
     fields(i) = scale * (fields(i) + nearest);
   }
 };
@@ -171,14 +144,13 @@ struct BodiesInCube {
 /// Some bodies of the sampled tiles, each of another place of its tile, the square of the field
 /// that SquareFields takes for theirs, and the field of a neighbour: of a body's mean |q| at the
 /// mean distance of bodies in the leaf.
-template <class Space, class Real, class Sum>
+template <class Space, class Sum>
 struct ChooseBodies {
   CoarseCells<Space> coarse;
   Array<Tile, Space> sample;
   Array<float, Space> vectors;
   Array<Sums<Sum>, Space> sums;
   Array<float, Space> charges;  ///< sums of |q| of cells
-  AtOnePlace<Space, Real> are_at_one_place;
   Array<BodyIndex, Space> chosen;
   Array<double, Space> squares, neighbours;
 
@@ -196,7 +168,7 @@ struct ChooseBodies {
     const double edge = edge_of_level<double>(cell.level),
                  d = edge / std::cbrt(double(cell.body_count));
     neighbours(i) =
-        are_at_one_place(tile.cell) ? 0 : charges(tile.cell) / (double(cell.body_count) * d * d);
+        coarse.at_one_place(tile.cell) ? 0 : charges(tile.cell) / (double(cell.body_count) * d * d);
   }
 };
 
@@ -256,13 +228,12 @@ class FieldStrength {
     const std::int64_t cells = octree.cells.extent(0), tiles = octree.tiles.extent(0);
     const std::int64_t sampled = std::max(std::min(tiles, least_tiles), tiles / share);
     vectors_ = t.vectors.resize(3 * cells);
-    coarse_ = coarse_field<true>(space, octree, tree.size, t.coarse,
+    coarse_ = coarse_field<true>(space, octree, tree.size, measures.at_one_place, t.coarse,
                                  CellWeights<Space>{measures.powers, measures.power_row},
                                  measures.fields, vectors_, Shape::gather_team);
-    for_range(
-        "fmm::field::nearest", space, cells,
-        AddNearest<Space, Real>{octree.cells, are_at_one_place(), measures.charges, measures.fields,
-                                known_scale > 0 ? float(known_scale) : 1.0f});
+    for_range("fmm::field::nearest", space, cells,
+              AddNearest<Space>{octree.cells, measures.at_one_place, measures.charges,
+                                measures.fields, known_scale > 0 ? float(known_scale) : 1.0f});
     is_known_ = known_scale > 0;
     if (is_known_) return;
     sample_ = t.sample.resize(sampled);
@@ -288,8 +259,8 @@ class FieldStrength {
     const auto neighbours = neighbours_.resize(chosen.extent(0));
     exact_.resize(chosen.extent(0));
     for_range("fmm::field::choose", space_, chosen.extent(0),
-              ChooseBodies<Space, Real, Sum>{coarse_, sample_, vectors_, sums_, measures_.charges,
-                                             are_at_one_place(), chosen, own, neighbours});
+              ChooseBodies<Space, Sum>{coarse_, sample_, vectors_, sums_, measures_.charges, chosen,
+                                       own, neighbours});
     for_range(
         "fmm::field::bodies", space_, octree.tiles.extent(0),
         BodiesInCube<Space, Real>{octree.cells, octree.tiles, tree_.bodies, tree_.low, bodies});
@@ -323,10 +294,6 @@ class FieldStrength {
 
  private:
   static constexpr std::int64_t most_chosen = 256;
-
-  AtOnePlace<Space, Real> are_at_one_place() const {
-    return {tree_.octree.cells, tree_.bodies, tree_.low};
-  }
 
   Space const& space_;
   Workspace<Space, Precision>& memory_;

@@ -70,13 +70,17 @@ CellMeasures<Space> measure_for_lists(Space const& space, Workspace<Space, Preci
   }
   if constexpr (traits_v<Criterion>.uses_field) {
     measures.fields = t.fields.resize(cells);
-    if constexpr (traits_v<Criterion>.uses_last_field)
+    if constexpr (traits_v<Criterion>.uses_last_field) {
       for_range(
           "fmm::lists::last_field", space, cells,
           FieldsInUnit<Space>{memory.last_fields.view(cells), tree.charges.unit, measures.fields});
-    else if constexpr (!traits_v<Criterion>.uses_powers)
-      coarse_field<false>(space, tree.octree, tree.size, t.coarse, CellWeights<Space>{},
-                          measures.fields, {}, Shape::gather_team);
+    } else {
+      measures.at_one_place =
+          cells_at_one_place(space, tree.octree.cells, tree.bodies, tree.low, t.at_one_place);
+      if constexpr (!traits_v<Criterion>.uses_powers)
+        coarse_field<false>(space, tree.octree, tree.size, measures.at_one_place, t.coarse,
+                            CellWeights<Space>{}, measures.fields, {}, Shape::gather_team);
+    }
   }
   return measures;
 }

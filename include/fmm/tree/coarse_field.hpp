@@ -15,21 +15,27 @@
 #include "../detail/memory.hpp"
 #include "../simd/simd.hpp"
 #include "octree.hpp"
+#include "one_place.hpp"
 
 namespace fmm::tree {
 
 /// Coarse cells hold at most a share of one in so many of the bodies.
 inline constexpr int coarse_share = 256;
 
-/// Cells with more bodies than `capacity`, and their children.
+/// Cells with more bodies than `capacity` that are not all at one place, and their children.
 template <class Space>
 struct CoarseCells {
   Array<Cell, Space> cells;
+  Array<std::uint8_t, Space> at_one_place;  ///< cells_at_one_place
   BodyIndex capacity;
 
+  /// Whether a cell's children are such cells.
+  KOKKOS_FUNCTION bool is_divided(CellIndex index) const {
+    return cells(index).body_count > capacity && !at_one_place(index);
+  }
   /// Whether the field is summed at this cell, and not taken from an ancestor.
   KOKKOS_FUNCTION bool has_own(Cell const& cell) const {
-    return cell.parent < 0 || cells(cell.parent).body_count > capacity;
+    return cell.parent < 0 || is_divided(cell.parent);
   }
   /// That cell, or the ancestor that it is taken from.
   KOKKOS_FUNCTION CellIndex nearest(CellIndex index) const {
@@ -41,8 +47,9 @@ struct CoarseCells {
     return index;
   }
   /// Bodies for which the cell stands: none if its children do.
-  KOKKOS_FUNCTION BodyIndex bodies(Cell const& cell) const {
-    return cell.is_leaf() || cell.body_count <= capacity ? cell.body_count : 0;
+  KOKKOS_FUNCTION BodyIndex bodies(CellIndex index) const {
+    const Cell cell = cells(index);
+    return cell.is_leaf() || !is_divided(index) ? cell.body_count : 0;
   }
 };
 
@@ -102,7 +109,7 @@ struct SelectCoarse {
       all.row(Row(all.x + 2 * d + 1))[at] = float(in_root_edges<double>(cell.centre[d] & 0xffff));
     }
     all.row(all.quarter_h2)[at] = float(half * half);
-    const BodyIndex bodies = coarse.bodies(cell);
+    const BodyIndex bodies = coarse.bodies(index);
     all.row(all.weight)[at] =
         bodies > 0 ? float(weights(index, double(bodies) / coarse.cells(0).body_count)) : 0;
   }
@@ -176,13 +183,14 @@ struct CoarseBuffers {
 /// cube.
 template <bool Vectors, class Space>
 CoarseCells<Space> coarse_field(Space const& space, Octree<Space> const& tree, std::int64_t bodies,
+                                Array<std::uint8_t, Space> at_one_place,
                                 CoarseBuffers<Space>& buffers, CellWeights<Space> const& weights,
                                 Array<float, Space> fields, Array<float, Space> vectors,
                                 int team_size) {
   using All = SelectedCells<Space>;
   constexpr std::int64_t teams = 2048;
   const std::int64_t cells = tree.cells.extent(0);
-  const CoarseCells<Space> coarse{tree.cells, BodyIndex(bodies / coarse_share)};
+  const CoarseCells<Space> coarse{tree.cells, at_one_place, BodyIndex(bodies / coarse_share)};
   // less than coarse_share cells of a level have more bodies than the coarse ones, and eight children each
   const std::int64_t most = std::min<std::int64_t>(cells, 1 + 8 * coarse_share * tree.depth);
   const All all{buffers.selected.resize(most), buffers.count.resize(1),

@@ -72,6 +72,7 @@ struct TraversalBuffers {
       order_ends{"order ends"};  ///< the last: VariableOrder only
   Buffer<float, Space> radii{"radii"}, charges{"cell charges"}, fields{"cell fields"},
       powers{"multipole powers"};
+  Buffer<std::uint8_t, Space> at_one_place{"cells at one place"};
   CoarseBuffers<Space> coarse;
   Buffer<float, Space> vectors{"coarse field"};
   Buffer<Tile, Space> sample{"sampled tiles"};
@@ -103,9 +104,9 @@ struct TraversalBuffers {
   std::size_t bytes() const {
     return m2l.bytes() + p2l.bytes() + m2p.bytes() + p2p.bytes() + open.bytes() +
            next_open.bytes() + counts.bytes() + sums.bytes() + ends.bytes() + radii.bytes() +
-           charges.bytes() + fields.bytes() + powers.bytes() + coarse.bytes() + vectors.bytes() +
-           sample.bytes() + squares.bytes() + scale.bytes() + families.bytes() +
-           families_of_sources.bytes() + order_ends.bytes();
+           charges.bytes() + fields.bytes() + powers.bytes() + at_one_place.bytes() +
+           coarse.bytes() + vectors.bytes() + sample.bytes() + squares.bytes() + scale.bytes() +
+           families.bytes() + families_of_sources.bytes() + order_ends.bytes();
   }
 };
 

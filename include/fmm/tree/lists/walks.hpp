@@ -26,8 +26,9 @@ namespace fmm::tree {
 template <class Space>
 struct CellMeasures {
   Array<float, Space> radii, charges, fields, powers;
-  float bodies;   ///< of all cells
-  int power_row;  ///< numbers of a cell in `powers`
+  float bodies;                                  ///< of all cells
+  int power_row;                                 ///< numbers of a cell in `powers`
+  Array<std::uint8_t, Space> at_one_place = {};  ///< cells_at_one_place, of those with `fields`
 };
 
 /// The lists that one target's walk fills: one index each. A source that goes into none of
