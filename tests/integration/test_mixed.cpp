@@ -191,7 +191,7 @@ void expect_two_parts_for_close_bodies_alone(double distance, double tolerance, 
   const ViewIn<double const* [3], Space> positions = device.x;
   const ViewIn<double const*, Space> charges = device.q;
   PlanData<Space, Precision> s;
-  s.memory.two_parts = true;
+  s.memory.parts = 2;
   build_plan<DualTree<>>(space, s, positions, SolverIn<Precision>({.theta = 0.5}).options(),
                          {2, 0, true}, nullptr);
   take_charges(space, inspect_charges(space, false, charges).unit, charges, s.tree.permutation,

@@ -86,8 +86,7 @@ class PlanPool {
     for (auto const& plan : all_)
       if (plan.use_count() == 1) return plan;
     auto const& plan = all_.emplace_back(std::make_shared<Data>());
-    plan->memory.two_parts = parts_ > 1;
-    plan->memory.three_parts = parts_ > 2;
+    plan->memory.parts = parts_;
     return plan;
   }
   FMM_NOINLINE std::size_t bytes() const {

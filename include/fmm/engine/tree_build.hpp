@@ -75,8 +75,8 @@ void place_in_tree(Space const& space, Workspace<Space, Precision>& memory,
   tree.bodies = memory.bodies.resize(tree.size);
   tree.low = {};
   tree.lowest = {};
-  if (memory.two_parts) tree.low = memory.low.resize(tree.size);
-  if (memory.three_parts) tree.lowest = memory.lowest.resize(tree.size);
+  if (memory.parts > 1) tree.low = memory.low.resize(tree.size);
+  if (memory.parts > 2) tree.lowest = memory.lowest.resize(tree.size);
   Array<float, Space> radii;
   if constexpr (traits_v<Traversal>.uses_radii)
     radii = memory.traversal.radii.resize(tree.octree.cells.extent(0));

@@ -74,10 +74,9 @@ struct Workspace {
   SortBuffers<Space> sort;
   int sort_try = 0;  ///< which number of levels the last tree's keys were sorted by
   OctreeBuffers<Space> octree;
-  bool two_parts = two_part_v<Precision>;  ///< whether a build has bodies' coordinates in two parts
-  bool three_parts = false;                ///< or in three
-  Buffer<Body<Real>, Space> low{"low parts"};          ///< of the bodies' coordinates, if it has
-  Buffer<Body<Real>, Space> lowest{"lowest parts"};    ///< and of these
+  int parts = two_part_v<Precision> ? 2 : 1;  ///< that a build has bodies' coordinates in, to three
+  Buffer<Body<Real>, Space> low{"low parts"};          ///< of two
+  Buffer<Body<Real>, Space> lowest{"lowest parts"};    ///< and of three
   Buffer<Body<double>, Space> positions{"positions"};  ///< DirectSum only
   Buffer<Real, Space> others{"other strengths"};       ///< SourceStrengths::others
   TraversalBuffers<Space> traversal;

@@ -81,9 +81,11 @@ class CalibratedCore {
     };
     attempt.take_charges = take_charges;
     if constexpr (single) attempt.take_charges_in_double = take_charges;
-    if (held_) attempt.of = quantities_of(options_, Out::potential, Out::field);
-    if (held_) check_results(held_->tolerance(), ends.are_results_in_float());
-    if (held_) check_parts(plan.tree);
+    if (held_) {
+      check_results(held_->tolerance(), ends.are_results_in_float());
+      check_parts(plan.tree);
+      attempt.of = quantities_of(options_, Out::potential, Out::field);
+    }
     try {
       solver_.evaluate_listed(
           space, plan, operators, ends, report,
@@ -91,6 +93,7 @@ class CalibratedCore {
           [&](auto& steps) {
             if (is_in_double())
               stage(space, report, "p2p", [&] {
+                plan.memory.left = {};  // no tile is left for a launch of its own
                 exact_sums(space, plan, attempt)(plan.tree.octree.tiles, plan.lists.p2p,
                                                  steps.sums());
                 space.fence();  // what exact_sums have made goes with the attempt
@@ -124,12 +127,6 @@ class CalibratedCore {
   }
   /// Whether the near field is, in mixed precision.
   bool is_in_double() const { return single && held_ && held_->now().in_double; }
-  void take_in_double() {
-    Calibrated now = held_->now();
-    now.in_double = true;
-    now.one_part = false;
-    held_->correct(now);
-  }
   /// The options of lists with that pair_error.
   Options by_powers(double pair_error) const {
     Options options = options_;
@@ -299,7 +296,7 @@ class CalibratedCore {
     });
     if (!seen.rounding.keeps(tolerance)) {
       if (!may_be_in_double) refuse_rounding(tolerance, single, seen.rounding);
-      take_in_double();  // from coordinates in all their parts
+      held_->take_in_double();  // from coordinates in all their parts
       attempt.is_sought = attempt.known.has_value();
       return false;
     }
@@ -385,7 +382,7 @@ class CalibratedCore {
     if (!single || !data.tree.charges.both_signs) return;
     const double neighbour = read_back(space, data.memory.traversal.scale.view(2).data() + 1);
     data.tree.charges.need_short_sums = needs_short_sums(held_->tolerance(), neighbour);
-    if (of.field && !is_reached_by_short_sums(held_->tolerance(), neighbour)) take_in_double();
+    if (of.field && !is_reached_by_short_sums(held_->tolerance(), neighbour)) held_->take_in_double();
   }
 
   Inner solver_;

@@ -203,10 +203,8 @@ auto glance_at_pairs(Space const& space, engine::PlanData<Space, Precision>& pla
   auto const& tree = plan.tree;
   auto const& tiles = tree.octree.tiles;
   const double least = one_part ? 1 : least_share_of_neighbours,
-               unit = one_part ? (sizeof(Real) == 4 ? 0x1p-24 : 0x1p-53) : in.rounding,
-               delta = std::sqrt(2.0) * unit,
-               reach = std::clamp(constants.reach_of_rounding * delta / (tolerance * least),
-                                  0x1p-20, constants.most_reach);
+               unit = one_part ? (sizeof(Real) == 4 ? 0x1p-24 : 0x1p-53) : in.rounding;
+  const auto [delta, reach] = ClosePairs::of(unit, tolerance * least, constants.least_of_glance);
   const auto found = plan.memory.rounding.resize(tree.size);
   const std::int64_t rows = tiles.extent(0) * Find::rows;
   for_range("fmm::tolerance::close", space, rows,

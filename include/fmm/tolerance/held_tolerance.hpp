@@ -141,6 +141,11 @@ class HeldTolerance {
   void note(SeenError const& seen) { last().seen = seen; }
   /// Has what was found be another one: it was seen not to hold the tolerance.
   void correct(Calibrated const& found) { last().found = found; }
+  /// Has near fields be in double, from coordinates in all their parts.
+  void take_in_double() {
+    last().found.in_double = true;
+    last().found.one_part = false;
+  }
   /// Nothing is known of the bodies asked for last.
   void forget() { last().bodies = {}; }
   /// Of the bodies asked for last; no scale if these are few.

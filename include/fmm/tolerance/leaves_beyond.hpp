@@ -13,6 +13,31 @@ namespace fmm::tolerance {
 /// Cells that a walk through a tree has before it at most: of a cell's eight children one is opened at a time.
 inline constexpr int most_open_cells = 7 * max_tree_depth + 8;
 
+/// f(other leaf) for each leaf but number `leaf` that `is_near`, as all cells above it: a condition on cells, which may
+/// become stricter with what is found. The way to the leaf is gone first.
+template <class Space, class Near, class F>
+KOKKOS_FUNCTION void for_other_leaves(Array<Cell, Space> const& cells, CellIndex leaf,
+                                      Near const& is_near, F const& f) {
+  const Cell own = cells(leaf);
+  CellIndex open[most_open_cells];
+  int count = 0;
+  open[count++] = 0;
+  while (count > 0) {
+    const CellIndex index = open[--count];
+    const Cell cell = cells(index);
+    if (index == leaf || !is_near(cell)) continue;
+    if (cell.is_leaf()) f(cell);
+    CellIndex way = -1;
+    for (CellIndex child = cell.child_begin; child < cell.child_begin + cell.child_count; ++child)
+      if (cells(child).body_begin <= own.body_begin &&
+          own.body_begin < cells(child).body_begin + cells(child).body_count)
+        way = child;
+      else
+        open[count++] = child;
+    if (way >= 0) open[count++] = way;
+  }
+}
+
 /// f(other leaf) for each other leaf of the tree that is closer than `reach` edges of the larger of both, at most a
 /// quarter, to a body of leaf number `leaf`, at x in the edges of that from its centre. Cost: O(1) for a body inside
 /// its leaf, else O(depth).
@@ -22,21 +47,14 @@ KOKKOS_FUNCTION void for_leaves_beyond(Array<Cell, Space> const& cells, CellInde
   const Cell own = cells(leaf);
   const double within = 0.5 - reach;
   if (std::fabs(x[0]) < within && std::fabs(x[1]) < within && std::fabs(x[2]) < within) return;
-  CellIndex open[most_open_cells];
-  int count = 0;
-  open[count++] = 0;
-  while (count > 0) {
-    const CellIndex index = open[--count];
-    const Cell cell = cells(index);
+  const auto is_near = [&](Cell const& cell) {
     const double edge = edge_in<double>(own, cell),
                  half = 0.5 * edge + reach * (edge > 1 ? edge : 1);
-    bool is_near = true;
-    for (int d = 0; d < 3; ++d)
-      is_near = is_near && std::fabs(x[d] - centre_in<double>(own, cell, d)) < half;
-    if (!is_near) continue;
-    for (int child = 0; child < cell.child_count; ++child) open[count++] = cell.child_begin + child;
-    if (cell.is_leaf() && index != leaf) f(cell);
-  }
+    bool is = true;
+    for (int d = 0; d < 3; ++d) is = is && std::fabs(x[d] - centre_in<double>(own, cell, d)) < half;
+    return is;
+  };
+  for_other_leaves<Space>(cells, leaf, is_near, f);
 }
 
 /// f(number, its distance's parts, scale) for each body of leaf `other` that is closer than `reach` edges of the larger

@@ -37,8 +37,7 @@ struct NearestBody {
     constexpr double everything = 1e100;
     const Cell own = in.cells(leaf);
     const Body<Real> b = in.bodies(k), rest = in.low(k);
-    const double x[3] = {double(b.x) + rest.x, double(b.y) + rest.y, double(b.z) + rest.z},
-                 centre[3] = {0, 0, 0};
+    const double x[3] = {double(b.x) + rest.x, double(b.y) + rest.y, double(b.z) + rest.z};
     double nearest2 = no_body;
     const auto look = [&](Cell const& other) {
       for_bodies_of<Space>(in.bodies, in.low, own, other, k, everything,
@@ -49,24 +48,9 @@ struct NearestBody {
                            });
     };
     look(own);
-    CellIndex open[most_open_cells];
-    int count = 0;
-    open[count++] = 0;
-    while (count > 0) {
-      const CellIndex index = open[--count];
-      const Cell cell = in.cells(index);
-      if (index == leaf || distance2_to(own, x, cell) >= nearest2) continue;
-      if (cell.is_leaf()) look(cell);
-      CellIndex nearest = -1;  // the way to the leaf goes first: others are then far in comparison
-      for (int i = 0; i < cell.child_count; ++i) {
-        const CellIndex child = cell.child_begin + i;
-        if (distance2_to(own, centre, in.cells(child)) == 0)
-          nearest = child;
-        else
-          open[count++] = child;
-      }
-      if (nearest >= 0) open[count++] = nearest;
-    }
+    for_other_leaves<Space>(
+        in.cells, leaf, [&](Cell const& cell) { return distance2_to(own, x, cell) < nearest2; },
+        look);
     return nearest2;
   }
 

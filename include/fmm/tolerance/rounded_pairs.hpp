@@ -96,8 +96,7 @@ struct RoundedPairs {
   static constexpr int W = lane_count_v<V>;
   PairCoordinates<Space, Real> in;
   SofteningBounds softening;  ///< in edges of the cube
-  double delta;               ///< three coordinates of two bodies, each off evenly
-  double reach;  ///< edges of the larger leaf: beyond a border, bodies are close within it
+  ClosePairs close;
 
   /// f(i, RoundedBody) for each body i of a tile.
   template <class F>
@@ -155,7 +154,7 @@ struct RoundedPairs {
       n = 0;
       one.each([&](double& number) { number = stored[n++][l]; });
       const double mark_of_one = parts[6][l];
-      for_bodies_beyond(in.cells, in.bodies, in.low, index, first + l, reach,
+      for_bodies_beyond(in.cells, in.bodies, in.low, index, first + l, close.reach,
                         [&](BodyIndex j, double const(&apart)[3], double scale) {
                           one.add(double(in.bodies(j).q), apart, softening2, scale,
                                   mark_of_one == double(in.low(j).q));
@@ -165,7 +164,7 @@ struct RoundedPairs {
   }
   KOKKOS_FUNCTION RoundedBody rounded(OfOne const& sums, double q, double edge,
                                       double softening2) const {
-    const double of_potential = delta / edge, of_field = delta / (edge * edge);
+    const double of_potential = close.delta / edge, of_field = close.delta / (edge * edge);
     const PerQuantity<double> squares = sums.squares();
     return {{of_field * of_field * squares.field, of_potential * of_potential * squares.potential},
             exerted_by(q, sums.nearest2, softening2, edge),
@@ -174,15 +173,12 @@ struct RoundedPairs {
   }
 };
 
-/// For errors that are relative to `least` of the terms at least; the softening is in edges of the cube. Pairs beyond
-/// the reach are rounded by less than a hundredth of the tolerance.
+/// For errors that are relative to `least` of the terms at least; the softening is in edges of the cube.
 template <class Space, class Real>
 RoundedPairs<Space, Real> rounded_pairs(PairCoordinates<Space, Real> const& in,
                                         SofteningBounds const& softening, double tolerance,
                                         double least) {
-  const double delta = in.rounding * std::sqrt(2.0),
-               reach = constants.reach_of_rounding * delta / (tolerance * least);
-  return {in, softening, delta, std::clamp(reach, constants.least_reach, constants.most_reach)};
+  return {in, softening, ClosePairs::of(in.rounding, tolerance * least, constants.least_reach)};
 }
 
 /// Sums over bodies.

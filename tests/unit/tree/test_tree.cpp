@@ -376,7 +376,7 @@ TYPED_TEST(TreeTest, KeepsCoordinatesInThreeParts) {
   const DeviceBodies<Space> device(bodies);
   const ViewIn<double const* [3], Space> positions = device.x;
   PlanData<Space, Mixed> s;
-  s.memory.three_parts = true;
+  s.memory.parts = 3;
   build_plan<DualTree<>>(
       space, s, positions,
       fmm::Solver<Laplace, fmm::Fmm<4>, Mixed>({.theta = 0.5, .leaf_capacity = 20}).options(),
