@@ -225,12 +225,7 @@ class CalibratedCore {
   AddNearField<Space, Precision> near_field(Space const& space, Data& data,
                                             Attempt& attempt) const {
     if (is_in_double()) return exact_sums(space, data, attempt);
-    const Options options = in_two_parts();
-    return [&, this, options](auto const& tiles, auto const& list, auto const& sums) {
-      add_near_field<Outputs<true, true>, PairPrecision>(space, data.memory, data.tree,
-                                                         in_units_of(data.tree.cube.edge, kernel()),
-                                                         tiles, list, sums, options);
-    };
+    return sums_by_p2p<PairPrecision>(space, data.memory, data.tree, kernel(), in_two_parts());
   }
   void make_lists_by(Space const& space, Data& data, Calibrated const& found,
                      CellMeasures<Space> const& measures) const {
@@ -238,19 +233,19 @@ class CalibratedCore {
                                      far_field(found.softening), found, measures);
   }
 
-  /// Sums of all bodies by stricter lists than the plan's, with near fields by exact_sums, in memory of their own.
-  Array<Sums<sum_t<Precision>>, Space> stricter_sums(Space const& space, Data& data,
-                                                     Attempt& attempt) {
+  /// Sums of all bodies by stricter lists than the plan's, with near fields in double, in memory of their own.
+  auto stricter_sums(Space const& space, Data& data, Attempt& attempt) {
     const Calibrated now = held_->now(), truth = verifying(now, attempt.tightenings > 0);
-    const auto sums = tolerance::stricter_sums(
+    return tolerance::stricter_sums(
         space, far_field_(kernel(), data.tree.cube), profile_of(kernel()), data, attempt.other,
-        attempt.take_charges, [&](Data& other, auto const& multipoles, double share) {
+        attempt.take_charges,
+        [&](Data& other, auto const& multipoles, double share) {
           const auto measures = measure(space, other, multipoles, share * now.field_scale);
           make_lists_by(space, other, truth, measures);
+        },
+        [&](Data& other, auto const& sums) {
+          verifying_sums(space, data, attempt)(other.tree.octree.tiles, other.lists.p2p, sums);
         });
-    exact_sums(space, data, attempt)(attempt.other.tree.octree.tiles, attempt.other.lists.p2p,
-                                     sums);
-    return sums;
   }
 
   /// Whether these sums are: those of bodies that are new, and those of others unless what is known of these is enough.
@@ -289,7 +284,7 @@ class CalibratedCore {
           L2Error<Space, Precision> error(
               space, data, softening, attempt.of, tolerance, sums, others,
               rounding_of_pairs(space, coordinates, tiles, softening, tolerance),
-              exact_sums(space, data, attempt), std::uint64_t(attempt.tightenings + 1));
+              verifying_sums(space, data, attempt), std::uint64_t(attempt.tightenings + 1));
           seen = error.see(coordinates, attempt.tightenings == constants.most_tightenings);
         }
       });
@@ -358,16 +353,23 @@ class CalibratedCore {
     f(coordinates_of(data.tree));
   }
   /// Adds sums in double over the leaves of a list, as Verification wants them; the same ones for all of an evaluation.
-  AddNearField<Space, Precision> const& exact_sums(Space const& space, Data& data,
-                                                   Attempt& attempt) const {
-    if (attempt.add_exactly) return attempt.add_exactly;
-    if constexpr (single)
-      attempt.add_exactly =
-          sums_in_double(space, data, in_units_of(data.tree.cube.edge, kernel()),
-                         in_double(space, data, attempt), held_->tolerance(), attempt.of);
-    else
-      attempt.add_exactly = near_field(space, data, attempt);
+  auto const& exact_sums(Space const& space, Data& data, Attempt& attempt) const {
+    if (!attempt.add_exactly)
+      attempt.add_exactly = sums_of_share(space, data, attempt, data.tree, 1);
     return attempt.add_exactly;
+  }
+  /// Those of stricter sums: what is rounded in the one is not in the other.
+  auto verifying_sums(Space const& space, Data& data, Attempt& attempt) const {
+    return sums_of_share(space, data, attempt, attempt.other.tree, constants.share_of_charges);
+  }
+  /// The same of a share of the charges, which `tree` has.
+  AddNearField<Space, Precision> sums_of_share(Space const& space, Data& data, Attempt& attempt,
+                                               auto const& tree, double share) const {
+    if constexpr (single)
+      return sums_in_double(space, data, in_units_of(data.tree.cube.edge, kernel()),
+                            in_double(space, data, attempt), held_->tolerance(), attempt.of, share);
+    else
+      return sums_by_p2p<PairPrecision>(space, data.memory, tree, kernel(), in_two_parts());
   }
 
   /// What the criterion may know of the cells.
@@ -382,7 +384,8 @@ class CalibratedCore {
     if (!single || !data.tree.charges.both_signs) return;
     const double neighbour = read_back(space, data.memory.traversal.scale.view(2).data() + 1);
     data.tree.charges.need_short_sums = needs_short_sums(held_->tolerance(), neighbour);
-    if (of.field && !is_reached_by_short_sums(held_->tolerance(), neighbour)) held_->take_in_double();
+    if (of.field && !is_reached_by_short_sums(held_->tolerance(), neighbour))
+      held_->take_in_double();
   }
 
   Inner solver_;

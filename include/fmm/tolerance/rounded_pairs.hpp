@@ -48,9 +48,13 @@ struct SumsOfRounding {
                                  r2 = apart2 + U(softening2.least), size = abs(q);
     const auto apart = r2 > none;
     taken_for_others += select(apart, none, select(is_at_place, none, size));
-    const U u = rsqrt(select(apart, r2, one)), u2 = u * u, charge = select(apart, q, none),
-            potential = select(apart, size, none) * u, of_potential = potential * u * U(times),
-            of_field = of_potential * u, part = charge * u * u2, three = U(3.0) * part * u2;
+    const auto if_rounded =
+        [&](U const& x) {  // bodies at one place are so however they are rounded
+          return select(apart2 > none, x, select(is_at_place, none, select(apart, x, none)));
+        };
+    const U u = rsqrt(select(apart, r2, one)), u2 = u * u,
+            of_potential = if_rounded(size) * u2 * U(times), of_field = of_potential * u,
+            part = if_rounded(q) * u * u2, three = U(3.0) * part * u2;
     potential_squares += of_potential * of_potential;
     field_squares += of_field * of_field;
     const bool is_spread = softening2.most != softening2.least;

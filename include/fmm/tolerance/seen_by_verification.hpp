@@ -32,7 +32,8 @@ class L2Error {
   using Plan = engine::PlanData<Space, Precision>;
 
  public:
-  /// `others` are the sums by stricter lists, `rounded` is of rounding_of_pairs, `exact_sums` as SumsOverAll has them.
+  /// `others` are the sums by stricter lists, `rounded` is of rounding_of_pairs, `exact_sums` as SumsOverAll has them, of
+  /// constants.share_of_charges.
   /// Cost: O(N), and one wait.
   L2Error(Space const& space, Plan const& plan, SofteningBounds const& softening, Quantities of,
           double tolerance, Array<Sums<Sum>, Space> sums, Array<Sums<Sum>, Space> others,
@@ -92,7 +93,8 @@ class L2Error {
     seen.is_whole = whole || !(seen.most > constants.rounded_alike * tolerance_);
     if (!seen.is_whole) return seen;
     Verification<Space, Precision> verification(space_, plan_, weights_, sums_, others_, squares,
-                                                of_, exact_sums_, seed_);
+                                                of_, exact_sums_, constants.share_of_charges,
+                                                seed_);
     const SeenError at_some = verification.see(tolerance_, seen.most > tolerance_);
     seen.most = std::hypot(at_some.most, rounding) > tolerance_
                     ? std::max(seen.most, at_some.two_more)

@@ -1,42 +1,30 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// The far field's sums of a plan's bodies once more, by other lists than the plan's, in memory of their own.
+// The sums of a plan's bodies once more, by other lists than the plan's, in memory of their own.
 #pragma once
 
 #include <cstddef>
 #include <cstdint>
 
 #include "../detail/copy.hpp"
-#include "../detail/launch.hpp"
 #include "../engine/evaluation.hpp"
 #include "../engine/evaluation_ends.hpp"
 #include "constants.hpp"
+#include "sums_over_all.hpp"
 
 namespace fmm::tolerance {
 
-/// Sums times a factor.
-template <class Space, class Sum>
-struct ScaleSums {
-  Array<Sums<Sum>, Space> sums;
-  Sum factor;
-
-  KOKKOS_FUNCTION void operator()(std::int64_t i) const {
-    const Sums<Sum> s = sums(i);
-    sums(i) = {s.potential * factor, s.x * factor, s.y * factor, s.z * factor};
-  }
-};
-
-/// The sums that the far field adds, of all bodies, with their fields and potentials. They are made of a share of the
-/// charges and scaled: so multipoles and expansions are rounded in another way than the plan's, and where the charges'
-/// own rounding matters, it is, too.
+/// Fields and potentials of all bodies. They are made of a share of the charges and scaled: so multipoles, expansions
+/// and sums are rounded in another way than the plan's, and where the charges' own rounding matters, it is, too.
 ///
 /// `make_lists(other, multipoles, share)` sets the lists of `other`, which has the plan's tree and memory of its own;
-/// its multipoles are those of `share` times the charges. Cost: an evaluation without its near field; the same memory.
-template <class Space, class Precision, class Operators, class MakeLists>
+/// its multipoles are those of `share` times the charges, as `add_near(other, sums)` adds them. Cost: an evaluation;
+/// the same memory.
+template <class Space, class Precision, class Operators, class MakeLists, class AddNear>
 Array<Sums<sum_t<Precision>>, Space> stricter_sums(
     Space const& space, Operators far, KernelProfile const& kernel,
     engine::PlanData<Space, Precision>& plan, engine::PlanData<Space, Precision>& other,
     engine::TakeChargesAgain<Space, real_t<Precision>> const& take_charges,
-    MakeLists const& make_lists) {
+    MakeLists const& make_lists, AddNear const& add_near) {
   using Memory = typename Space::memory_space;
   using Bodies = Body<real_t<Precision>>;
   constexpr double share = constants.share_of_charges;
@@ -57,9 +45,8 @@ Array<Sums<sum_t<Precision>>, Space> stricter_sums(
   steps.clear_sums();
   steps.interact();
   steps.downward();
-  using Sum = sum_t<Precision>;
-  for_range("fmm::verification::scale", space, tree.size,
-            ScaleSums<Space, Sum>{steps.sums(), Sum(1 / share)});
+  add_near(other, steps.sums());
+  scale_sums(space, steps.sums(), 1 / share);
   return steps.sums();
 }
 

@@ -8,6 +8,7 @@
 #include "../engine/evaluation.hpp"
 #include "../engine/evaluation_ends.hpp"
 #include "rounded_pairs.hpp"
+#include "sample.hpp"
 #include "sums_over_all.hpp"
 
 namespace fmm::tolerance {
@@ -46,12 +47,15 @@ class BodiesInDouble {
   /// With the charges of an evaluation as they were given: mixed precision rounds these to float, and where strong ones
   /// balance each other what is left may be no more than that.
   BodiesInDouble(Space const& space, engine::BodyTree<Space, Mixed> const& tree,
-                 engine::TakeChargesAgain<Space, double> const& take_charges) {
+                 engine::TakeChargesAgain<Space, double> const& take_charges)
+      : unit_(tree.charges.unit), take_charges_(take_charges) {
     for_range("fmm::verification::bodies", space, tree.size,
               TakeInDouble<Space>{tree.bodies, tree.low, tree.lowest, bodies_.resize(tree.size),
                                   low_.resize(tree.size)});
-    take_charges(tree.charges.unit, bodies_.view());
+    take_share(1);
   }
+  /// Has charges be a share of those.
+  void take_share(double share) { take_charges_(unit_ / share, bodies_.view()); }
   PairCoordinates<Space, double> coordinates(Octree<Space> const& octree) const {
     return {octree.cells, bodies_.view(), low_.view(), 0x1p-74};
   }
@@ -59,16 +63,30 @@ class BodiesInDouble {
   Array<int, Space> left(std::int64_t teams) { return left_.resize(teams); }
 
  private:
+  double unit_;
+  engine::TakeChargesAgain<Space, double> take_charges_;
   Buffer<Body<double>, Space> bodies_{"verification's bodies"}, low_{"their low parts"};
   Buffer<int, Space> left_{"verification's tiles with close sources"};
 };
 
-/// Adds sums in double over the leaves of a list, in mixed precision, as Verification wants them. For own errors all
-/// pairs of a leaf are in two parts: bodies may be far within their softening.
+/// Adds the near field of a list by P2P in that precision, as the options say.
+template <class PairPrecision, class Space, class Precision, class Kernel>
+AddNearField<Space, Precision> sums_by_p2p(Space const& space, Workspace<Space, Precision>& memory,
+                                           engine::BodyTree<Space, Precision> const& tree,
+                                           Kernel const& kernel, Options const& options) {
+  return [=, &space, &memory, &tree](auto const& tiles, auto const& list, auto const& sums) {
+    add_near_field<Outputs<true, true>, PairPrecision>(
+        space, memory, tree, in_units_of(tree.cube.edge, kernel), tiles, list, sums, options);
+  };
+}
+
+/// Adds sums in double of a share of the charges over the leaves of a list, in mixed precision, as Verification wants
+/// them. For own errors all pairs of a leaf are in two parts: bodies may be far within their softening.
 template <class Space, class Kernel>
 typename SumsOverAll<Space, double>::ExactSums sums_in_double(
     Space const& space, engine::PlanData<Space, Mixed>& data, Kernel const& in_cube,
-    std::shared_ptr<BodiesInDouble<Space>> bodies, double tolerance, Quantities of) {
+    std::shared_ptr<BodiesInDouble<Space>> bodies, double tolerance, Quantities of,
+    double share = 1) {
   const double least = of.is_own() ? least_share_v<Mixed> : least_share_of_neighbours,
                margin = kernels::margin_for<double>(tolerance * least);
   const bool leaves = kernels::may_leave_tiles<Space, DoubleInTwoParts> && !of.is_own();
@@ -78,10 +96,12 @@ typename SumsOverAll<Space, double>::ExactSums sums_in_double(
                                       Tuning<Space, double>::p2p_segment, 1);
     const auto [cells, high, low, rounding] = bodies->coordinates(octree);
     Array<int, Space> left;
+    if (share != 1) bodies->take_share(share);
     if (leaves) left = bodies->left(std::int64_t(tiles.extent(0)) + rows.count());
     p2p<Outputs<true, true>, DoubleInTwoParts>(space, in_cube, cells, tiles, list, high, low, sums,
                                                rows, {.margin = margin, .leaving = margin}, {},
                                                left);
+    if (share != 1) bodies->take_share(1);
   };
 }
 

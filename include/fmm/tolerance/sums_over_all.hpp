@@ -8,6 +8,7 @@
 #include <utility>
 #include <vector>
 
+#include "../detail/launch.hpp"
 #include "../tree/lists/lists.hpp"
 #include "../tree/octree.hpp"
 #include "differences.hpp"
@@ -36,6 +37,23 @@ struct RowsOfAllLeaves {
     if (i < std::int64_t(list.entries.extent(0))) list.entries(i) = leaves(i % all);
   }
 };
+
+/// Sums times a factor.
+template <class Space, class Sum>
+struct ScaleSums {
+  Array<Sums<Sum>, Space> sums;
+  Sum factor;
+
+  KOKKOS_FUNCTION void operator()(std::int64_t i) const {
+    const Sums<Sum> s = sums(i);
+    sums(i) = {s.potential * factor, s.x * factor, s.y * factor, s.z * factor};
+  }
+};
+template <class Space, class Sum>
+void scale_sums(Space const& space, Array<Sums<Sum>, Space> sums, double factor) {
+  for_range("fmm::verification::scale", space, std::int64_t(sums.extent(0)),
+            ScaleSums<Space, Sum>{sums, Sum(factor)});
+}
 
 /// Adds to sums, in units of the cube, of bodies in tiles of a tree.
 template <class Space, class Sum>

@@ -69,7 +69,7 @@ struct CompareGroups {
 /// Sums of a plan's bodies, which are all there, and their errors: what all of them differ from `others` by is known,
 /// and what drawn groups err by besides (a control variate, as it is called) is added: next to nothing, but for what
 /// both sums have in common. `squares` and the groups' `weights` are those of weigh_groups; `exact_sums` are as
-/// SumsOverAll has them. Sums are as they were afterwards. Cost: a few groups are compared at first
+/// SumsOverAll has them, of `share` times the charges. Sums are as they were afterwards. Cost: a few groups are compared at first
 /// (constants.first_draws), and more until it is certain whether the tolerance is held, of N pairs a body: at most
 /// 4096 N pairs; all at once if there are no more. Memory for as long: a list of all leaves for 64 groups.
 template <class Space, class Precision>
@@ -81,7 +81,8 @@ class Verification {
   Verification(Space const& space, PlanData<Space, Precision> const& plan,
                Array<float, Space> weights, Array<Sums<Sum>, Space> sums,
                Array<Sums<Sum>, Space> others, SquaresOfSums const& squares, Quantities of,
-               typename SumsOverAll<Space, Sum>::ExactSums exact_sums, std::uint64_t seed)
+               typename SumsOverAll<Space, Sum>::ExactSums exact_sums, double share,
+               std::uint64_t seed)
       : space_(space),
         octree_(plan.tree.octree),
         weights_(weights),
@@ -89,6 +90,7 @@ class Verification {
         others_(others),
         squares_(squares),
         of_(of),
+        share_(share),
         over_all_(space, plan.tree.octree, std::move(exact_sums)),
         draws_(weights_of_all_tiles(), seed) {}
 
@@ -152,6 +154,7 @@ class Verification {
     for_range("fmm::verification::keep", space_, count, exchange);
     over_all_.add(tiles, there, sums_);
     for_range("fmm::verification::give_back", space_, count, exchange);
+    scale_sums(space_, other, 1 / share_);
     const auto compared = errors_.resize(count);
     for_range("fmm::verification::compare", space_, count,
               CompareGroups<Space, Sum>{there, sums_, others_, other, compared});
@@ -169,6 +172,7 @@ class Verification {
   Array<Sums<Sum>, Space> sums_, others_;
   SquaresOfSums squares_;
   Quantities of_;
+  double share_;
   PerQuantity<SumOverGroups> rest_;
   SumsOverAll<Space, Sum> over_all_;
   std::vector<Tile> tiles_;  ///< of the tree

@@ -65,6 +65,80 @@ TEST(SharedErrors, AreRelativeToWhatNeighboursExert) {
               tolerance);
 }
 
+/// Strong charges that sum to zero at each of some places: what is left is what sums are rounded by, which is held, or
+/// the tolerance is refused.
+TEST(SharedErrors, OfRoundedSumsAreSeen) {
+  using Solver = fmm::ToleranceSolver<fmm::Laplace, fmm::Orders<8>, double>;
+  constexpr int places = 4, at_one = 1000;
+  for (unsigned seed = 1; seed <= 3; ++seed) {
+    std::mt19937_64 random(seed);
+    std::uniform_real_distribution<double> uniform;
+    Bodies bodies;
+    for (int i = 0; i < places; ++i) {
+      const double x = uniform(random), y = uniform(random), z = uniform(random);
+      std::vector<double> charges;
+      for (int k = 0; k < at_one / 2; ++k) charges.push_back(0.1 + 0.9 * uniform(random));
+      for (const double q : charges) add_body(bodies, x, y, z, q);
+      for (const double q : charges) add_body(bodies, x, y, z, -q);
+    }
+    const Results exact = direct_reference(bodies, false);
+    double norm2 = 0;  // of what neighbours exert
+    for (std::size_t i = 0; i < bodies.size(); ++i) {
+      double nearest2 = 1e9;
+      for (std::size_t j = 0; j < bodies.size(); j += at_one) {
+        double r2 = 0;
+        for (int d = 0; d < 3; ++d) r2 += std::pow(bodies.x[3 * i + d] - bodies.x[3 * j + d], 2);
+        if (r2 > 0) nearest2 = std::min(nearest2, r2);
+      }
+      norm2 += std::pow(bodies.q[i] / nearest2, 2);
+    }
+    for (const double tolerance : {1e-11, 1e-9}) {
+      Solver solver({.tolerance = tolerance});
+      try {
+        const Results found = run(solver, bodies);
+        double error2 = 0;
+        for (std::size_t k = 0; k < exact.field.size(); ++k)
+          error2 += std::pow(found.field[k] - exact.field[k], 2);
+        EXPECT_LT(std::sqrt(error2 / norm2), 1e-3 * tolerance) << seed;
+      } catch (fmm::InvalidArgument const&) {
+        EXPECT_EQ(tolerance, 1e-11) << seed;
+      }
+    }
+  }
+}
+
+/// Bodies at one place are so however coordinates are rounded: with softening, however little, they exert nothing on
+/// each other either.
+template <class Real>
+void hold_bodies_at_one_place() {
+  using Solver = fmm::ToleranceSolver<SoftenedGravity, fmm::Orders<4, 8>, Real>;
+  const auto expect_held = [](std::size_t n, std::size_t at_one, fmm::Options const& options) {
+    Bodies bodies = make_bodies(Model::cube, n);
+    for (std::size_t i = 0; i < 3 * at_one; ++i) bodies.x[i] = bodies.x[i % 3];
+    Solver solver(options);
+    const Results found = run(solver, bodies),
+                  exact = direct_reference(bodies, true, options.softening);
+    if (at_one < n)
+      EXPECT_LT(relative_l2(found.field, exact.field), *options.tolerance) << n;
+    else
+      EXPECT_EQ(found.field, std::vector<double>(3 * n));
+  };
+  constexpr double least = sizeof(Real) == 4 ? 1e-5 : 1e-10;
+  expect_held(2, 2, {.tolerance = 1e-5, .softening = 1e-8});
+  expect_held(500, 500, {.tolerance = 1e-2, .softening = 1e-3});
+  expect_held(3, 2, {.tolerance = least, .softening = 1e-10});
+  expect_held(1000, 2, {.tolerance = least, .softening = 1e-10});
+  expect_held(1000, 60, {.tolerance = least, .leaf_capacity = 8, .softening = 1e-9});
+  expect_held(300, 4,
+              {.tolerance = sizeof(Real) == 4 ? 1e-4 : 1e-10,
+               .error_norm = fmm::ErrorNorm::p99,
+               .softening = 1e-8});
+}
+TEST(SharedErrors, OfCoordinatesAreNotThoseOfBodiesAtOnePlace) {
+  hold_bodies_at_one_place<double>();
+  hold_bodies_at_one_place<float>();
+}
+
 /// Rings of charges in balance with one in their middle: charges that are rounded to float, as mixed precision has
 /// them, exert more than the tolerance allows.
 TEST(SharedErrors, OfRoundedChargesAreSeen) {

@@ -207,7 +207,7 @@ TEST(Verification, SeesWhatOtherSumsErrByToo) {
     fmm::detail::to_device(site, sums, with_errors);
     site.fence();
     fmm::tolerance::Verification<Site, double> verification(
-        site, data, weights, there, there, {.values = {.field = squares}}, {}, exact_sums, seed);
+        site, data, weights, there, there, {.values = {.field = squares}}, {}, exact_sums, 1, seed);
     passed += verification.see(tolerance).two_more <= tolerance;
   }
   EXPECT_LE(passed, 1);  // of 16 to 128 groups a tenth did
