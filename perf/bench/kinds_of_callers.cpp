@@ -7,7 +7,6 @@
 #include <cmath>
 #include <cstdint>
 #include <functional>
-#include <numbers>
 #include <random>
 #include <utility>
 #include <vector>
@@ -18,19 +17,6 @@
 namespace kinds {
 
 namespace {
-
-/// The angle between neighbouring seeds of a sunflower.
-constexpr double golden_angle = 2 * pi * (2 - std::numbers::phi);
-
-/// How many of all are those of one part, where all parts have as many as they can.
-std::size_t share_of(std::size_t all, std::size_t part, std::size_t parts) {
-  return all * (part + 1) / parts - all * part / parts;
-}
-
-/// A number of things, from 1 to about the most, of any order of magnitude.
-std::size_t some_of(Random& random, double most) {
-  return std::size_t(log_uniform(random, 1, std::max(most, 1.01)));
-}
 
 /// To a multiple of a step.
 double rounded(double x, double step) { return step * std::round(x / step); }

@@ -18,19 +18,6 @@ namespace kinds {
 
 namespace {
 
-/// The angle between neighbouring seeds of a sunflower.
-constexpr double golden_angle = 2 * pi * (2 - std::numbers::phi);
-
-/// How many of all are those of one part, where all parts have as many as they can.
-std::size_t share_of(std::size_t all, std::size_t part, std::size_t parts) {
-  return all * (part + 1) / parts - all * part / parts;
-}
-
-/// A number of things, from 1 to about the most, of any order of magnitude.
-std::size_t some_of(Random& random, double most) {
-  return std::size_t(log_uniform(random, 1, std::max(most, 1.01)));
-}
-
 /// Two directions that are normal to a third and to each other.
 std::array<Point, 2> normal_to(Point const& axis) {
   const Point any = std::abs(axis[0]) < 0.7 ? Point{1, 0, 0} : Point{0, 1, 0},

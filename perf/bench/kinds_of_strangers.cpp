@@ -16,14 +16,6 @@ namespace kinds {
 
 namespace {
 
-/// The angle between neighbouring seeds of a sunflower.
-constexpr double golden_angle = 2 * pi * (2 - std::numbers::phi);
-
-/// How many of all are those of one part, where all parts have as many as they can.
-std::size_t share_of(std::size_t all, std::size_t part, std::size_t parts) {
-  return all * (part + 1) / parts - all * part / parts;
-}
-
 /// A tokamak: the wound coils round a torus, rings above and below it, and a plasma whose field
 /// lines go round a torus of any section, by elements of their currents: a charge is a component
 /// of one, as the law of Biot and Savart needs it: for who designs coils and studies equilibria.

@@ -17,14 +17,6 @@ namespace kinds {
 
 namespace {
 
-/// The angle between neighbouring seeds of a sunflower.
-constexpr double golden_angle = 2 * pi * (2 - std::numbers::phi);
-
-/// How many of all are those of one part, where all parts have as many as they can.
-std::size_t share_of(std::size_t all, std::size_t part, std::size_t parts) {
-  return all * (part + 1) / parts - all * part / parts;
-}
-
 /// A place of many that are spread over a sphere of radius 1 as the seeds of a sunflower.
 Point seed_of(std::size_t i, std::size_t count) {
   const double z = 1 - (2 * double(i) + 1) / double(count), s = std::sqrt(1 - z * z),

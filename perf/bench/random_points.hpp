@@ -2,8 +2,10 @@
 // What kinds of bodies are made of: random numbers and points, and how points are moved.
 #pragma once
 
+#include <algorithm>
 #include <array>
 #include <cmath>
+#include <cstddef>
 #include <numbers>
 #include <random>
 
@@ -15,6 +17,8 @@ using Random = std::mt19937_64;
 using Point = std::array<double, 3>;
 
 inline constexpr double pi = std::numbers::pi;
+/// The angle between neighbouring seeds of a sunflower.
+inline constexpr double golden_angle = 2 * pi * (2 - std::numbers::phi);
 
 inline double uniform(Random& random, double low = 0, double high = 1) {
   return std::uniform_real_distribution<double>(low, high)(random);
@@ -39,6 +43,14 @@ inline double any_sign(Random& random) { return heads(random) ? 1 : -1; }
 inline double some(Random& random, double low, double high) {
   const double value = log_uniform(random, low, high);
   return heads(random) ? 0 : value;
+}
+/// A number of things, from 1 to about the most, of any order of magnitude.
+inline std::size_t some_of(Random& random, double most) {
+  return std::size_t(log_uniform(random, 1, std::max(most, 1.01)));
+}
+/// How many of all are those of one part, where all parts have as many as they can.
+inline std::size_t share_of(std::size_t all, std::size_t part, std::size_t parts) {
+  return all * (part + 1) / parts - all * part / parts;
 }
 inline Point in_cube(Random& random) { return {uniform(random), uniform(random), uniform(random)}; }
 inline Point on_sphere(Random& random, double radius = 1) {
