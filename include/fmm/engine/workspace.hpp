@@ -74,9 +74,9 @@ struct Workspace {
   SortBuffers<Space> sort;
   int sort_try = 0;  ///< which number of levels the last tree's keys were sorted by
   OctreeBuffers<Space> octree;
-  int parts = two_part_v<Precision> ? 2 : 1;  ///< that a build has bodies' coordinates in, to three
-  Buffer<Body<Real>, Space> low{"low parts"};          ///< of two
-  Buffer<Body<Real>, Space> lowest{"lowest parts"};    ///< and of three
+  int parts = two_part_v<Precision> ? 2 : 1;         ///< of bodies' coordinates in a build: 1 to 3
+  Buffer<Body<Real>, Space> low{"low parts"};        ///< the second, if there are two
+  Buffer<Body<Real>, Space> lowest{"lowest parts"};  ///< the third, if there are three
   Buffer<Body<double>, Space> positions{"positions"};  ///< DirectSum only
   Buffer<Real, Space> others{"other strengths"};       ///< SourceStrengths::others
   TraversalBuffers<Space> traversal;

@@ -24,7 +24,8 @@ struct Constants {
   /// Coordinates of close pairs, as mixed precision rounds them, may err by this share of a tolerance.
   double share_of_rounding_in_pairs = 0.7;
   /// Pairs across the borders of leaves are looked at within so many roundings of a coordinate over a tolerance of what
-  /// errors are relative to at least; in edges, not less, as cells are found from coordinates in double, and not more.
+  /// errors are relative to at least; in edges, not less, as cells are found from coordinates in double (and a glance
+  /// compares numbers of float), and not more.
   double reach_of_rounding = 200, least_reach = 0x1p-48, least_of_glance = 0x1p-20,
          most_reach = 0x1p-6;
   double usual_rounding = 0.6;  ///< of short sums, in what it is at most

@@ -28,12 +28,15 @@ KOKKOS_FUNCTION void for_other_leaves(Array<Cell, Space> const& cells, CellIndex
     if (index == leaf || !is_near(cell)) continue;
     if (cell.is_leaf()) f(cell);
     CellIndex way = -1;
-    for (CellIndex child = cell.child_begin; child < cell.child_begin + cell.child_count; ++child)
-      if (cells(child).body_begin <= own.body_begin &&
-          own.body_begin < cells(child).body_begin + cells(child).body_count)
-        way = child;
+    for (int i = 0; i < cell.child_count; ++i) {
+      const CellIndex index_of_child = cell.child_begin + i;
+      const Cell child = cells(index_of_child);
+      if (child.body_begin <= own.body_begin &&
+          own.body_begin < child.body_begin + child.body_count)
+        way = index_of_child;
       else
-        open[count++] = child;
+        open[count++] = index_of_child;
+    }
     if (way >= 0) open[count++] = way;
   }
 }

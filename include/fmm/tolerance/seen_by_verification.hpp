@@ -32,9 +32,8 @@ class L2Error {
   using Plan = engine::PlanData<Space, Precision>;
 
  public:
-  /// `others` are the sums by stricter lists, `rounded` is of rounding_of_pairs, `exact_sums` as SumsOverAll has them, of
-  /// constants.share_of_charges.
-  /// Cost: O(N), and one wait.
+  /// `others` are the sums by stricter lists, `rounded` is of rounding_of_pairs, `exact_sums` as SumsOverAll has them,
+  /// of constants.share_of_charges. Cost: O(N), and one wait.
   L2Error(Space const& space, Plan const& plan, SofteningBounds const& softening, Quantities of,
           double tolerance, Array<Sums<Sum>, Space> sums, Array<Sums<Sum>, Space> others,
           RoundedSum const& rounded, typename SumsOverAll<Space, Sum>::ExactSums exact_sums,

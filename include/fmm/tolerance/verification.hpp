@@ -69,9 +69,10 @@ struct CompareGroups {
 /// Sums of a plan's bodies, which are all there, and their errors: what all of them differ from `others` by is known,
 /// and what drawn groups err by besides (a control variate, as it is called) is added: next to nothing, but for what
 /// both sums have in common. `squares` and the groups' `weights` are those of weigh_groups; `exact_sums` are as
-/// SumsOverAll has them, of `share` times the charges. Sums are as they were afterwards. Cost: a few groups are compared at first
-/// (constants.first_draws), and more until it is certain whether the tolerance is held, of N pairs a body: at most
-/// 4096 N pairs; all at once if there are no more. Memory for as long: a list of all leaves for 64 groups.
+/// SumsOverAll has them, of `share` times the charges. Sums are as they were afterwards. Cost: a few groups are
+/// compared at first (constants.first_draws), and more until it is certain whether the tolerance is held, of N pairs a
+/// body: at most 4096 N pairs; all at once if there are no more. Memory for as long: a list of all leaves for 64
+/// groups.
 template <class Space, class Precision>
 class Verification {
   using Sum = sum_t<Precision>;
