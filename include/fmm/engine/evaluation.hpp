@@ -97,6 +97,11 @@ class Evaluation {
 
   /// The multipoles of all cells. `lists_follow`: the lists are made after them.
   void upward(bool lists_follow) {
+    upward(lists_follow, [](auto const&, auto const&) { return false; });
+  }
+  /// The same with those of the leaves by set_leaves(far, multipoles), if it does and says so.
+  template <class SetLeaves>
+  void upward(bool lists_follow, SetLeaves const& set_leaves) {
     auto const& octree = sources_.octree;
     const std::size_t numbers = far_->coefficients(octree);
     // of several densities M2P's multipoles could not be kept by the entries of a list (keep_multipoles)
@@ -105,7 +110,9 @@ class Evaluation {
         (traits().only_m2l || (lists_follow ? numbers >= memory_.numbers_in_sums(sources_.size)
                                             : lists_.m2p.entries.extent(0) == 0));
     multipoles_ = memory_of_sources_.place_multipoles(numbers, sources_.size, sums_come_later);
-    stage(space_, report_, "p2m", [&] { far_->p2m(space_, octree, sources(), multipoles_); });
+    stage(space_, report_, "p2m", [&] {
+      if (!set_leaves(*far_, multipoles_)) far_->p2m(space_, octree, sources(), multipoles_);
+    });
     stage(space_, report_, "m2m", [&] {
       for (int level = octree.depth - 1; level >= 0; --level)
         far_->m2m(space_, octree, level, multipoles_);

@@ -56,6 +56,10 @@ class FarField {
 
   /// Of the leaves.
   virtual void p2m(Space const&, Tree const&, Sources const&, Numbers multipoles) const = 0;
+  /// The same in mixed precision of bodies in double, rounded once, with `memory` for as long; false if the expansion
+  /// knows float alone.
+  virtual bool p2m_rounded_once(Space const&, Tree const&, Array<Body<double>, Space>,
+                                Buffer<double, Space>& memory, Numbers multipoles) const = 0;
   /// Of the parents on that level, from their children.
   virtual void m2m(Space const&, Tree const&, int level, Numbers multipoles) const = 0;
 

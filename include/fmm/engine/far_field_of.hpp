@@ -59,6 +59,15 @@ class FarFieldOf final : public FarField<Space, Precision, Out, Shift, Strengths
       kernels::p2m<Expansion>(space, tree.cells, tree.leaves, sources, of(multipoles, d), d,
                               expansion_);
   }
+  bool p2m_rounded_once(Space const& space, Tree const& tree, Array<Body<double>, Space> bodies,
+                        Buffer<double, Space>& memory, Numbers multipoles) const override {
+    constexpr bool can = std::is_same_v<Precision, Mixed> && Strengths::numbers == 1 &&
+                         !std::is_void_v<in_double_t<basis_t<Expansion>>>;
+    if constexpr (can)
+      kernels::p2m_rounded_once<Expansion>(space, tree.cells, tree.leaves, bodies, memory,
+                                           multipoles);
+    return can;
+  }
   void m2m(Space const& space, Tree const& tree, int level, Numbers multipoles) const override {
     for (int d = 0; d < densities; ++d)
       kernels::m2m<Expansion>(space, tree.cells, tree.parents_of(level), of(multipoles, d),

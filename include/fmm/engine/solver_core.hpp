@@ -149,18 +149,22 @@ class SolverCore {
                 MakeFarField<Kernel, Space, Precision, typename Ends::Out> operators,
                 Ends const& ends, Report* report) {
     evaluate_listed(
-        space, data, operators, ends, report,
-        [&](Array<Real, Space> multipoles) { list(space, data, multipoles, report); },
+        space, data, operators, ends, report, [](auto& steps) { steps.upward(uses_charges); },
+        [&](Array<Real, Space> multipoles) {
+          if constexpr (uses_charges) list(space, data, multipoles, report);
+          return true;
+        },
         [&](auto& steps) { steps.template near_field<PairPrecision>(kernel_, options_); },
         [](auto const&) { return true; });
   }
-  /// The same with near fields that `add_near(steps)` adds, and, where the criterion uses charges, lists that
-  /// `list(multipoles)` makes; again, from the multipoles on, until `accept(sums)`, before anything is given.
-  template <class Ends, class List, class AddNear, class Accept>
+  /// The same with multipoles that `upward(steps)` makes, near fields that `add_near(steps)` adds, and, where the
+  /// criterion uses charges, lists that `list(multipoles)` makes, unless it says that multipoles have to be made again;
+  /// all again, from the multipoles on, until `accept(sums)`, before anything is given.
+  template <class Ends, class Upward, class List, class AddNear, class Accept>
   void evaluate_listed(Space const& space, Data& data,
                        MakeFarField<Kernel, Space, Precision, typename Ends::Out> operators,
-                       Ends const& ends, Report* report, List const& list, AddNear const& add_near,
-                       Accept const& accept) {
+                       Ends const& ends, Report* report, Upward const& upward, List const& list,
+                       AddNear const& add_near, Accept const& accept) {
     const HostThread<Space> thread(space);
     check(data, ends);
     const EvaluationClock clock(space, report);
@@ -169,8 +173,8 @@ class SolverCore {
         space, operators(kernel_, data.tree.cube), data, profile_of(kernel_), report);
     ends.take(steps);
     do {
-      steps.upward(uses_charges);
-      if constexpr (uses_charges) list(steps.multipoles());
+      do upward(steps);
+      while (!list(steps.multipoles()));
       if constexpr (uses_powers) steps.clear_sums();
       steps.interact();
       steps.downward();

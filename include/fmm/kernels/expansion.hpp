@@ -219,6 +219,18 @@ struct BasisOf<Expansion> {
 template <class Expansion>
 using basis_t = typename BasisOf<Expansion>::type;
 
+/// The same expansion in double, of one in float that is the library's; else void.
+template <class Basis>
+struct InDouble {
+  using type = void;
+};
+template <int Order>
+struct InDouble<SphericalBasis<Order, float>> {
+  using type = SphericalBasis<Order, double>;
+};
+template <class Basis>
+using in_double_t = typename InDouble<Basis>::type;
+
 /// The expansion of a kernel in a tree whose root's edge is that long.
 template <class Expansion, class Kernel>
 Expansion make_expansion(Kernel const& kernel, double root_edge) {

@@ -3,6 +3,7 @@
 // the leaf (Yokota & Barba 2011). Cost: about 6 (p+1)^2 flops a body.
 #pragma once
 
+#include "../detail/memory.hpp"
 #include "mapping/gather.hpp"
 #include "strengths.hpp"
 
@@ -95,6 +96,32 @@ void p2m(Space const& space, Array<Cell, Space> cells, Array<CellIndex, Space> l
       gather("fmm::p2m", space, owners, team_size, op);
     }
   }
+}
+
+/// Multipoles of leaves, of so many numbers, rounded to another type.
+template <int Size, class Space, class From, class To>
+struct RoundMultipoles {
+  Array<CellIndex, Space> leaves;
+  Array<From, Space> from;
+  Array<To, Space> to;
+
+  KOKKOS_FUNCTION void operator()(std::int64_t i) const {
+    const std::int64_t number = std::int64_t(leaves(i / Size)) * row_length(Size) + i % Size;
+    to(number) = To(from(number));
+  }
+};
+
+/// Multipoles of `leaves` in float that are rounded once: those of bodies in double, in `memory` for as long. Where
+/// strong charges cancel in a leaf, charges in float leave more than the multipole.
+template <class Expansion, class Space, class Real>
+void p2m_rounded_once(Space const& space, Array<Cell, Space> cells, Array<CellIndex, Space> leaves,
+                      Array<Body<double>, Space> bodies, Buffer<double, Space>& memory,
+                      Array<Real, Space> multipoles) {
+  using Wide = in_double_t<basis_t<Expansion>>;
+  const auto wide = memory.resize(std::size_t(cells.extent(0)) * row_length(Wide::size));
+  p2m<Wide>(space, cells, leaves, charges_of(bodies), wide);
+  for_range("fmm::p2m::round", space, std::int64_t(leaves.extent(0)) * Wide::size,
+            RoundMultipoles<Wide::size, Space, double, Real>{leaves, wide, multipoles});
 }
 
 }  // namespace fmm::kernels

@@ -9,7 +9,7 @@
 #include <utility>
 
 #include "../engine/solver_core.hpp"
-#include "attempt.hpp"
+#include "attempt_in_double.hpp"
 #include "autotuner.hpp"
 #include "calibration.hpp"
 #include "checked_inputs.hpp"
@@ -20,7 +20,6 @@
 #include "potential_share.hpp"
 #include "seen_by_verification.hpp"
 #include "stricter_sums.hpp"
-#include "sums_in_double.hpp"
 
 namespace fmm::tolerance {
 
@@ -61,6 +60,8 @@ class CalibratedCore {
   Options const& options() const { return options_; }
   Kernel const& kernel() const { return solver_.kernel(); }
   int order() const { return solver_.order(); }
+  /// Pairs of P2P a body, in mixed precision on a GPU, by what the last calibration found; 0 if none did.
+  double near_pairs() const { return near_pairs_; }
   std::size_t memory_bytes() const { return solver_.memory_bytes(); }
 
   template <class Sources, class Charges>
@@ -89,14 +90,24 @@ class CalibratedCore {
     try {
       solver_.evaluate_listed(
           space, plan, operators, ends, report,
-          [&](Array<Real, Space> multipoles) { list(space, plan, multipoles, attempt, report); },
+          [&](auto& steps) {
+            attempt.are_leaves_in_double = is_in_double();
+            if (attempt.are_leaves_in_double)
+              steps.upward(true, in_double(space, plan, attempt).leaves(1));
+            else
+              steps.upward(true);
+          },
+          [&](Array<Real, Space> multipoles) {
+            list(space, plan, multipoles, attempt, report);
+            return attempt.are_leaves_in_double == is_in_double();  // it may have found that
+          },
           [&](auto& steps) {
             if (is_in_double())
               stage(space, report, "p2p", [&] {
                 plan.memory.left = {};  // no tile is left for a launch of its own
-                exact_sums(space, plan, attempt)(plan.tree.octree.tiles, plan.lists.p2p,
-                                                 steps.sums());
-                space.fence();  // what exact_sums have made goes with the attempt
+                in_double(space, plan, attempt)
+                    .sums()(plan.tree.octree.tiles, plan.lists.p2p, steps.sums());
+                space.fence();  // what they have made goes with the attempt
               });
             else
               steps.template near_field<PairPrecision>(kernel(), held_ ? near_options_ : options_);
@@ -156,13 +167,17 @@ class CalibratedCore {
     CellMeasures<Space> measures;
     bool known = std::exchange(attempt.is_listed, true);
     stage(space, report, "lists", [&] {
-      if (!known) {
+      if (!known || attempt.are_leaves_in_double) {
         Likeness bodies = likeness_of(space, data, solver_.powers_of(tree.cube), order(),
                                       softening_of(kernel()), multipoles, attempt.of);
-        known = held_->knows(bodies);
-        attempt.is_verified = attempt.is_sought = !known;
-        attempt.is_tuned = !known && tuned_;
-        if (!known) held_->remember(std::move(bodies));
+        if (known) {
+          held_->resemble(std::move(bodies));
+        } else {
+          known = held_->knows(bodies);
+          attempt.is_verified = attempt.is_sought = !known;
+          attempt.is_tuned = !known && tuned_;
+          if (!known) held_->remember(std::move(bodies));
+        }
       }
       near_options_ = options_;
       near_options_.tolerance = near_tolerance(tree.charges);
@@ -181,10 +196,16 @@ class CalibratedCore {
         found.one_part &= !found.in_double;
         held_->correct(found);
       });
-    attempt.is_sought = false;
+    const bool was_sought = std::exchange(attempt.is_sought, false);
     tree.charges.need_short_sums |= held_->now().short_sums;
     options_.one_part = near_options_.one_part = held_->now().one_part;
     stage(space, report, "lists", [&] { make_lists_by(space, data, held_->now(), measures); });
+    if (!is_host_space_v<Space> && single && was_sought && !tuned_ &&
+        HeldTolerance::are_enough(tree.size)) {
+      auto const& cells = tree.octree.cells;
+      const auto pairs = pairs_in_lists(space, cells.extent(0), cells, data.lists, false);
+      near_pairs_ = double(pairs.p2p) / double(tree.size);
+    }
     if (report) add_list_work(*report, data.lists);
   }
 
@@ -194,8 +215,8 @@ class CalibratedCore {
     stage(space, report, "verification", [&] {
       if (!attempt.known)
         attempt.known.emplace(space, data, in_units_of(data.tree.cube.edge, kernel()),
-                              exact_sums(space, data, attempt), least_share_v<Precision>);
-      with_coordinates(space, data, attempt, [&](auto const& coordinates) {
+                              in_double(space, data, attempt).sums(), least_share_v<Precision>);
+      in_double(space, data, attempt).with_coordinates([&](auto const& coordinates) {
         attempt.known->round(pairs_for_own_errors(data, coordinates));
       });
     });
@@ -224,7 +245,7 @@ class CalibratedCore {
   }
   AddNearField<Space, Precision> near_field(Space const& space, Data& data,
                                             Attempt& attempt) const {
-    if (is_in_double()) return exact_sums(space, data, attempt);
+    if (is_in_double()) return in_double(space, data, attempt).sums();
     return sums_by_p2p<PairPrecision>(space, data.memory, data.tree, kernel(), in_two_parts());
   }
   void make_lists_by(Space const& space, Data& data, Calibrated const& found,
@@ -238,13 +259,14 @@ class CalibratedCore {
     const Calibrated now = held_->now(), truth = verifying(now, attempt.tightenings > 0);
     return tolerance::stricter_sums(
         space, far_field_(kernel(), data.tree.cube), profile_of(kernel()), data, attempt.other,
-        attempt.take_charges,
+        attempt.take_charges, in_double(space, data, attempt).leaves(constants.share_of_charges),
         [&](Data& other, auto const& multipoles, double share) {
           const auto measures = measure(space, other, multipoles, share * now.field_scale);
           make_lists_by(space, other, truth, measures);
         },
         [&](Data& other, auto const& sums) {
-          verifying_sums(space, data, attempt)(other.tree.octree.tiles, other.lists.p2p, sums);
+          in_double(space, data, attempt)
+              .verifying_sums()(other.tree.octree.tiles, other.lists.p2p, sums);
         });
   }
 
@@ -253,7 +275,7 @@ class CalibratedCore {
                          Attempt& attempt, Report* report) {
     if (!held_) return false;
     stage(space, report, "verification", [&] {
-      with_coordinates(space, data, attempt, [&](auto const& coordinates) {
+      in_double(space, data, attempt).with_coordinates([&](auto const& coordinates) {
         attempt.results =
             strength_of_evaluation(space, data, coordinates, sums, attempt.of,
                                    softening_of(kernel()), held_->tolerance(), options_.one_part);
@@ -274,7 +296,7 @@ class CalibratedCore {
     SeenByVerification seen;
     stage(space, report, "verification", [&] {
       const auto others = attempt.known ? sums : stricter_sums(space, data, attempt);
-      with_coordinates(space, data, attempt, [&](auto const& coordinates) {
+      in_double(space, data, attempt).with_coordinates([&](auto const& coordinates) {
         auto const& tiles = data.tree.octree.tiles;
         if (attempt.known) {
           seen = see_own_errors(space, *attempt.known, pairs_for_own_errors(data, coordinates),
@@ -284,7 +306,8 @@ class CalibratedCore {
           L2Error<Space, Precision> error(
               space, data, softening, attempt.of, tolerance, sums, others,
               rounding_of_pairs(space, coordinates, tiles, softening, tolerance),
-              verifying_sums(space, data, attempt), std::uint64_t(attempt.tightenings + 1));
+              in_double(space, data, attempt).verifying_sums(),
+              std::uint64_t(attempt.tightenings + 1));
           seen = error.see(coordinates, attempt.tightenings == constants.most_tightenings);
         }
       });
@@ -337,39 +360,15 @@ class CalibratedCore {
                        attempt.tightenings, may_be_all_near, single);
     held_->correct(next);
   }
-  /// In mixed precision the attempt's bodies in double.
-  auto in_double(Space const& space, Data& data, Attempt& attempt) const requires single {
-    auto& bodies = attempt.in_double;
-    if (!bodies)
-      bodies =
-          std::make_shared<BodiesInDouble<Space>>(space, data.tree, attempt.take_charges_in_double);
-    return bodies;
-  }
-  /// f(coordinates), those of the near field in force.
-  template <class F>
-  void with_coordinates(Space const& space, Data& data, Attempt& attempt, F const& f) const {
-    if constexpr (single)
-      if (is_in_double()) return f(in_double(space, data, attempt)->coordinates(data.tree.octree));
-    f(coordinates_of(data.tree));
-  }
-  /// Adds sums in double over the leaves of a list, as Verification wants them; the same ones for all of an evaluation.
-  auto const& exact_sums(Space const& space, Data& data, Attempt& attempt) const {
-    if (!attempt.add_exactly)
-      attempt.add_exactly = sums_of_share(space, data, attempt, data.tree, 1);
-    return attempt.add_exactly;
-  }
-  /// Those of stricter sums: what is rounded in the one is not in the other.
-  auto verifying_sums(Space const& space, Data& data, Attempt& attempt) const {
-    return sums_of_share(space, data, attempt, attempt.other.tree, constants.share_of_charges);
-  }
-  /// The same of a share of the charges, which `tree` has.
-  AddNearField<Space, Precision> sums_of_share(Space const& space, Data& data, Attempt& attempt,
-                                               auto const& tree, double share) const {
-    if constexpr (single)
-      return sums_in_double(space, data, in_units_of(data.tree.cube.edge, kernel()),
-                            in_double(space, data, attempt), held_->tolerance(), attempt.of, share);
-    else
-      return sums_by_p2p<PairPrecision>(space, data.memory, tree, kernel(), in_two_parts());
+  AttemptInDouble<Kernel, Precision, PairPrecision, Space> in_double(Space const& space, Data& data,
+                                                                     Attempt& attempt) const {
+    return {.space = space,
+            .kernel = kernel(),
+            .plan = data,
+            .attempt = attempt,
+            .tolerance = held_->tolerance(),
+            .near_options = in_two_parts(),
+            .is_in_force = is_in_double()};
   }
 
   /// What the criterion may know of the cells.
@@ -395,6 +394,7 @@ class CalibratedCore {
       far_field_;  ///< of samples and stricter sums
   std::optional<Setting> tuned_;
   std::optional<HeldTolerance> held_;  ///< with a tolerance
+  double near_pairs_ = 0;
 };
 
 }  // namespace fmm::tolerance

@@ -90,6 +90,10 @@ struct Constants {
   std::int64_t seen_potentials =
       256;  ///< bodies whose potentials say what a tolerance of these takes
 
+  /// Pairs of P2P a body at order 6, in mixed precision on an H200, beyond which order 8 costs less
+  /// (perf/results/h200-orders-by-work.txt).
+  double many_near_pairs = 1550;
+
   // ---- verification of the first evaluation: all bodies, and some drawn ones (drawn_groups.hpp)
 
   /// Where both are rounded by as much, what they differ by is up to this times what each errs by: drawn groups tell.

@@ -137,6 +137,8 @@ class HeldTolerance {
   void remember(Likeness bodies, Calibrated const& found = {}) {
     last() = {std::move(bodies), found};
   }
+  /// The bodies asked for last, as their multipoles of another arithmetic have them.
+  void resemble(Likeness bodies) { last().bodies = std::move(bodies); }
   /// What the last verification of such bodies saw.
   void note(SeenError const& seen) { last().seen = seen; }
   /// Has what was found be another one: it was seen not to hold the tolerance.

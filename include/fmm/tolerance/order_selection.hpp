@@ -8,6 +8,7 @@
 #include <cstdio>
 #include <string>
 #include <utility>
+#include <vector>
 
 #include "../errors.hpp"
 #include "../options.hpp"
@@ -125,6 +126,16 @@ inline double order_for(double tolerance, Arithmetic arithmetic, Cancellation ch
       cancel ? 2 * digits - 0.8 : std::min(1.52 * digits + 0.4, 1.4 * digits + 1.3);
   if (!arithmetic.single) return order;
   return digits > 2.5 ? std::clamp(order, 6.0, 8.0) : std::max(order, 4.0);
+}
+
+/// The order to go on with in mixed precision on a GPU, where one of 6 and more was found to take so many pairs of P2P
+/// a body: where these are most of the time, the fewer pairs of a higher order, of 8 at most, are worth its M2L.
+inline int order_by_work(int order, double near_pairs, std::vector<int> const& orders) {
+  int next = order;
+  if (order >= 6 && near_pairs > constants.many_near_pairs)
+    for (const int other : orders)
+      if (other <= 8) next = std::max(next, other);
+  return next;
 }
 
 /// The index of the nearest of some orders, the higher of two.

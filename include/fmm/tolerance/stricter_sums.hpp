@@ -16,15 +16,16 @@ namespace fmm::tolerance {
 /// Fields and potentials of all bodies. They are made of a share of the charges and scaled: so multipoles, expansions
 /// and sums are rounded in another way than the plan's, and where the charges' own rounding matters, it is, too.
 ///
-/// `make_lists(other, multipoles, share)` sets the lists of `other`, which has the plan's tree and memory of its own;
-/// its multipoles are those of `share` times the charges, as `add_near(other, sums)` adds them. Cost: an evaluation;
-/// the same memory.
-template <class Space, class Precision, class Operators, class MakeLists, class AddNear>
+/// `set_leaves` may set the leaves' multipoles, as of Evaluation::upward. `make_lists(other, multipoles, share)` sets the
+/// lists of `other`, which has the plan's tree and memory of its own; its multipoles are those of `share` times the
+/// charges, as `add_near(other, sums)` adds them. Cost: an evaluation; as much memory.
+template <class Space, class Precision, class Operators, class SetLeaves, class MakeLists,
+          class AddNear>
 Array<Sums<sum_t<Precision>>, Space> stricter_sums(
     Space const& space, Operators far, KernelProfile const& kernel,
     engine::PlanData<Space, Precision>& plan, engine::PlanData<Space, Precision>& other,
     engine::TakeChargesAgain<Space, real_t<Precision>> const& take_charges,
-    MakeLists const& make_lists, AddNear const& add_near) {
+    SetLeaves const& set_leaves, MakeLists const& make_lists, AddNear const& add_near) {
   using Memory = typename Space::memory_space;
   using Bodies = Body<real_t<Precision>>;
   constexpr double share = constants.share_of_charges;
@@ -40,7 +41,7 @@ Array<Sums<sum_t<Precision>>, Space> stricter_sums(
   other.memory.sums.resize(tree.size);
   engine::Evaluation<Space, Precision, Outputs<true, true>> steps(space, std::move(far), other,
                                                                   kernel, nullptr);
-  steps.upward(true);
+  steps.upward(true, set_leaves);
   make_lists(other, steps.multipoles(), share);
   steps.clear_sums();
   steps.interact();

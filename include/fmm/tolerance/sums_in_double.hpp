@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Near fields of mixed precision in double: of coordinates in all three parts, and of charges as they were given.
+// Near fields of mixed precision in double, and multipoles of leaves: of coordinates in all three parts, and of charges
+// as they were given.
 #pragma once
 
 #include <cstdint>
@@ -40,7 +41,7 @@ struct TakeInDouble {
   }
 };
 
-/// A plan's bodies in double: 64 bytes each.
+/// A plan's bodies in double: 64 bytes each, and for their multipoles a row of numbers in double for each cell.
 template <class Space>
 class BodiesInDouble {
  public:
@@ -54,18 +55,39 @@ class BodiesInDouble {
                                   low_.resize(tree.size)});
     take_share(1);
   }
-  /// Has charges be a share of those.
-  void take_share(double share) { take_charges_(unit_ / share, bodies_.view()); }
+  /// f(), while charges are a share of those that were given.
+  template <class F>
+  void with_share(double share, F const& f) {
+    take_share(share);
+    f();
+    take_share(1);
+  }
   PairCoordinates<Space, double> coordinates(Octree<Space> const& octree) const {
     return {octree.cells, bodies_.view(), low_.view(), 0x1p-74};
+  }
+  /// Multipoles of leaves, of a share of the charges: Evaluation::upward.
+  template <class FarField, class Numbers>
+  bool set_leaves(Space const& space, Octree<Space> const& octree, FarField const& far,
+                  Numbers const& multipoles, double share) {
+    bool are_set = false;
+    with_share(share, [&] {
+      are_set = far.p2m_rounded_once(space, octree, bodies_.view(), multipoles_, multipoles);
+    });
+    return are_set;
   }
   /// Flags of teams of P2P.
   Array<int, Space> left(std::int64_t teams) { return left_.resize(teams); }
 
  private:
-  double unit_;
+  void take_share(double share) {
+    if (share != share_) take_charges_(unit_ / share, bodies_.view());
+    share_ = share;
+  }
+
+  double unit_, share_ = 0;
   engine::TakeChargesAgain<Space, double> take_charges_;
   Buffer<Body<double>, Space> bodies_{"verification's bodies"}, low_{"their low parts"};
+  Buffer<double, Space> multipoles_{"multipoles in double"};
   Buffer<int, Space> left_{"verification's tiles with close sources"};
 };
 
@@ -96,12 +118,12 @@ typename SumsOverAll<Space, double>::ExactSums sums_in_double(
                                       Tuning<Space, double>::p2p_segment, 1);
     const auto [cells, high, low, rounding] = bodies->coordinates(octree);
     Array<int, Space> left;
-    if (share != 1) bodies->take_share(share);
     if (leaves) left = bodies->left(std::int64_t(tiles.extent(0)) + rows.count());
-    p2p<Outputs<true, true>, DoubleInTwoParts>(space, in_cube, cells, tiles, list, high, low, sums,
-                                               rows, {.margin = margin, .leaving = margin}, {},
-                                               left);
-    if (share != 1) bodies->take_share(1);
+    bodies->with_share(share, [&, cells = cells, high = high, low = low] {
+      p2p<Outputs<true, true>, DoubleInTwoParts>(space, in_cube, cells, tiles, list, high, low,
+                                                 sums, rows, {.margin = margin, .leaving = margin},
+                                                 {}, left);
+    });
   };
 }
 

@@ -50,12 +50,14 @@ class ToleranceCore {
   std::shared_ptr<Data> build(Space const& space, Inputs<Sources, Charges> const& inputs,
                               Report* report) {
     const HostThread<Space> thread(space);
-    if (!is_for_charges_ && orders_.size() > 1) {
-      const int best = first_order(seen_in(space, inputs));
+    if (orders_.size() > 1) {
+      const int best = is_for_charges_
+                           ? index_of(order_by_work(order(), solver_.near_pairs(), orders()))
+                           : first_order(seen_in(space, inputs));
       if (order_of(best) != order()) solver_ = ByPowers(options_, kernel_, orders_[best]);
     }
     auto plan = solver_.build(space, inputs, report);
-    is_for_charges_ = true;  // plans of another order could no longer be evaluated
+    is_for_charges_ = true;
     return plan;
   }
   /// `operators` are of this order(), and `ends` as in SolverCore.
@@ -112,8 +114,8 @@ class ToleranceCore {
       if (trial.error <= goal) trial.seconds = std::min(seconds(), seconds());
       return trial;
     };
-    SettingSearch search(constants.tuned_error * tolerance_, numbers_of_orders(),
-                         leaves_to_try(options_), of.field, &default_leaf, measure);
+    SettingSearch search(constants.tuned_error * tolerance_, orders(), leaves_to_try(options_),
+                         of.field, &default_leaf, measure);
     const Trial found = search.fastest(first_order(seen_in(space, inputs)));
     const bool held = found.error <= tolerance_;
     if (held) {
@@ -191,7 +193,7 @@ class ToleranceCore {
     while (order_of(index) != order) ++index;
     return index;
   }
-  std::vector<int> numbers_of_orders() const {
+  std::vector<int> orders() const {
     std::vector<int> numbers;
     for (Order const& order : orders_) numbers.push_back(order.facts.order);
     return numbers;
@@ -207,8 +209,7 @@ class ToleranceCore {
   int first_order(Cancellation charges) const {
     const double tolerance =
         tolerance_ * (options_.error_norm == ErrorNorm::p99 ? constants.tolerance_for_own : 1);
-    return int(
-        nearest_order(tolerance, {is_host_space_v<Space>, single}, charges, numbers_of_orders()));
+    return int(nearest_order(tolerance, {is_host_space_v<Space>, single}, charges, orders()));
   }
 
   /// A solver of that setting alone.

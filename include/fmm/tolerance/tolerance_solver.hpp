@@ -68,7 +68,7 @@ class ToleranceSolver<Kernel, OrderList<Order...>, Precision, ExecutionSpace> {
   explicit ToleranceSolver(Options const& options, Kernel kernel = {})
       : core_(options, kernel, {tolerance::order_of_many<OfOrder<Order>>()...}) {}
 
-  /// The order that was chosen; before the first build the one for charges of one sign.
+  /// The order in force; before the first build the one for charges of one sign.
   int order() const { return core_.order(); }
   /// As asked for, with the defaults of the order that was chosen; after `tune` with the leaf capacity and parts that
   /// it found. What an evaluation goes by is in Report::found.
@@ -76,7 +76,8 @@ class ToleranceSolver<Kernel, OrderList<Order...>, Precision, ExecutionSpace> {
   Kernel const& kernel() const { return core_.kernel(); }
 
   /// A plan for Inputs of positions and charges. The first build chooses the order, for such charges, and
-  /// later ones keep it. Throws InvalidArgument for positions or charges that are not finite, and
+  /// later ones keep it, but for one on a GPU in mixed precision, where an evaluation before it found that near fields
+  /// are most of the work: plans that are there are evaluated with the new order then, too. Throws InvalidArgument for positions or charges that are not finite, and
   /// OutOfMemory. Cost: as of Solver; the first time two reductions over the charges more, and
   /// 256 N pairs if these have both signs.
   template <class Given>
@@ -103,7 +104,7 @@ class ToleranceSolver<Kernel, OrderList<Order...>, Precision, ExecutionSpace> {
   /// differs among bodies of one distribution, is at most 0.9 of the tolerance; where there is none,
   /// as where all fields are 0, the solver stays as it is. Evaluations begin with that setting, and
   /// are verified as all others: it is for bodies that are distributed alike, in number, too, and
-  /// costs time for others. Plans that were made before can no longer be evaluated. Results depend
+  /// costs time for others. Plans that were made before keep their leaves. Results depend
   /// on the times that were measured, as far as the tolerance allows. Throws InvalidArgument for
   /// what `build` and `evaluate` would refuse. Cost: about a hundred builds and evaluations, and one
   /// in double within a twentieth of the tolerance, or a direct sum of few bodies (32,768; 262,144

@@ -112,6 +112,40 @@ TYPED_TEST(Operators, MultipolesOfAllCellsAreTheirDefinition) {
   check(fmm::NaiveTranslation());
 }
 
+/// Of charges in double that cancel in each leaf: float's multipoles are those of double, rounded, and no more.
+TYPED_TEST(Operators, MultipolesOfLeavesAreRoundedOnce) {
+  using F = TestFixture;
+  using Space = typename F::Space;
+  this->template build<fmm::FmmList>({.leaf_capacity = 40});
+  std::mt19937_64 random(5);
+  std::uniform_real_distribution<double> uniform(-0.5, 0.5);
+  std::vector<Body<double>> bodies(this->placed.size());
+  for (std::size_t i = 0; i < bodies.size(); ++i)
+    bodies[i] = {uniform(random), uniform(random), uniform(random), uniform(random)};
+  for (std::size_t i = 1; i < bodies.size(); i += 2)
+    bodies[i] = {bodies[i - 1].x, bodies[i - 1].y, bodies[i - 1].z, 1e-9 - bodies[i - 1].q};
+  detail::Buffer<Body<double>, Space> there("bodies");
+  detail::Buffer<double, Space> memory("in double");
+  detail::Buffer<float, Space> rounded("multipoles");
+  auto const& octree = this->s.tree.octree;
+  const auto multipoles = rounded.resize(this->cells.size() * F::row);
+  p2m_rounded_once<fmm::SphericalExpansion<F::order, float, fmm::Rotation>>(
+      this->space, octree.cells, octree.leaves, detail::to_device(this->space, there, bodies),
+      memory, multipoles);
+  this->space.fence();
+  const auto M = to_host(multipoles);
+  for (const CellIndex c : to_host(octree.leaves)) {
+    Cell const& cell = this->cells[c];
+    std::vector<double> expected(F::size, 0.0);
+    for (int i = cell.body_begin; i < cell.body_begin + cell.body_count; ++i)
+      fmm::SphericalBasis<F::order, double>::p2m(bodies[i].x, bodies[i].y, bodies[i].z, bodies[i].q,
+                                                 expected.data());
+    for (int k = 0; k < F::size; ++k)
+      ASSERT_NEAR(M[c * F::row + k], expected[k], 0x1p-24 * std::fabs(expected[k]) + 1e-14)
+          << c << " " << k;
+  }
+}
+
 TYPED_TEST(Operators, LocalsOfAllCellsAreTheSumsOverTheirLists) {
   using F = TestFixture;
   using Real = typename F::Real;

@@ -9,6 +9,7 @@ namespace fmm_test {
 namespace {
 
 using Space = Kokkos::DefaultExecutionSpace;
+using Site = fmm::site_t<Space>;
 using FewOrders = std::conditional_t<quick, fmm::Orders<4, 8>, fmm::Orders<4, 6, 8>>;
 using ManyDigits = std::conditional_t<quick, fmm::Orders<4, 8>, fmm::Orders<4, 8, 12>>;
 
@@ -210,6 +211,45 @@ TEST(SharedErrors, OfRoundedMultipolesAreSeen) {
   }
 }
 
+/// Ions with three electrons at the same place each, and a few charges besides. Near fields have to be in double, and so
+/// are the leaves' multipoles then: in float they leave 200 times as much of potentials.
+Bodies neutral_ions(int ions) {
+  std::mt19937_64 random(3);
+  std::uniform_real_distribution<double> uniform;
+  Bodies bodies;
+  for (int ion = 0; ion < ions; ++ion) {
+    const double x = uniform(random), y = uniform(random), z = uniform(random),
+                 weight = std::exp2(std::floor(12 * std::pow(uniform(random), 4)));
+    for (const double q : {3, -1, -1, -1}) add_body(bodies, x, y, z, q * weight);
+  }
+  for (int i = 0; i < 40; ++i)
+    add_body(bodies, uniform(random), uniform(random), uniform(random), i % 2 ? 1 : -1);
+  return bodies;
+}
+
+/// A second and a third evaluation know what the first one found, and one of other bodies between does not disturb it.
+TEST(SharedErrors, OfMultipolesThatFloatRoundsAreMended) {
+  using Solver = fmm::ToleranceSolver<fmm::Laplace, fmm::Orders<8>, fmm::Mixed>;
+  constexpr double tolerance = 4e-6;
+  const DeviceBodies<Space> many(neutral_ions(8000)), few(make_bodies(Model::cube, 1000));
+  Solver solver({.tolerance = tolerance, .tolerance_of = fmm::ToleranceOf::potential});
+  const auto build = [&](auto const& bodies) {
+    return solver.build(Space(), fmm::Inputs{bodies.x, bodies.q});
+  };
+  auto plan = build(many), plan_of_few = build(few);
+  const auto error = [&](auto const& bodies, auto& plan) {
+    const ViewIn<double*, Space> potential("potential", plan.size());
+    solver.evaluate(Space(), plan, bodies.q, potential, fmm::none);
+    return fmm::measure_error(Space(), fmm::Laplace{}, bodies.x, bodies.q, potential, fmm::none,
+                              2000)
+        .potential_l2;
+  };
+  for (int evaluation = 0; evaluation < 3; ++evaluation) {
+    EXPECT_LT(error(many, plan), 0.05 * tolerance) << evaluation;
+    EXPECT_LT(error(few, plan_of_few), tolerance) << evaluation;
+  }
+}
+
 /// Two heavy groups that just count as far from a few bodies between them, where they pull alike: there is most of the
 /// error, that of softening.
 TEST(SharedErrors, OfSofteningAreSeen) {
@@ -407,6 +447,48 @@ TEST(Glance, LooksWherePairsMayBeClose) {
   EXPECT_EQ(looks({1, 1, 0, 0, 0, 1}), (std::vector{0, 1, 0, 1}));
   EXPECT_EQ(looks({0, 0, 1, 0, 0, 0}), (std::vector{1, 1, 0, 0}));
   EXPECT_EQ(looks({}), (std::vector{1, 1, 1, 1}));
+}
+
+/// Counts how often a walk from one leaf comes to the others; of cells that lie above a level, if it has one, alone.
+struct CountOtherLeaves {
+  using Space = Site;
+  fmm::Array<fmm::Cell, Space> cells;
+  fmm::CellIndex from;
+  int last_level;
+  fmm::Array<int, Space> found;  ///< of each body, as the first one of its leaf
+  KOKKOS_FUNCTION void operator()(std::int64_t) const {
+    const int last = last_level;
+    fmm::tolerance::for_other_leaves<Space>(
+        cells, from, [&](fmm::Cell const& cell) { return cell.level <= last; },
+        [&](fmm::Cell const& leaf) { ++found(leaf.body_begin); });
+  }
+};
+
+/// Each other leaf once, whose cells above are all near.
+TEST(OtherLeaves, AreAllOfTheTree) {
+  const Site space = site<Space>();
+  const DeviceBodies<Space> device(make_bodies(Model::clusters, 3000));
+  fmm::Solver<fmm::Laplace, fmm::Fmm<4>, double> solver({.leaf_capacity = 10});
+  auto plan = solver.build(Space(), fmm::Inputs{device.x});
+  auto const& octree = plan.data().tree.octree;
+  const auto cells = to_host(octree.cells);
+  const auto leaves = to_host(octree.leaves);
+  fmm::detail::Buffer<int, Site> buffer("found");
+  for (const int last_level : {99, octree.depth - 1})
+    for (const std::size_t from : {std::size_t(0), leaves.size() / 2, leaves.size() - 1}) {
+      const auto found = buffer.resize(3000);
+      fmm::detail::fill<int>(space, found, 0);
+      fmm::detail::for_range("test::leaves", space, 1,
+                             CountOtherLeaves{octree.cells, leaves[from], last_level, found});
+      const auto here = to_host(found);
+      int expected = 0;
+      for (const auto leaf : leaves) {
+        const bool there = leaf != leaves[from] && cells[leaf].level <= last_level;
+        EXPECT_EQ(here[cells[leaf].body_begin], there) << leaf;
+        expected += there;
+      }
+      EXPECT_EQ(std::accumulate(here.begin(), here.end(), 0), expected);
+    }
 }
 
 /// Means of the bodies' fields and potentials: what is strong determines those of L2 errors, what is weak those of own

@@ -475,6 +475,64 @@ TEST(OrderChoice, IsHigherWhereChargesCancel) {
   EXPECT_EQ(order(1e-2, cpu, 0, 0.1), order(std::pow(10, -3.5), cpu, 0));
 }
 
+/// 8 at most, where so many pairs are near at order 6 or 7.
+TEST(OrderChoice, IsHigherWhereNearFieldsAreMostOfTheWork) {
+  using fmm::tolerance::order_by_work;
+  const std::vector<int> orders{2, 4, 6, 8, 10};
+  const double many = 1.01 * fmm::tolerance::constants.many_near_pairs;
+  EXPECT_EQ(order_by_work(6, many, orders), 8);
+  EXPECT_EQ(order_by_work(6, 0.98 * many, orders), 6);
+  EXPECT_EQ(order_by_work(6, many, {4, 6, 10}), 6);
+  EXPECT_EQ(order_by_work(4, many, orders), 4);
+  EXPECT_EQ(order_by_work(8, many, orders), 8);
+  EXPECT_EQ(order_by_work(10, many, orders), 10);
+}
+
+/// As after a change of the order: plans know none.
+TEST(Tolerance, IsHeldForPlansOfAnotherOrder) {
+  const Bodies bodies = make_bodies(Model::plummer, 3000);
+  const DeviceBodies<Space> device(bodies);
+  fmm::ToleranceSolver<fmm::Laplace, fmm::Orders<4>, fmm::Mixed> of_one({.tolerance = 1e-4});
+  fmm::ToleranceSolver<fmm::Laplace, fmm::Orders<8>, fmm::Mixed> of_other({.tolerance = 1e-4});
+  auto plan = of_one.build(Space(), fmm::Inputs{device.x, device.q});
+  const ViewIn<double*, Space> potential("potential", bodies.size());
+  const ViewIn<double* [3], Space> field("field", bodies.size());
+  fmm::Report report;
+  of_other.evaluate(Space(), plan, device.q, potential, field, &report);
+  EXPECT_LT(relative_l2(to_host(potential, field).field, direct_sum<fmm::Laplace>(bodies).field),
+            1e-4);
+  EXPECT_EQ(report.found->order, 8);
+}
+
+/// From the second build on, in mixed precision on a GPU: here for leaves that are too large. Both plans keep the
+/// tolerance, and a third one does not change the order.
+TEST(Tolerance, GoesOnWithTheOrderThatNearFieldsAskFor) {
+  constexpr double tolerance = 1e-4;
+  fmm::ToleranceSolver<fmm::Laplace, fmm::Orders<6, 8>, fmm::Mixed> solver(
+      {.tolerance = tolerance, .leaf_capacity = 2000});
+  const Bodies bodies = make_bodies(Model::plummer, 30000);
+  const DeviceBodies<Space> device(bodies);
+  const auto exact = direct_sum<fmm::Laplace>(bodies).field;
+  const auto error = [&](auto& plan) {
+    const ViewIn<double*, Space> potential("potential", bodies.size());
+    const ViewIn<double* [3], Space> field("field", bodies.size());
+    solver.evaluate(Space(), plan, device.q, potential, field);
+    return relative_l2(to_host(potential, field).field, exact);
+  };
+  const auto build = [&] { return solver.build(Space(), fmm::Inputs{device.x, device.q}); };
+  auto first = build();
+  const int order = solver.order();
+  EXPECT_LT(error(first), tolerance);
+  EXPECT_EQ(solver.order(), order);
+  auto second = build();
+  EXPECT_EQ(solver.order(), on_host ? order : 8);
+  EXPECT_LT(error(second), tolerance);
+  EXPECT_LT(error(first), tolerance);
+  auto third = build();
+  EXPECT_EQ(solver.order(), on_host ? order : 8);
+  EXPECT_LT(error(third), tolerance);
+}
+
 TEST(OrderChoice, KnowsWhetherChargesCancel) {
   const auto share = [](std::vector<double> const& charges) {
     const ViewIn<double* [3], Space> positions("positions", charges.size());

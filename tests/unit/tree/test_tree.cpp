@@ -406,6 +406,37 @@ TYPED_TEST(TreeTest, KeepsCoordinatesInThreeParts) {
   EXPECT_GE(most_of_two, 0x1p-52);
 }
 
+/// Leaves of many bodies at one place and chains of cells that end in one are; not those of one body, nor of
+/// bodies of which the last is elsewhere, if only by its low part.
+TYPED_TEST(TreeTest, CellsAtOnePlaceAreMarked) {
+  using Space = fmm::site_t<TypeParam>;
+  const Space space = site<TypeParam>();
+  const auto cell = [](int begin, int count, int parent, int child, int level, int children) {
+    return Cell{{}, begin, count, parent, child, std::int16_t(level), std::int16_t(children)};
+  };
+  const std::vector<Cell> cells = {
+      cell(0, 71, -1, 1, 0, 4),                            // the root, of
+      cell(0, 20, 0, 5, 1, 1),  cell(20, 30, 0, 0, 1, 0),  // a chain; a leaf, whose last body is
+      cell(50, 1, 0, 0, 1, 0),  cell(51, 20, 0, 0, 1, 0),  // elsewhere; one body; a low part
+      cell(0, 20, 1, 6, 2, 1),  cell(0, 20, 5, 0, 3, 0)};
+  std::vector<Body<float>> bodies(71, {0.25f, -0.125f, 0.5f, 1}), low(71, {1e-9f, 0, 0, 0});
+  for (int i = 0; i < 71; ++i) bodies[i].q = float(i);
+  bodies[49].y = 0;
+  low[70].z = 1e-9f;
+  fmm::detail::Buffer<Cell, Space> cell_memory("cells");
+  fmm::detail::Buffer<Body<float>, Space> body_memory("bodies"), low_memory("low parts");
+  fmm::detail::Buffer<std::uint8_t, Space> memory("marks");
+  const auto marks = [&](bool in_two_parts) {
+    Array<Body<float>, Space> low_parts;
+    if (in_two_parts) low_parts = fmm::detail::to_device(space, low_memory, low);
+    return to_host(cells_at_one_place(space, fmm::detail::to_device(space, cell_memory, cells),
+                                      fmm::detail::to_device(space, body_memory, bodies), low_parts,
+                                      memory));
+  };
+  EXPECT_EQ(marks(true), (std::vector<std::uint8_t>{0, 1, 0, 0, 0, 1, 1}));
+  EXPECT_EQ(marks(false), (std::vector<std::uint8_t>{0, 1, 0, 0, 1, 1, 1}));
+}
+
 /// A cube of so many layers of cells ends with them: the bodies fill the first ones on the level that has at
 /// least as many.
 TYPED_TEST(TreeTest, CubesHaveAsManyLayersAsAsked) {
