@@ -522,8 +522,9 @@ Bodies ferroelectric(std::size_t n, Random& random) {
 
 /// These, and those of the other files.
 std::vector<Kind> and_others(std::vector<Kind> kinds) {
-  for (auto const* others : {&of_other_fields(), &of_attackers(), &of_users(), &of_newcomers(),
-                             &of_strangers(), &of_visitors(), &of_guests(), &of_callers()})
+  for (auto const* others :
+       {&of_other_fields(), &of_attackers(), &of_users(), &of_newcomers(), &of_strangers(),
+        &of_visitors(), &of_guests(), &of_callers(), &of_clients()})
     kinds.insert(kinds.end(), others->begin(), others->end());
   return kinds;
 }

@@ -32,7 +32,7 @@ struct Kind {
 
 /// Those of kinds_of_other_fields.cpp, of kinds_of_attackers.cpp, of kinds_of_users.cpp, of
 /// kinds_of_newcomers.cpp, of kinds_of_strangers.cpp, of kinds_of_visitors.cpp, of kinds_of_guests.cpp,
-/// and of kinds_of_callers.cpp.
+/// of kinds_of_callers.cpp and of kinds_of_clients.cpp.
 std::vector<Kind> const& of_other_fields();
 std::vector<Kind> const& of_attackers();
 std::vector<Kind> const& of_users();
@@ -41,6 +41,7 @@ std::vector<Kind> const& of_strangers();
 std::vector<Kind> const& of_visitors();
 std::vector<Kind> const& of_guests();
 std::vector<Kind> const& of_callers();
+std::vector<Kind> const& of_clients();
 
 /// All kinds; a kind keeps its place.
 std::vector<Kind> const& all();

@@ -21,18 +21,6 @@ namespace {
 /// To a multiple of a step.
 double rounded(double x, double step) { return step * std::round(x / step); }
 
-/// Turned about the third axis.
-Point turned(Point const& p, double angle) {
-  const double c = std::cos(angle), s = std::sin(angle);
-  return {c * p[0] - s * p[1], s * p[0] + c * p[1], p[2]};
-}
-
-/// Tilted about the first axis.
-Point tilted(Point const& p, double angle) {
-  const double c = std::cos(angle), s = std::sin(angle);
-  return {p[0], c * p[1] - s * p[2], s * p[1] + c * p[2]};
-}
-
 /// The middle of the i-th of so many equal parts from -1 to 1, or a root of Chebyshev, which is
 /// close to its neighbours near the ends.
 double node(std::size_t i, std::size_t count, bool is_even) {

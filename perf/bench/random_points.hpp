@@ -76,6 +76,16 @@ inline Point unit(Point const& a) { return along({0, 0, 0}, 1 / std::sqrt(dot(a,
 inline Point any_normal_of(Random& random, Point const& a) {
   return unit(cross(a, on_sphere(random)));
 }
+/// Turned about the third axis.
+inline Point turned(Point const& p, double angle) {
+  const double c = std::cos(angle), s = std::sin(angle);
+  return {c * p[0] - s * p[1], s * p[0] + c * p[1], p[2]};
+}
+/// Tilted about the first axis.
+inline Point tilted(Point const& p, double angle) {
+  const double c = std::cos(angle), s = std::sin(angle);
+  return {p[0], c * p[1] - s * p[2], s * p[1] + c * p[2]};
+}
 inline Bodies in_units(Bodies bodies, double length, double charge) {
   for (double& x : bodies.positions) x *= length;
   for (double& q : bodies.charges) q *= charge;
