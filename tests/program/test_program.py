@@ -878,6 +878,11 @@ class Results(Case):
         exact = self.sums(*run)
         self.assertNotEqual(rounded, exact)
         self.assert_sums(rounded, exact, 1e-2)
+        for scale in (1e23, 1e-20):  # results are in float, too
+            far = self.write_bodies([(x * scale, y * scale, z * scale, q)
+                                     for x, y, z, q in grid_bodies(300)])
+            self.run_bad("--input", far, "--method", "direct", "--backend", "cuda", "--data",
+                         "float", says=("1e-30 to 1e30", "double"))
 
     def test_constants(self):
         bodies = grid_bodies(50)

@@ -297,6 +297,33 @@ TEST(Tolerance, IsHeldInLatticesOfIons) {
   holds_in_rock_salt<fmm::ToleranceSolver<fmm::Laplace, ManyDigits, double>>({1e-3, 1e-5, 1e-10});
 }
 
+/// Sides at which errors were 50 tolerances and 2.3, on any machine.
+TEST(Tolerance, IsHeldInLargeLatticesOfIons) {
+  for (const auto& [side, tolerance] : {std::pair(32, 1e-2), {32, 1e-3}, {40, 1e-10}}) {
+    const Bodies bodies = rock_salt(side, 0);
+    const DeviceBodies<Space> device(bodies);
+    const ViewIn<double*, Space> potential("potential", bodies.size());
+    const ViewIn<double* [3], Space> field("field", bodies.size());
+    fmm::ToleranceSolver<fmm::Laplace, ManyDigits, double> solver({.tolerance = tolerance});
+    auto plan = solver.build(Space(), fmm::Inputs{device.x, device.q});
+    solver.evaluate(Space(), plan, device.q, potential, field);
+    EXPECT_LT(fmm::measure_error(Space(), fmm::Laplace{}, device.x, device.q, potential, field, 4000)
+                  .field_l2,
+              tolerance)
+        << side;
+  }
+}
+
+/// Planes that lie closer to each other at one side, or in the middle: 1.04 tolerances at commit 3498706.
+TEST(Tolerance, IsHeldInStretchedLatticesOfIons) {
+  using Solver = fmm::ToleranceSolver<fmm::Laplace, fmm::Orders<2, 3, 4, 5, 6, 8>, double>;
+  for (const double middle : {0.0, 13.5}) {
+    Bodies bodies = rock_salt(28, 0);
+    for (double& x : bodies.x) x = std::sinh((x - middle) / 6);
+    EXPECT_LT(error_at<Solver>({.tolerance = 1e-3}, bodies), 1e-3) << middle;
+  }
+}
+
 /// Bodies one at a time.
 using OfPairs = fmm::ToleranceSolver<fmm::Laplace, ManyDigits, double>;
 
