@@ -307,9 +307,10 @@ TEST(Tolerance, IsHeldInLargeLatticesOfIons) {
     fmm::ToleranceSolver<fmm::Laplace, ManyDigits, double> solver({.tolerance = tolerance});
     auto plan = solver.build(Space(), fmm::Inputs{device.x, device.q});
     solver.evaluate(Space(), plan, device.q, potential, field);
-    EXPECT_LT(fmm::measure_error(Space(), fmm::Laplace{}, device.x, device.q, potential, field, 4000)
-                  .field_l2,
-              tolerance)
+    EXPECT_LT(
+        fmm::measure_error(Space(), fmm::Laplace{}, device.x, device.q, potential, field, 4000)
+            .field_l2,
+        tolerance)
         << side;
   }
 }
