@@ -18,9 +18,6 @@ namespace kinds {
 
 namespace {
 
-/// To a multiple of a step.
-double rounded(double x, double step) { return step * std::round(x / step); }
-
 /// The middle of the i-th of so many equal parts from -1 to 1, or a root of Chebyshev, which is
 /// close to its neighbours near the ends.
 double node(std::size_t i, std::size_t count, bool is_even) {

@@ -17,18 +17,14 @@ namespace kinds {
 
 namespace {
 
-/// To a multiple of a step, if there is one.
-double rounded(double x, double step) { return step > 0 ? step * std::round(x / step) : x; }
-
 Point place_of(Bodies const& bodies, std::size_t i) {
   return {bodies.positions[3 * i], bodies.positions[3 * i + 1], bodies.positions[3 * i + 2]};
 }
 
-/// The i-th of so many evenly spread directions.
+/// The i-th of so many evenly spread directions, from below.
 Point of_sunflower(std::size_t i, std::size_t count) {
-  const double z = (2 * double(i) + 1) / double(count) - 1, s = std::sqrt(1 - z * z),
-               phi = golden_angle * double(i);
-  return {s * std::cos(phi), s * std::sin(phi), z};
+  const Point seed = seed_of(i, count);
+  return {seed[0], seed[1], -seed[2]};
 }
 
 /// The longest side of the box around all.

@@ -17,13 +17,6 @@ namespace kinds {
 
 namespace {
 
-/// A place of many that are spread over a sphere of radius 1 as the seeds of a sunflower.
-Point seed_of(std::size_t i, std::size_t count) {
-  const double z = 1 - (2 * double(i) + 1) / double(count), s = std::sqrt(1 - z * z),
-               phi = golden_angle * double(i);
-  return {s * std::cos(phi), s * std::sin(phi), z};
-}
-
 double distance(Point const& a, Point const& b) {
   const Point d = along(a, -1, b);
   return std::sqrt(dot(d, d));

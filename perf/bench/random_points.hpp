@@ -52,11 +52,19 @@ inline std::size_t some_of(Random& random, double most) {
 inline std::size_t share_of(std::size_t all, std::size_t part, std::size_t parts) {
   return all * (part + 1) / parts - all * part / parts;
 }
+/// To a multiple of a step, if there is one.
+inline double rounded(double x, double step) { return step > 0 ? step * std::round(x / step) : x; }
 inline Point in_cube(Random& random) { return {uniform(random), uniform(random), uniform(random)}; }
 inline Point on_sphere(Random& random, double radius = 1) {
   const double z = uniform(random, -1, 1), phi = uniform(random, 0, 2 * std::numbers::pi),
                s = std::sqrt(1 - z * z);
   return {radius * s * std::cos(phi), radius * s * std::sin(phi), radius * z};
+}
+/// A place of many that are spread over a sphere of radius 1 as the seeds of a sunflower.
+inline Point seed_of(std::size_t i, std::size_t count) {
+  const double z = 1 - (2 * double(i) + 1) / double(count), s = std::sqrt(1 - z * z),
+               phi = golden_angle * double(i);
+  return {s * std::cos(phi), s * std::sin(phi), z};
 }
 /// p + t d.
 inline Point along(Point const& p, double t, Point const& d) {

@@ -44,7 +44,8 @@ struct AttemptInDouble {
     if (!attempt.add_exactly) attempt.add_exactly = sums_of_share(plan.tree, 1);
     return attempt.add_exactly;
   }
-  /// The same of a share of the charges, that of stricter sums, which are there: they round otherwise than an evaluation.
+  /// The same of a share of the charges, that of stricter sums, which are there: they round otherwise than an
+  /// evaluation.
   auto verifying_sums() const {
     return sums_of_share(attempt.other.tree, constants.share_of_charges);
   }

@@ -196,16 +196,16 @@ class CalibratedCore {
         found.one_part &= !found.in_double;
         held_->correct(found);
       });
-    const bool was_sought = std::exchange(attempt.is_sought, false);
+    [[maybe_unused]] const bool was_sought = std::exchange(attempt.is_sought, false);
     tree.charges.need_short_sums |= held_->now().short_sums;
     options_.one_part = near_options_.one_part = held_->now().one_part;
     stage(space, report, "lists", [&] { make_lists_by(space, data, held_->now(), measures); });
-    if (!is_host_space_v<Space> && single && was_sought && !tuned_ &&
-        HeldTolerance::are_enough(tree.size)) {
-      auto const& cells = tree.octree.cells;
-      const auto pairs = pairs_in_lists(space, cells.extent(0), cells, data.lists, false);
-      near_pairs_ = double(pairs.p2p) / double(tree.size);
-    }
+    if constexpr (single && !is_host_space_v<Space>)
+      if (was_sought && !tuned_ && HeldTolerance::are_enough(tree.size)) {
+        auto const& cells = tree.octree.cells;
+        const auto pairs = pairs_in_lists(space, cells.extent(0), cells, data.lists, false);
+        near_pairs_ = double(pairs.p2p) / double(tree.size);
+      }
     if (report) add_list_work(*report, data.lists);
   }
 

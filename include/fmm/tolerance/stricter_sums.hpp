@@ -16,8 +16,8 @@ namespace fmm::tolerance {
 /// Fields and potentials of all bodies. They are made of a share of the charges and scaled: so multipoles, expansions
 /// and sums are rounded in another way than the plan's, and where the charges' own rounding matters, it is, too.
 ///
-/// `set_leaves` may set the leaves' multipoles, as of Evaluation::upward. `make_lists(other, multipoles, share)` sets the
-/// lists of `other`, which has the plan's tree and memory of its own; its multipoles are those of `share` times the
+/// `set_leaves` may set the leaves' multipoles, as of Evaluation::upward. `make_lists(other, multipoles, share)` sets
+/// the lists of `other`, which has the plan's tree and memory of its own; its multipoles are those of `share` times the
 /// charges, as `add_near(other, sums)` adds them. Cost: an evaluation; as much memory.
 template <class Space, class Precision, class Operators, class SetLeaves, class MakeLists,
           class AddNear>

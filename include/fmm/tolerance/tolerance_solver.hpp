@@ -77,9 +77,9 @@ class ToleranceSolver<Kernel, OrderList<Order...>, Precision, ExecutionSpace> {
 
   /// A plan for Inputs of positions and charges. The first build chooses the order, for such charges, and
   /// later ones keep it, but for one on a GPU in mixed precision, where an evaluation before it found that near fields
-  /// are most of the work: plans that are there are evaluated with the new order then, too. Throws InvalidArgument for positions or charges that are not finite, and
-  /// OutOfMemory. Cost: as of Solver; the first time two reductions over the charges more, and
-  /// 256 N pairs if these have both signs.
+  /// are most of the work: plans that are there are evaluated with the new order then, too. Throws InvalidArgument for
+  /// positions or charges that are not finite, and OutOfMemory. Cost: as of Solver; the first time two reductions over
+  /// the charges more, and 256 N pairs if these have both signs.
   template <class Given>
   plan_type build(ExecutionSpace const& space, Given const& inputs, Report* report = nullptr) {
     return plan_type(core_.build(space, tolerance::checked_inputs<ExecutionSpace>(inputs), report));

@@ -211,8 +211,7 @@ TEST(SharedErrors, OfRoundedMultipolesAreSeen) {
   }
 }
 
-/// Ions with three electrons at the same place each, and a few charges besides. Near fields have to be in double, and so
-/// are the leaves' multipoles then: in float they leave 200 times as much of potentials.
+/// Ions with three electrons at the same place each, and a few charges besides.
 Bodies neutral_ions(int ions) {
   std::mt19937_64 random(3);
   std::uniform_real_distribution<double> uniform;
@@ -227,7 +226,9 @@ Bodies neutral_ions(int ions) {
   return bodies;
 }
 
-/// A second and a third evaluation know what the first one found, and one of other bodies between does not disturb it.
+/// Near fields have to be in double, and so are the leaves' multipoles then: in float they leave 200 times as much of
+/// potentials. A second and a third evaluation know what the first one found, and one of other bodies between does not
+/// disturb it.
 TEST(SharedErrors, OfMultipolesThatFloatRoundsAreMended) {
   using Solver = fmm::ToleranceSolver<fmm::Laplace, fmm::Orders<8>, fmm::Mixed>;
   constexpr double tolerance = 4e-6;
@@ -449,7 +450,7 @@ TEST(Glance, LooksWherePairsMayBeClose) {
   EXPECT_EQ(looks({}), (std::vector{1, 1, 1, 1}));
 }
 
-/// Counts how often a walk from one leaf comes to the others; of cells that lie above a level, if it has one, alone.
+/// Counts how often a walk from one leaf comes to the others, through cells down to a level.
 struct CountOtherLeaves {
   using Space = Site;
   fmm::Array<fmm::Cell, Space> cells;
