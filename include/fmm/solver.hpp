@@ -20,6 +20,8 @@
 #include "methods.hpp"
 #include "plan.hpp"
 #include "report.hpp"
+#include "results.hpp"
+#include "strengths.hpp"
 #include "tuning.hpp"
 #include "two_set_plan.hpp"
 
@@ -146,6 +148,36 @@ class Solver {
                      &make_operators<engine::OutputsOf<Potential, Field>, NoShift>, ends, report);
   }
 
+  /// Any of potential (N), field (N,3) and Hessian (N,6) from charges, dipoles, or both: `strengths` are
+  /// fmm::Strengths, or (N) charges. Throws as above. For criteria of the geometry alone. Cost: as above, with more
+  /// operations a pair and a coefficient, which a Report counts.
+  template <class SomeStrengths, class Potential, class Field, class Hessian>
+  void evaluate(ExecutionSpace const& space, plan_type& plan, SomeStrengths const& strengths,
+                Results<Potential, Field, Hessian> const& results, Report* report = nullptr) {
+    const auto ends = ends_of(strengths, results);
+    using Ends = std::remove_const_t<decltype(ends)>;
+    if constexpr (is_direct)
+      core_.evaluate_pairs(space, plan.data(), ends, report, nullptr);
+    else
+      core_.evaluate(space, plan.data(),
+                     &make_operators<typename Ends::Out, OneSet, typename Ends::Strengths>, ends,
+                     report);
+  }
+  /// The same of a plan of two sets, at the targets.
+  template <class SomeStrengths, class Potential, class Field, class Hessian>
+  void evaluate(ExecutionSpace const& space, TwoSetPlan<ExecutionSpace, Precision>& plan,
+                SomeStrengths const& strengths, Results<Potential, Field, Hessian> const& results,
+                Report* report = nullptr) {
+    const auto ends = ends_of(strengths, results);
+    using Ends = std::remove_const_t<decltype(ends)>;
+    if constexpr (is_direct)
+      core_.evaluate(space, plan.data(), nullptr, ends, report);
+    else
+      core_.evaluate(space, plan.data(),
+                     &make_operators<typename Ends::Out, NoShift, typename Ends::Strengths>, ends,
+                     report);
+  }
+
   /// With DirectSum: the sums of about `samples` bodies over all others, to tell the time and the error of
   /// a sum that would take too long. The sample is made of whole tiles, evenly spread over the sorted
   /// bodies, so that a pair costs what it costs in the full sum. The results of all other bodies become
@@ -218,6 +250,14 @@ class Solver {
   std::size_t memory_bytes() const { return core_.memory_bytes(); }
 
  private:
+  template <class SomeStrengths, class Potential, class Field, class Hessian>
+  static engine::EvaluationEnds<SomeStrengths, Potential, Field, Hessian> ends_of(
+      SomeStrengths const& strengths, Results<Potential, Field, Hessian> const& results) {
+    using Ends = engine::EvaluationEnds<SomeStrengths, Potential, Field, Hessian>;
+    static_assert(
+        engine::check_derivatives<Kernel, typename Ends::Strengths, typename Ends::Out>());
+    return {strengths, results.potential, results.field, results.hessian};
+  }
   static engine::PowersOf<Site, Real> make_powers(Kernel const& kernel, tree::Cube const& cube) {
     return [expansion = kernels::make_expansion<Expansion>(kernel, cube.edge)](
                auto const& space, std::int64_t cells, auto const& multipoles, auto const& powers) {

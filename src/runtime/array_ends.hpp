@@ -10,6 +10,7 @@ namespace fmm::runtime {
 template <class Space, class Precision, class WantedOutputs>
 struct ArrayEnds {
   using Out = WantedOutputs;
+  using Strengths = kernels::Charges<>;
   using Evaluation = engine::Evaluation<Space, Precision, Out>;
   using Data = engine::PlanData<Space, Precision>;
 
@@ -23,7 +24,7 @@ struct ArrayEnds {
     if (Out::potential) check_size("potential", potential, n);
     if (Out::field) check_size("field", field, n);
     if (Out::potential && Out::field)
-      engine::check_no_overlap(place_of(potential), place_of(field));
+      engine::check_no_overlap("field", place_of(field), "potential", place_of(potential));
   }
   bool are_results_in_float() const {
     return (Out::potential && potential.shape().number == Number::in_float) ||

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // An evaluation that wants nothing.
-// expect: at least one of potential and field must be wanted
+// expect: at least one of potential, field and Hessian must be wanted
 #include <fmm/fmm.hpp>
 
 using Solver = fmm::Solver<fmm::Laplace, fmm::Fmm<4>>;

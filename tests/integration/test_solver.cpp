@@ -196,7 +196,7 @@ Results sum_in_tiles(Bodies const& bodies, int tile, SumPairs const& sum_pairs) 
   ViewIn<double*, Space> potential("potential", n);
   ViewIn<double* [3], Space> field("field", n);
   give_results<Out>(space, sums, gathers_results_v<Site> ? s.tree.place : s.tree.permutation, unit,
-                    unit / length, potential, field);
+                    length, fmm::Results<decltype(potential), decltype(field)>{potential, field});
   space.fence();
   return to_host(potential, field);
 }

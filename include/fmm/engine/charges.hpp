@@ -10,6 +10,7 @@
 #include "../detail/reduce.hpp"
 #include "../kernels/strengths.hpp"
 #include "../simd/simd.hpp"
+#include "../strengths.hpp"
 #include "body_tree.hpp"
 #include "checks.hpp"
 
@@ -29,17 +30,56 @@ struct ChargeBounds {
   }
 };
 
+/// How many sources there are strengths of.
+template <class Charges>
+std::int64_t number_of_sources(Charges const& charges) {
+  return std::int64_t(charges.extent(0));
+}
+template <class Charges, class Dipoles>
+std::int64_t number_of_sources(fmm::Strengths<Charges, Dipoles> const& strengths) {
+  return std::int64_t(strengths.dipoles.extent(0));
+}
+
+/// The same Views, of constant numbers.
+template <class Charges>
+typename Charges::const_type constant(Charges const& charges) {
+  return charges;
+}
+inline None constant(None) { return {}; }
+template <class Charges, class Dipoles>
+auto constant(fmm::Strengths<Charges, Dipoles> const& strengths) {
+  using ConstCharges = decltype(constant(strengths.charges));
+  return fmm::Strengths<ConstCharges, typename Dipoles::const_type>{constant(strengths.charges),
+                                                                    strengths.dipoles};
+}
+
+/// Number k of a source, for an error message.
+template <class Strengths, class Charges>
+struct ReadNumber {
+  Charges charges;
+  std::int64_t i;
+  int k;
+  KOKKOS_FUNCTION double get() const { return Strengths::given(charges, i, k); }
+  KOKKOS_FUNCTION void operator()(std::int64_t, SumOf<double>& sum) const { sum.value += get(); }
+};
+
 template <class Strengths, class Charges>
 struct InspectCharges {
   Charges charges;
+  std::int64_t count;
   bool positive;
+  double per_length;
 
+  /// Whether number k of a source may be that.
+  KOKKOS_FUNCTION bool is_allowed(double q, int k) const {
+    return q - q == 0 && (!positive || Strengths::is_dipole(k) || q >= 0);
+  }
   KOKKOS_FUNCTION void operator()(std::int64_t i, ChargeBounds& all) const {
-    if (i + bodies_ahead < std::int64_t(charges.extent(0)))
-      prefetch(Strengths::given(charges, i + bodies_ahead, 0));
+    if (i + bodies_ahead < count) prefetch(Strengths::given(charges, i + bodies_ahead, 0));
     for (int k = 0; k < Strengths::numbers; ++k) {
-      const double q = Strengths::given(charges, i, k);
-      if (!(q - q == 0) || (positive && q < 0)) all.bad.join({i});
+      double q = Strengths::given(charges, i, k);
+      if (!is_allowed(q, k)) all.bad.join({i});
+      if (Strengths::is_dipole(k)) q *= per_length;
       if (q < all.lowest) all.lowest = q;
       if (q > all.highest) all.highest = q;
       all.sum += q < 0 ? -q : q;
@@ -47,23 +87,24 @@ struct InspectCharges {
   }
 };
 
-/// What is to be known of the sources' strengths, (N) `charges` as a rule, before they are used. Throws
-/// InvalidArgument for a charge that is not finite or, with `positive`, below 0, and for charges that are all so small
-/// that double cannot divide by them.
+/// What is to be known of the sources' strengths, (N) `charges` as a rule, before they are used; lengths of dipoles
+/// times `per_length` count. Throws InvalidArgument for a charge that is not finite or, with `positive`, below 0, and
+/// for charges that are all so small that double cannot divide by them.
 template <class Strengths = kernels::Charges<>, class Space, class Charges>
-ChargeFacts inspect_charges(Space const& space, bool positive, Charges const& charges) {
-  const auto count = std::int64_t(charges.extent(0));
+ChargeFacts inspect_charges(Space const& space, bool positive, Charges const& charges,
+                            double per_length = 1) {
+  const auto count = number_of_sources(charges);
   if (count == 0) return {};
-  const auto bounds = reduce<ChargeBounds>("fmm::charges::inspect", space, count,
-                                           InspectCharges<Strengths, Charges>{charges, positive});
+  const InspectCharges<Strengths, Charges> inspect{charges, count, positive, per_length};
+  const auto bounds = reduce<ChargeBounds>("fmm::charges::inspect", space, count, inspect);
   space.fence();
   if (const std::int64_t bad = bounds.bad.value; bad < count)
-    for (int k = 0; k < Strengths::numbers; ++k)
-      if (const double q = component(space, charges, bad, k); !(q - q == 0) || (positive && q < 0))
-        throw InvalidArgument("charges(" + std::to_string(bad) +
-                                  (Charges::rank == 1 ? std::string() : "," + std::to_string(k)) +
-                                  ")",
-                              q, positive ? "finite and >= 0" : "finite");
+    for (int k = 0; k < Strengths::numbers; ++k) {
+      const ReadNumber<Strengths, Charges> read{charges, bad, k};
+      if (const double q = read_alone(space, read); !inspect.is_allowed(q, k))
+        throw InvalidArgument(Strengths::name_of(bad, k), q,
+                              positive && !Strengths::is_dipole(k) ? "finite and >= 0" : "finite");
+    }
   ChargeFacts facts;
   facts.sum = bounds.sum;
   facts.largest = std::fmax(std::fabs(bounds.lowest), std::fabs(bounds.highest));
@@ -141,7 +182,7 @@ void check_finite(Space const& space, std::string const& name, Field const& fiel
 template <class Space, class Charges, class Real, class StoredReal, class Strengths>
 struct TakeCharges {
   Charges charges;
-  double per_unit;
+  double per_unit, per_length;
   Array<BodyIndex, Space> permutation;
   SourceStrengths<Space, StoredReal, Strengths> sources;
   Array<Sums<Real>, Space> sums;
@@ -149,7 +190,9 @@ struct TakeCharges {
 
   KOKKOS_FUNCTION void operator()(std::int64_t i) const {
     const auto scaled = [&](int k) {
-      return StoredReal(double(Strengths::given(charges, permutation(i), k)) * per_unit);
+      double q = double(Strengths::given(charges, permutation(i), k)) * per_unit;
+      if (Strengths::is_dipole(k)) q *= per_length;
+      return StoredReal(q);
     };
     if constexpr (is_host_space_v<Space>)
       if (i + bodies_ahead < std::int64_t(permutation.extent(0)))
@@ -163,16 +206,16 @@ struct TakeCharges {
   }
 };
 
-/// Charges, or more strengths, into tree order, divided by their `unit`; `sums`, which may be empty, so many records
-/// of each target, are set to zero.
+/// Charges, or more strengths, into tree order, divided by their `unit`, lengths of dipoles times `per_length`; `sums`,
+/// which may be empty, so many records of each target, are set to zero.
 template <class Space, class Charges, class Real, class StoredReal, class Strengths>
 void take_charges(Space const& space, double unit, Charges const& charges,
                   Array<BodyIndex, Space> permutation,
                   SourceStrengths<Space, StoredReal, Strengths> const& sources,
-                  Array<Sums<Real>, Space> sums, int records = 1) {
+                  Array<Sums<Real>, Space> sums, int records = 1, double per_length = 1) {
   for_range("fmm::charges", space, permutation.extent(0),
-            TakeCharges<Space, Charges, Real, StoredReal, Strengths>{charges, 1 / unit, permutation,
-                                                                     sources, sums, records});
+            TakeCharges<Space, Charges, Real, StoredReal, Strengths>{
+                charges, 1 / unit, per_length, permutation, sources, sums, records});
 }
 
 }  // namespace fmm::engine

@@ -115,6 +115,15 @@ constexpr bool check_policies() {
   return true;
 }
 
+/// What a kernel has to have for dipoles and Hessians.
+template <class Kernel, class Strengths, class Out>
+constexpr bool check_derivatives() {
+  static_assert(HasDerivatives<Kernel> || !(Strengths::has_dipoles || Out::hessian),
+                "fmm: dipoles and Hessians need a pair kernel with derivatives(r2) -> "
+                "fmm::PairDerivatives (kernels/pair_derivatives.hpp)");
+  return true;
+}
+
 /// A View of rank `Rank` that Space can access.
 template <class Space, class View, int Rank>
 constexpr bool check_view() {
@@ -167,14 +176,15 @@ std::int64_t checked_size(char const* name, View const& view) {
   return std::int64_t(view.extent(0));
 }
 
-/// Throws unless the view has the plan's number of `bodies`, or what they are called.
+/// Throws unless the view has the plan's number of `bodies`, or what they are called, in rows of so many numbers.
 template <class View>
 void check_extents(char const* name, View const& view, std::int64_t n,
-                   char const* bodies = "bodies") {
+                   char const* bodies = "bodies", int row = 3) {
   if constexpr (!std::is_same_v<View, None>) {
     if (std::int64_t(view.extent(0)) != n) refuse_size(name, view.extent(0), n, bodies);
     if constexpr (View::rank == 2)
-      if (view.extent(1) != 3) refuse_extent(name, 1, view.extent(1), "3");
+      if (view.extent(1) != std::size_t(row))
+        refuse_extent(name, 1, view.extent(1), std::to_string(row));
   }
 }
 

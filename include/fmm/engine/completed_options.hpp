@@ -3,7 +3,7 @@
 // traversal; the code is shared by solvers of other kernels, orders and translations.
 #pragma once
 
-#include "../kernels/pair_kernel.hpp"
+#include "../kernels/pair_traits.hpp"
 #include "../methods.hpp"
 #include "../options.hpp"
 

@@ -58,12 +58,11 @@ PairCounts pairs_in_lists(Space const& space, std::int64_t targets, Cells const&
                             CountPairs<Space, Cells>{cells, lists, m2l_at_bodies});
 }
 
-/// Pairs of bodies, as the chapter counts: 20 operations for potential and force, 19 for the force, 10 for
-/// the potential.
-template <class Out>
+/// Pairs of bodies.
+template <class Out, class Strengths>
 void count_pairs(std::int64_t pairs, Report& report) {
   report.p2p_pairs += pairs;
-  add_work(report, "p2p", pairs, Out::field ? (Out::potential ? 20 : 19) : 10);
+  add_work(report, "p2p", pairs, pair_flops<Out, Strengths>());
 }
 
 /// Counts and flops of the far field's operators and of P2P.
@@ -78,19 +77,22 @@ void count_tree_work(Space const& space,
   const auto [pairs, m2p_pairs, p2l_pairs] =
       pairs_in_lists(space, cells, sets.cells(), lists, !has_locals);
   const OperatorFlops flops = far.flops();
-  add_work(report, "p2m", sets.sources.size, flops.p2m);
-  add_work(report, "m2m", std::int64_t(sets.sources.octree.cells.extent(0)) - 1, flops.m2m);
+  const auto add = [&](char const* name, std::int64_t count, std::int64_t of_one) {
+    add_work(report, name, count, of_one * Strengths::densities);
+  };
+  add("p2m", sets.sources.size, flops.p2m);
+  add("m2m", std::int64_t(sets.sources.octree.cells.extent(0)) - 1, flops.m2m);
   if (has_locals) {
     report.m2l += std::int64_t(lists.m2l.entries.extent(0));
     far.count_m2l(space, memory, lists.m2l, report);
-    if (p2l_pairs > 0) add_work(report, "p2l", p2l_pairs, flops.p2l);
+    if (p2l_pairs > 0) add("p2l", p2l_pairs, flops.p2l);
     report.p2l += p2l_pairs;
-    add_work(report, "l2l", cells - 1, flops.l2l);
-    add_work(report, "l2p", sets.targets.size, flops.l2p);
+    add("l2l", cells - 1, flops.l2l);
+    add("l2p", sets.targets.size, flops.l2p);
   }
-  if (m2p_pairs > 0) add_work(report, "m2p", m2p_pairs, flops.m2p);
+  if (m2p_pairs > 0) add("m2p", m2p_pairs, flops.m2p);
   report.m2p += m2p_pairs;
-  count_pairs<Out>(pairs, report);
+  count_pairs<Out, Strengths>(pairs, report);
 }
 
 }  // namespace fmm::engine

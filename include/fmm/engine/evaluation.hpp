@@ -20,8 +20,9 @@
 namespace fmm::engine {
 
 /// The results that are not None.
-template <class Potential, class Field>
-using OutputsOf = Outputs<!std::is_same_v<Potential, None>, !std::is_same_v<Field, None>>;
+template <class Potential, class Field, class Hessian = None>
+using OutputsOf = Outputs<!std::is_same_v<Potential, None>, !std::is_same_v<Field, None>, 1,
+                          !std::is_same_v<Hessian, None>>;
 
 /// An evaluation on a tree, in steps that a caller composes: what stands between two steps may read and change
 /// what the first has made.
@@ -80,15 +81,15 @@ class Evaluation {
 
   /// (N) charges of the sources, or all strengths of each, into tree order. Throws InvalidArgument for charges that
   /// are not allowed, and for ranges that the results' types have no room for, before anything is written.
-  template <class Potential, class Field, class Charges>
+  template <class Potential, class Field, class Hessian = None, class Charges>
   void take_charges(Charges const& charges) {
     const bool clears = !traits().has_locals;  // else L2P sets the sums
     memory_.traversal.give_back();             // sums' memory, which a build's lists were made in
     if constexpr (Strengths::numbers > 1)
       memory_of_sources_.others.resize(sources_.size * Sources::row);
-    charges_stage<Potential, Field>(space_, memory_of_sources_, sources_, kernel_, charges,
-                                    sources(), clears && one_set, report_,
-                                    one_set ? Out::records : 1);
+    charges_stage<Potential, Field, Hessian>(space_, memory_of_sources_, sources_, kernel_, charges,
+                                             sources(), clears && one_set, report_,
+                                             one_set ? Out::records : 1);
     if constexpr (!one_set) {
       memory_.sums.resize(targets_.size * Out::records);
       if (clears) fill(space_, sums(), Sums<Sum>{});
@@ -106,7 +107,7 @@ class Evaluation {
     const std::size_t numbers = far_->coefficients(octree);
     // of several densities M2P's multipoles could not be kept by the entries of a list (keep_multipoles)
     const bool sums_come_later =
-        one_set && Out::densities == 1 && traits().has_locals &&
+        one_set && Out::records == 1 && traits().has_locals &&
         (traits().only_m2l || (lists_follow ? numbers >= memory_.numbers_in_sums(sources_.size)
                                             : lists_.m2p.entries.extent(0) == 0));
     multipoles_ = memory_of_sources_.place_multipoles(numbers, sources_.size, sums_come_later);
@@ -172,11 +173,12 @@ class Evaluation {
     });
   }
 
-  /// (N) potential and (N,3) field of the targets, or None; of several densities (N,K) and (N,K,3).
-  template <class Potential, class Field>
-  void give_results(Potential const& potential, Field const& field) {
-    results_stage<Out>(space_, targets_, sums(), kernel_, length_, sources_.charges.unit, potential,
-                       field, report_);
+  /// (N) potential, (N,3) field and (N,6) Hessian of the targets, or None; of several densities (N,K), (N,K,3) and
+  /// (N,K,6).
+  template <class Potential, class Field, class Hessian = None>
+  void give_results(Potential const& potential, Field const& field, Hessian const& hessian = {}) {
+    results_stage<Out>(space_, targets_, sums(), kernel_, length_, sources_.charges.unit,
+                       Results<Potential, Field, Hessian>{potential, field, hessian}, report_);
     if (report_) count_tree_work(space_, *far_, memory_, sets(), lists_, *report_);
   }
 
@@ -208,25 +210,30 @@ using SeePairs = std::function<void(Kernel const&, double, Array<Sums<sum_t<Prec
 
 /// Potential and field from the sources' charges by all pairs; the sums of all targets, or of a sample. Both are one
 /// plan, or with NoShift two (cells/sets.hpp).
-template <class Out, class Shift = OneSet, class Space, class Precision, class Kernel,
-          class Charges, class Potential, class Field>
+template <class Out, class Shift = OneSet, class Strengths = kernels::Charges<>, class Space,
+          class Precision, class Kernel, class Charges, class Potential, class Field, class Hessian>
 void evaluate_all_pairs(Space const& space, PlanData<Space, Precision>& targets,
                         PlanData<Space, Precision>& sources, Kernel const& kernel,
-                        Charges const& charges, Potential const& potential, Field const& field,
+                        Charges const& charges, Results<Potential, Field, Hessian> const& results,
                         TileSample<Space> const* sample, Report* report,
                         SeePairs<Space, Precision, Kernel> const& see = {}) {
   constexpr bool one_set = std::is_same_v<Shift, OneSet>;
   auto& tree = targets.tree;
-  charges_stage<Potential, Field>(space, sources.memory, sources.tree, profile_of(kernel), charges,
-                                  charges_of(sources.tree.positions), one_set, report);
-  if constexpr (!one_set) targets.memory.sums.resize(tree.size);
-  const auto sums = targets.memory.sums.view(tree.size);
+  SourceStrengths<Space, double, Strengths> strengths{sources.tree.positions, {}};
+  if constexpr (Strengths::numbers > 1)
+    strengths.others = sources.memory.others_in_double.resize(sources.tree.size * strengths.row);
+  charges_stage<Potential, Field, Hessian>(space, sources.memory, sources.tree, profile_of(kernel),
+                                           charges, strengths, one_set, report,
+                                           one_set ? Out::records : 1, false);
+  if constexpr (!one_set) targets.memory.sums.resize(tree.size * Out::records);
+  const auto sums = targets.memory.sums.view(tree.size * Out::records);
   double length = 1;
   const auto sum_pairs = [&](auto const& kernel_of_unit) {
     stage(space, report, "p2p", [&] {
-      p2p_all<Out, Precision>(
-          space, kernel_of_unit, 1 / length, of_sets<Shift>(tree.positions, sources.tree.positions),
-          sample ? sample->tiles : tree.octree.tiles, targets.facts.all_pairs_shape, sums);
+      p2p_all<Out, Precision, Strengths>(space, kernel_of_unit, 1 / length,
+                                         of_sets<Shift>(tree.positions, sources.tree.positions),
+                                         sample ? sample->tiles : tree.octree.tiles,
+                                         targets.facts.all_pairs_shape, sums, strengths.others);
     });
     if (see) see(kernel_of_unit, 1 / length, sums);
   };
@@ -237,9 +244,9 @@ void evaluate_all_pairs(Space const& space, PlanData<Space, Precision>& targets,
     sum_pairs(kernel);
   }
   results_stage<Out>(space, tree, sums, profile_of(kernel), length, sources.tree.charges.unit,
-                     potential, field, report);
+                     results, report);
   const auto summed = sample ? std::int64_t(sample->bodies.size()) : tree.size;
-  if (report) count_pairs<Out>(summed * (sources.tree.size - one_set), *report);
+  if (report) count_pairs<Out, Strengths>(summed * (sources.tree.size - one_set), *report);
 }
 
 }  // namespace fmm::engine

@@ -15,13 +15,25 @@ namespace fmm::engine {
 template <class Space, class Real>
 using TakeChargesAgain = std::function<void(double unit, Array<Body<Real>, Space>)>;
 
-/// Of Views. Others have the same functions (src/runtime).
-template <class Charges, class Potential, class Field>
+/// What sources carry of which these are the Views.
+template <class Charges>
+struct StrengthsOf {
+  using type = kernels::Charges<>;
+};
+template <class Charges, class Dipoles>
+struct StrengthsOf<fmm::Strengths<Charges, Dipoles>> {
+  using type = kernels::Dipoles<!std::is_same_v<Charges, None>>;
+};
+
+/// Of Views: charges, or fmm::Strengths. Others have the same functions (src/runtime).
+template <class Charges, class Potential, class Field, class Hessian = None>
 struct EvaluationEnds {
-  using Out = OutputsOf<Potential, Field>;
+  using Out = OutputsOf<Potential, Field, Hessian>;
+  using Strengths = typename StrengthsOf<Charges>::type;
   Charges const& charges;
   Potential const& potential;
   Field const& field;
+  Hessian const& hessian = fmm::none;
 
   /// Throws InvalidArgument unless all have n bodies.
   template <class Space>
@@ -35,11 +47,12 @@ struct EvaluationEnds {
   }
   /// Whether a View of results has numbers of float.
   static constexpr bool are_results_in_float() {
-    return has_numbers_of_float<Potential> || has_numbers_of_float<Field>;
+    return has_numbers_of_float<Potential> || has_numbers_of_float<Field> ||
+           has_numbers_of_float<Hessian>;
   }
   template <class Evaluation>
   void take(Evaluation& evaluation) const {
-    evaluation.template take_charges<Potential, Field>(charges);
+    evaluation.template take_charges<Potential, Field, Hessian>(charges);
   }
   /// The charges once more, in the tree's order and that unit: no other number of the bodies is touched.
   template <class Space, class Precision, class Real>
@@ -51,31 +64,33 @@ struct EvaluationEnds {
   }
   template <class Evaluation>
   void give(Evaluation& evaluation) const {
-    evaluation.give_results(potential, field);
+    evaluation.give_results(potential, field, hessian);
   }
   /// Everything between, by all pairs.
   template <class Space, class Precision, class Kernel>
   void all_pairs(Space const& space, PlanData<Space, Precision>& plan, Kernel const& kernel,
                  TileSample<Space> const* sample, Report* report,
                  SeePairs<Space, Precision, Kernel> const& see) const {
-    evaluate_all_pairs<Out>(space, plan, plan, kernel, charges, potential, field, sample, report,
-                            see);
+    evaluate_all_pairs<Out, OneSet, Strengths>(space, plan, plan, kernel, charges, results(),
+                                               sample, report, see);
   }
   /// The same of two sets.
   template <class Space, class Precision, class Kernel>
   void all_pairs(Space const& space, TwoSetData<Space, Precision>& plan, Kernel const& kernel,
                  Report* report) const {
     constexpr TileSample<Space> const* all = nullptr;
-    evaluate_all_pairs<Out, NoShift>(space, *plan.targets, *plan.sources, kernel, charges,
-                                     potential, field, all, report);
+    evaluate_all_pairs<Out, NoShift, Strengths>(space, *plan.targets, *plan.sources, kernel,
+                                                charges, results(), all, report);
   }
   /// Everything between, where there are no sources.
   template <class Space>
   void give_nothing(Space const& space, std::int64_t targets) const {
-    for_range("fmm::results", space, targets, GiveNothing<Potential, Field>{potential, field});
+    for_range("fmm::results", space, targets,
+              GiveNothing<Out, Potential, Field, Hessian>{potential, field, hessian});
   }
 
  private:
+  Results<Potential, Field, Hessian> results() const { return {potential, field, hessian}; }
   template <class Result>
   static constexpr bool has_numbers_of_float = [] {
     if constexpr (std::is_same_v<Result, None>)
@@ -86,19 +101,40 @@ struct EvaluationEnds {
   template <class Space>
   void check_arrays(std::int64_t targets, std::int64_t sources, char const* of_targets,
                     char const* of_sources) const {
-    check_view<Space, Charges, 1>();
     check_result<Space, Potential, 1>();
     check_result<Space, Field, 2>();
-    static_assert(!std::is_same_v<Potential, None> || !std::is_same_v<Field, None>,
-                  "fmm: at least one of potential and field must be wanted");
-    check_extents("charges", charges, sources, of_sources);
+    check_result<Space, Hessian, 2>();
+    static_assert(Out::potential || Out::field || Out::hessian,
+                  "fmm: at least one of potential, field and Hessian must be wanted");
+    check_strengths<Space>(charges, sources, of_sources);
     check_extents("potential", potential, targets, of_targets);
     check_extents("field", field, targets, of_targets);
-    check_no_overlap(potential, field);
+    check_extents("hessian", hessian, targets, of_targets, 6);
+    check_no_overlap("field", field, "potential", potential);
+    check_no_overlap("hessian", hessian, "potential", potential);
+    check_no_overlap("hessian", hessian, "field", field);
+  }
+  template <class Space, class View>
+  static void check_strengths(View const& view, std::int64_t sources, char const* of_sources) {
+    check_view<Space, View, 1>();
+    check_extents("charges", view, sources, of_sources);
+  }
+  template <class Space, class SomeCharges, class Dipoles>
+  static void check_strengths(fmm::Strengths<SomeCharges, Dipoles> const& of, std::int64_t sources,
+                              char const* of_sources) {
+    static_assert(!std::is_same_v<Dipoles, None>,
+                  "fmm: fmm::Strengths have dipoles; charges alone are a View");
+    check_optional_view<Space, SomeCharges, 1>();
+    check_view<Space, Dipoles, 2>();
+    check_extents("charges", of.charges, sources, of_sources);
+    check_extents("dipoles", of.dipoles, sources, of_sources);
   }
 };
 template <class Charges, class Potential, class Field>
 EvaluationEnds(Charges const&, Potential const&, Field const&)
     -> EvaluationEnds<Charges, Potential, Field>;
+template <class Charges, class Potential, class Field, class Hessian>
+EvaluationEnds(Charges const&, Potential const&, Field const&, Hessian const&)
+    -> EvaluationEnds<Charges, Potential, Field, Hessian>;
 
 }  // namespace fmm::engine

@@ -20,10 +20,10 @@ template <class Space, class Out>
 struct OfL2P {
   using type = Out;
 };
-template <class Space, int Densities>
+template <class Space, int Densities, bool Hessian>
   requires is_host_space_v<Space>
-struct OfL2P<Space, Outputs<false, true, Densities>> {
-  using type = Outputs<true, true, Densities>;
+struct OfL2P<Space, Outputs<false, true, Densities, Hessian>> {
+  using type = Outputs<true, true, Densities, Hessian>;
 };
 
 /// Expansion   an expansion (kernels/expansion.hpp), of which a FarFieldOf holds an object
@@ -131,8 +131,7 @@ class FarFieldOf final : public FarField<Space, Precision, Out, Shift, Strengths
   }
 
   OperatorFlops flops() const override {
-    OperatorFlops flops =
-        body_flops<basis_t<Expansion>, Real, Out::potential, Out::field>(expansion_);
+    OperatorFlops flops = body_flops_of<Out, Strengths, Real, basis_t<Expansion>>(expansion_);
     const OperatorFlops translations = translation_flops<Expansion, Real>(expansion_);
     flops.m2m = translations.m2m;
     flops.m2l = translations.m2l;
@@ -142,7 +141,8 @@ class FarFieldOf final : public FarField<Space, Precision, Out, Shift, Strengths
   void count_m2l(Space const& space, Memory const& memory, Csr<Space> list,
                  Report& report) const override {
     if constexpr (has_locals)
-      M2LScheme::template count<Expansion>(space, memory, list, report, expansion_);
+      for (int d = 0; d < densities; ++d)
+        M2LScheme::template count<Expansion>(space, memory, list, report, expansion_);
   }
 
  private:

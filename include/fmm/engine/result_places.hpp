@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <cstddef>
 #include <cstdint>
+#include <string>
 #include <type_traits>
 
 #include "../detail/noinline.hpp"
@@ -71,15 +72,18 @@ ResultPlace place_of_view(View const& view) {
   return place;
 }
 
-/// Throws InvalidArgument if both share memory.
-FMM_NOINLINE inline void check_no_overlap(ResultPlace const& potential, ResultPlace const& field) {
-  if (share_memory(potential, field))
-    throw InvalidArgument("field", "in the potential's memory", "in memory of its own");
+/// Throws InvalidArgument if results of those names share memory.
+FMM_NOINLINE inline void check_no_overlap(char const* name, ResultPlace const& result,
+                                          char const* name_of_other, ResultPlace const& other) {
+  if (share_memory(result, other))
+    throw InvalidArgument(name, "in the " + std::string(name_of_other) + "'s memory",
+                          "in memory of its own");
 }
-template <class Potential, class Field>
-void check_no_overlap(Potential const& potential, Field const& field) {
-  if constexpr (!std::is_same_v<Potential, None> && !std::is_same_v<Field, None>)
-    check_no_overlap(place_of_view(potential), place_of_view(field));
+template <class Result, class Other>
+void check_no_overlap(char const* name, Result const& result, char const* name_of_other,
+                      Other const& other) {
+  if constexpr (!std::is_same_v<Result, None> && !std::is_same_v<Other, None>)
+    check_no_overlap(name, place_of_view(result), name_of_other, place_of_view(other));
 }
 
 }  // namespace fmm::engine

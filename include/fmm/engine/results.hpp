@@ -9,8 +9,9 @@
 
 #include "../cells/cell.hpp"
 #include "../detail/reduce.hpp"
-#include "../kernels/pair_kernel.hpp"
+#include "../kernels/pair_traits.hpp"
 #include "../kernels/strengths.hpp"
+#include "../results.hpp"
 #include "../simd/simd.hpp"
 #include "../tree/octree.hpp"
 #include "checks.hpp"
@@ -24,13 +25,14 @@ inline constexpr bool gathers_results_v = !is_host_space_v<Space>;
 
 /// Results into the caller's order and units; as a reduction it counts the bodies with one that is infinite or not a
 /// number.
-template <class Out, class Space, class Real, class Potential, class Field>
+template <class Out, class Space, class Real, class Potential, class Field, class Hessian>
 struct GiveResults {
   Array<Sums<Real>, Space> sums;
   Array<BodyIndex, Space> way;  ///< place or permutation
-  double potential_unit, field_unit;
+  double potential_unit, field_unit, hessian_unit;
   Potential potential;
   Field field;
+  Hessian hessian;
 
   KOKKOS_FUNCTION void operator()(std::int64_t i) const { give(i); }
   KOKKOS_FUNCTION void operator()(std::int64_t i, SumOf<std::int64_t>& not_finite) const {
@@ -50,13 +52,20 @@ struct GiveResults {
       finite = finite && result - result == 0;
     };
     for (int k = 0; k < Out::densities; ++k) {
-      const Sums<Real> s = sums(from * Out::records + k);
+      const std::int64_t record = from * Out::records + Out::record(k);
+      const Sums<Real> s = sums(record);
       if constexpr (!std::is_same_v<Potential, None>)
         set(Out::potential_of(potential, to, k), double(s.potential) * potential_unit);
       if constexpr (!std::is_same_v<Field, None>) {
         set(Out::field_of(field, to, k, 0), double(s.x) * field_unit);
         set(Out::field_of(field, to, k, 1), double(s.y) * field_unit);
         set(Out::field_of(field, to, k, 2), double(s.z) * field_unit);
+      }
+      if constexpr (!std::is_same_v<Hessian, None>) {
+        const Sums<Real> a = sums(record + 1), b = sums(record + 2);
+        const Real numbers[6] = {a.potential - b.y, a.x - b.y, a.y - b.y, a.z, b.potential, b.x};
+        for (int d = 0; d < 6; ++d)
+          set(Out::hessian_of(hessian, to, k, d), double(numbers[d]) * hessian_unit);
       }
     }
     return finite;
@@ -66,16 +75,25 @@ struct GiveResults {
       prefetch_to_write(Out::potential_of(potential, to, 0));
     if constexpr (!std::is_same_v<Field, None>)
       for (int d = 0; d < 3; ++d) prefetch_to_write(Out::field_of(field, to, 0, d));
+    if constexpr (!std::is_same_v<Hessian, None>)
+      for (int d = 0; d < 6; ++d) prefetch_to_write(Out::hessian_of(hessian, to, 0, d));
   }
 };
 
-/// Results of all bodies; with `counts` how many bodies have one that is not finite, after a wait, else 0.
-template <class Out, class Space, class Real, class Potential, class Field>
+/// Results of all bodies, of which potentials are in `unit`, and lengths in `length`; with `counts` how many bodies
+/// have one that is not finite, after a wait, else 0.
+template <class Out, class Space, class Real, class Potential, class Field, class Hessian>
 std::int64_t give_results(Space const& space, Array<Sums<Real>, Space> sums,
-                          Array<BodyIndex, Space> way, double potential_unit, double field_unit,
-                          Potential const& potential, Field const& field, bool counts = false) {
-  const GiveResults<Out, Space, Real, Potential, Field> give{sums,       way,       potential_unit,
-                                                             field_unit, potential, field};
+                          Array<BodyIndex, Space> way, double unit, double length,
+                          Results<Potential, Field, Hessian> const& results, bool counts = false) {
+  const GiveResults<Out, Space, Real, Potential, Field, Hessian> give{sums,
+                                                                      way,
+                                                                      unit,
+                                                                      unit / length,
+                                                                      unit / length / length,
+                                                                      results.potential,
+                                                                      results.field,
+                                                                      results.hessian};
   const std::int64_t n = way.extent(0);
   if (counts) return reduce<SumOf<std::int64_t>>("fmm::results", space, n, give).value;
   for_range("fmm::results", space, n, give);
@@ -83,15 +101,20 @@ std::int64_t give_results(Space const& space, Array<Sums<Real>, Space> sums,
 }
 
 /// Results of targets that nothing acts on.
-template <class Potential, class Field>
+template <class Out, class Potential, class Field, class Hessian>
 struct GiveNothing {
   Potential potential;
   Field field;
+  Hessian hessian;
 
   KOKKOS_FUNCTION void operator()(std::int64_t i) const {
-    if constexpr (!std::is_same_v<Potential, None>) potential(i) = 0;
-    if constexpr (!std::is_same_v<Field, None>)
-      for (int d = 0; d < 3; ++d) field(i, d) = 0;
+    for (int k = 0; k < Out::densities; ++k) {
+      if constexpr (!std::is_same_v<Potential, None>) Out::potential_of(potential, i, k) = 0;
+      if constexpr (!std::is_same_v<Field, None>)
+        for (int d = 0; d < 3; ++d) Out::field_of(field, i, k, d) = 0;
+      if constexpr (!std::is_same_v<Hessian, None>)
+        for (int d = 0; d < 6; ++d) Out::hessian_of(hessian, i, k, d) = 0;
+    }
   }
 };
 
@@ -112,7 +135,7 @@ void check_unit([[maybe_unused]] char const* result, [[maybe_unused]] double uni
 /// Throws InvalidArgument for a softening that the precision has no room for beside the bodies'
 /// cube, and for results for whose unit theirs has none. Units are those of all charges at
 /// the distance of the cube's edge, or of the softening if that is longer.
-template <class Precision, class Potential, class Field>
+template <class Precision, class Potential, class Field, class Hessian = None>
 void check_ranges(KernelProfile const& kernel, Cube const& cube, double sum_of_charges) {
   const double edge = cube.is_point ? 0 : cube.edge, length = std::fmax(edge, kernel.softening);
   if (!cube.is_point) check_softening(kernel.softening, edge, std::is_same_v<Precision, double>);
@@ -121,7 +144,9 @@ void check_ranges(KernelProfile const& kernel, Cube const& cube, double sum_of_c
                unit = of_charge * sum_of_charges;
   if (of_charge == 0) return;  // G = 0
   check_unit<Potential>("the potential", unit);
-  if (!cube.is_point) check_unit<Field>("the field", unit / length * (edge / length));
+  if (cube.is_point) return;
+  check_unit<Field>("the field", unit / length * (edge / length));
+  check_unit<Hessian>("the Hessian", unit / length / length);
 }
 
 }  // namespace fmm::engine

@@ -18,9 +18,14 @@
 namespace fmm::engine {
 
 /// Makes the operators of the kernel's expansion in trees over a cube, for results that are a kernels::Outputs.
-template <class Kernel, class Space, class Precision, class Out, class Shift = OneSet>
-using MakeFarField =
-    std::unique_ptr<FarField<Space, Precision, Out, Shift> const> (*)(Kernel const&, Cube const&);
+template <class Kernel, class Space, class Precision, class Out, class Shift = OneSet,
+          class Strengths = Charges<>>
+using MakeFarField = std::unique_ptr<FarField<Space, Precision, Out, Shift, Strengths> const> (*)(
+    Kernel const&, Cube const&);
+/// For what is at the ends of an evaluation.
+template <class Kernel, class Space, class Precision, class Ends, class Shift = OneSet>
+using MakeFarFieldFor =
+    MakeFarField<Kernel, Space, Precision, typename Ends::Out, Shift, typename Ends::Strengths>;
 
 /// What a core is to know of the expansions.
 template <class Kernel, class Space, class Precision>
@@ -146,8 +151,8 @@ class SolverCore {
   /// Solver::evaluate on a tree. `ends` are EvaluationEnds or have the same functions.
   template <class Ends>
   void evaluate(Space const& space, Data& data,
-                MakeFarField<Kernel, Space, Precision, typename Ends::Out> operators,
-                Ends const& ends, Report* report) {
+                MakeFarFieldFor<Kernel, Space, Precision, Ends> operators, Ends const& ends,
+                Report* report) {
     evaluate_listed(
         space, data, operators, ends, report, [](auto& steps) { steps.upward(uses_charges); },
         [&](Array<Real, Space> multipoles) {
@@ -162,14 +167,14 @@ class SolverCore {
   /// all again, from the multipoles on, until `accept(sums)`, before anything is given.
   template <class Ends, class Upward, class List, class AddNear, class Accept>
   void evaluate_listed(Space const& space, Data& data,
-                       MakeFarField<Kernel, Space, Precision, typename Ends::Out> operators,
-                       Ends const& ends, Report* report, Upward const& upward, List const& list,
+                       MakeFarFieldFor<Kernel, Space, Precision, Ends> operators, Ends const& ends,
+                       Report* report, Upward const& upward, List const& list,
                        AddNear const& add_near, Accept const& accept) {
     const HostThread<Space> thread(space);
     check(data, ends);
     const EvaluationClock clock(space, report);
     if (data.tree.size == 0) return;
-    Evaluation<Space, Precision, typename Ends::Out> steps(
+    Evaluation<Space, Precision, typename Ends::Out, OneSet, typename Ends::Strengths> steps(
         space, operators(kernel_, data.tree.cube), data, profile_of(kernel_), report);
     ends.take(steps);
     do {
@@ -187,7 +192,7 @@ class SolverCore {
   /// Solver::evaluate of two sets; with DirectSum there are no operators.
   template <class Ends>
   void evaluate(Space const& space, TwoSetData<Space, Precision>& data,
-                MakeFarField<Kernel, Space, Precision, typename Ends::Out, NoShift> operators,
+                MakeFarFieldFor<Kernel, Space, Precision, Ends, NoShift> operators,
                 Ends const& ends, Report* report) {
     const HostThread<Space> thread(space);
     auto& [targets, sources] = data;
@@ -201,7 +206,7 @@ class SolverCore {
     } else if constexpr (is_direct) {
       ends.all_pairs(space, data, kernel_, report);
     } else {
-      Evaluation<Space, Precision, typename Ends::Out, NoShift> steps(
+      Evaluation<Space, Precision, typename Ends::Out, NoShift, typename Ends::Strengths> steps(
           space, operators(kernel_, targets->tree.cube), *targets, *sources, {}, targets->lists,
           profile_of(kernel_), report);
       ends.take(steps);

@@ -79,6 +79,7 @@ struct Workspace {
   Buffer<Body<Real>, Space> lowest{"lowest parts"};  ///< the third, if there are three
   Buffer<Body<double>, Space> positions{"positions"};  ///< DirectSum only
   Buffer<Real, Space> others{"other strengths"};       ///< SourceStrengths::others
+  Buffer<double, Space> others_in_double{"other strengths, in double"};  ///< DirectSum only
   TraversalBuffers<Space> traversal;
   /// The smallest last field of each cell, in edges of the cube but the caller's unit of charge; of
   /// criteria that use it only.
@@ -141,7 +142,7 @@ struct Workspace {
     return sort.bytes() + octree.bytes() + traversal.bytes() + last_fields.bytes() +
            bodies.bytes() + low.bytes() + lowest.bytes() + positions.bytes() + multipoles.bytes() +
            locals.bytes() + gemm.bytes() + split_rows.bytes() + left_tiles.bytes() +
-           rounding.bytes() + sums.bytes() + others.bytes();
+           rounding.bytes() + sums.bytes() + others.bytes() + others_in_double.bytes();
   }
 };
 

@@ -29,6 +29,11 @@
 //                              multipole S of a cell of edge 1 / f at (x, y, z)
 //   l2p<P, F>(x, y, z, S)      potential (if P), and gradient (if F) per edge of the cell, of a prepared local
 //                              expansion S
+//   l2p_hessian(x, y, z, S)    optional: both, and the Hessian, in one PotentialHessian (hessian.hpp)
+//   m2p_hessian(x, y, z, f, S, sum)   optional: the same added to `sum`, which is one; without these two the gradient
+//                              is derived, for which l2p and m2p take Dual numbers (simd/dual.hpp), as p2m and p2l do
+//                              for dipoles
+//   harmonic                   optional: whether Hessians have no trace
 //   p2l(x, y, z, q, f, L)      optional: adds a body at (x, y, z), which is farther from the centre than all bodies
 //                              of the cell, to local expansion L of a cell of edge 1 / f; without it such bodies
 //                              are summed by P2P
@@ -48,7 +53,8 @@
 #pragma once
 
 #include "../cells/units.hpp"
-#include "pair_kernel.hpp"
+#include "hessian.hpp"
+#include "pair_traits.hpp"
 #include "spherical/monomials.hpp"
 #include "spherical/rotation.hpp"
 #include "spherical/translation.hpp"
@@ -67,6 +73,7 @@ struct SphericalBasis {
   static constexpr int size = coefficient_count(Order);
 
   using only_adds = SphericalBasis;
+  static constexpr bool harmonic = true;
 
   template <class V, class Multipole>
   KOKKOS_INLINE_FUNCTION static void p2m(V x, V y, V z, V q, Multipole&& M) {
@@ -158,6 +165,21 @@ struct SphericalBasis {
     } else {
       return kernels::evaluate_local<Order, WithPotential, WithField>(x, y, z, S);
     }
+  }
+
+  template <class V>
+  requires polynomial KOKKOS_FORCEINLINE_FUNCTION static kernels::PotentialHessian<V> l2p_hessian(
+      V x, V y, V z, Real const* S) {
+    const V point[3] = {x, y, z};
+    return kernels::as_potential(kernels::horner_hessian<3, Order>(point, S));
+  }
+  template <class V>
+  requires polynomial KOKKOS_FORCEINLINE_FUNCTION static void m2p_hessian(
+      V x, V y, V z, Real per_edge, Real const* S, kernels::PotentialHessian<V>& sum) {
+    using simd::rsqrt;
+    const V at[3] = {x, y, z}, u = rsqrt(x * x + y * y + z * z), u2 = u * u;
+    const V s[3] = {x * u2, y * u2, z * u2};
+    kernels::add_inverted(kernels::horner_hessian<3, Order>(s, S), at, s, u, V(per_edge), sum);
   }
 };
 

@@ -8,6 +8,8 @@
 
 #include "../simd/simd.hpp"
 #include "expansion.hpp"
+#include "hessian.hpp"
+#include "p2p/pairs.hpp"
 
 namespace fmm::kernels {
 
@@ -189,6 +191,52 @@ OperatorFlops body_flops(Basis const& basis = {}) {
     return KnownBodyFlops<Basis>::of(Potential, Field);
   else
     return counted_body_flops<Basis, Real, Potential, Field>(basis);
+}
+
+/// The same for these outputs and strengths: dipoles and Hessians counted.
+template <class Out, class Strengths, class Real, class Basis>
+OperatorFlops body_flops_of(Basis const& basis) {
+  OperatorFlops n = body_flops<Basis, Real, Out::potential, Out::field>(basis);
+  using V = CountingLane<Real>;
+  const auto at_root = at_level<Real>(basis, 0);
+  const V x(Real(0.3)), y(Real(-0.2)), z(Real(0.25)), one(Real(1)), far(Real(3));
+  if constexpr (Strengths::has_dipoles) {
+    using D = Dual<V>;
+    V a[Basis::size] = {};
+    V* to = a;
+    SlopesInto<V*> slopes{to};
+    n.p2m = count_flops<Real>([&] { at_root.p2m(D(x, x), D(y, y), D(z, z), D(one, x), slopes); });
+    if constexpr (has_p2l<Basis>())
+      n.p2l = count_flops<Real>(
+          [&] { basis.p2l(D(x, x), D(y, y), D(far, z), D(one, x), Real(1), slopes); });
+  }
+  if constexpr (Out::hessian) {
+    const Real zeros[prepared_size<Basis>()] = {};
+    PotentialHessian<V> value{};
+    if constexpr (requires { at_root.template l2p<false, true>(x, y, z, zeros); })
+      n.l2p = count_flops<Real>([&] { local_with_hessian(at_root, x, y, z, zeros); });
+    n.m2p = count_flops<Real>(
+        [&] { add_multipole_with_hessian(basis, x, y, far, Real(1), zeros, value); });
+  }
+  return n;
+}
+
+/// Operations of a pair of bodies, as the chapter counts: 20 for potential and force, 19 for the force, 10 for the
+/// potential; with dipoles or Hessians those of 1/r, counted. Of all densities.
+template <class Out, class Strengths>
+std::int64_t pair_flops() {
+  if constexpr (!wants_derivatives<Strengths, Out>) {
+    return (Out::field ? (Out::potential ? 20 : 19) : 10) * Strengths::densities;
+  } else {
+    using V = CountingLane<double>;
+    const V x(0.3);
+    return count_flops<double>([&] {
+      SourcePack<V, Strengths::numbers> source{x, x, x, x};
+      TargetSums<V, Out::records> sums;
+      const V dx = x - x, dy = x - x, dz = x - x, r2 = dz * dz + (dy * dy + dx * dx);
+      Strengths::template add<Out>(newtonian_derivatives(rsqrt(r2 + x)), dx, dy, dz, source, sums);
+    });
+  }
 }
 
 /// Of the translations: m2m, m2l, l2l; one addition for each coefficient of the sum included.

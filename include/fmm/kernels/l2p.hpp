@@ -42,14 +42,19 @@ struct L2P : WithExpansion<Expansion> {
     for (int i = team.team_rank() * W; i < tile.count; i += team.team_size() * W) {
       const int count = tile.count - i < W ? tile.count - i : W;
       const LaneBodies<V> body(&bodies(tile.first + i), count);
-      auto value =
-          at_level<Real>(this->expansion(), level)
-              .template l2p<Out::potential, Out::field>(body.x, body.y, body.z, rows->value);
+      ValueAt<Out, V> value;
+      decltype(auto) expansion = at_level<Real>(this->expansion(), level);
+      if constexpr (Out::hessian)
+        value = local_with_hessian(expansion, body.x, body.y, body.z, rows->value);
+      else
+        value =
+            expansion.template l2p<Out::potential, Out::field>(body.x, body.y, body.z, rows->value);
       value.x *= V(per_edge);
       value.y *= V(per_edge);
       value.z *= V(per_edge);
-      add_lanes<Out, true>(&sums(std::int64_t(tile.first + i) * Out::records + density), count,
-                           value);
+      if constexpr (Out::hessian) value.hessian *= V(per_edge * per_edge);
+      add_records<Out, true>(
+          &sums(std::int64_t(tile.first + i) * Out::records + Out::record(density)), count, value);
     }
   }
 };

@@ -154,6 +154,7 @@ struct M2P : WithExpansion<Expansion> {
   static constexpr int stride = (1 + quads) % 4 == 0 && split > 1 ? 2 + quads : 1 + quads;
   static constexpr int room = shape.scratch / (stride * int(sizeof(Quad<Real>))) / split * split;
   static constexpr int chunk = room < split ? split : room < shape.chunk ? room : shape.chunk;
+  using Value = ValueAt<Out, V>;
   /// Afterwards the sums of the threads that share targets.
   static constexpr int scratch_quads =
       split > 1 && split* Shape::tile > chunk* stride ? split* Shape::tile : chunk* stride;
@@ -184,7 +185,7 @@ struct M2P : WithExpansion<Expansion> {
 
     const Real edge = edge_of_level<Real>(leaf.level);
     V x[blocks * targets][3];
-    PotentialGradient<V> sum[blocks * targets];
+    Value sum[blocks * targets];
     FMM_UNROLL
     for (int t = 0; t < blocks * targets; ++t) {
       const int first = target_of(team, t), left = tile.count - first;
@@ -196,7 +197,7 @@ struct M2P : WithExpansion<Expansion> {
       x[t][0] = body.x * V(edge);
       x[t][1] = body.y * V(edge);
       x[t][2] = body.z * V(edge);
-      sum[t] = {V(Real(0)), V(Real(0)), V(Real(0)), V(Real(0))};
+      sum[t] = {};
     }
     const int needed = (tile.count + columns * W - 1) / (columns * W);
     for (int count; (count = fill(team, leaf, walk, sources, rows)) > 0;) {
@@ -206,10 +207,10 @@ struct M2P : WithExpansion<Expansion> {
           add<1>(team, rows, count, needed - b * targets, x + b * targets, sum + b * targets);
       team.team_barrier();
     }
-    store(
-        team, tile.count,
-        split_rows.template sums_of_team<Out::records>(team.league_rank(), segment, sums) + density,
-        rows, sum);
+    store(team, tile.count,
+          split_rows.template sums_of_team<Out::records>(team.league_rank(), segment, sums) +
+              Out::record(density),
+          rows, sum);
   }
 
  private:
@@ -254,8 +255,7 @@ struct M2P : WithExpansion<Expansion> {
   /// Adds the prepared multipoles to `needed` packs, of which it takes `targets` at most.
   template <int Targets>
   KOKKOS_FORCEINLINE_FUNCTION void add(TeamMember<Space> const& team, Quad<Real> const* rows,
-                                       int count, int needed, V const (*x)[3],
-                                       PotentialGradient<V>* sum) const {
+                                       int count, int needed, V const (*x)[3], Value* sum) const {
     if constexpr (Targets < targets)
       if (needed > Targets) return add<Targets + 1>(team, rows, count, needed, x, sum);
     const int share = split == 1 ? 0 : team.team_rank() / columns;
@@ -264,40 +264,55 @@ struct M2P : WithExpansion<Expansion> {
       const Quad<Real> place = row[0];
       const Real per_edge = place.value[3];
       FMM_UNROLL
-      for (int t = 0; t < Targets; ++t)
-        this->expansion().template m2p<Out::potential, Out::field>(
-            x[t][0] * V(per_edge) + V(place.value[0]), x[t][1] * V(per_edge) + V(place.value[1]),
-            x[t][2] * V(per_edge) + V(place.value[2]), per_edge, row[1].value, sum[t]);
+      for (int t = 0; t < Targets; ++t) {
+        const V at[3] = {x[t][0] * V(per_edge) + V(place.value[0]),
+                         x[t][1] * V(per_edge) + V(place.value[1]),
+                         x[t][2] * V(per_edge) + V(place.value[2])};
+        if constexpr (Out::hessian)
+          add_multipole_with_hessian(this->expansion(), at[0], at[1], at[2], per_edge, row[1].value,
+                                     sum[t]);
+        else
+          this->expansion().template m2p<Out::potential, Out::field>(at[0], at[1], at[2], per_edge,
+                                                                     row[1].value, sum[t]);
+      }
     }
   }
 
   /// Adds the sums of `count` bodies to those in memory; threads that share bodies meet in scratch memory.
   KOKKOS_FORCEINLINE_FUNCTION void store(TeamMember<Space> const& team, int count, Sums<Sum>* to,
-                                         Quad<Real>* scratch,
-                                         PotentialGradient<V> const* sum) const {
+                                         Quad<Real>* scratch, Value const* sum) const {
     if constexpr (split == 1) {
       for (int t = 0; t < blocks * targets; ++t) {
         const int first = target_of(team, t), left = count - first;
-        if (left > 0) add_lanes<Out>(to + first * Out::records, left < W ? left : W, sum[t]);
+        if (left > 0) add_records<Out>(to + first * Out::records, left < W ? left : W, sum[t]);
       }
     } else {
       static_assert(split == 1 || W == 1);
       const int share = team.team_rank() / columns;
       FMM_UNROLL
-      for (int t = 0; t < packs; ++t)
-        scratch[share * Shape::tile + target_of(team, t)] = {sum[t].potential, sum[t].x, sum[t].y,
-                                                             sum[t].z};
-      team.team_barrier();
-      for (int i = team.team_rank(); i < count; i += team.team_size()) {
-        PotentialGradient<Real> total{Real(0), Real(0), Real(0), Real(0)};
-        for (int s = 0; s < split; ++s) {
-          const Quad<Real> of_share = scratch[s * Shape::tile + i];
-          total.potential += of_share.value[0];
-          total.x += of_share.value[1];
-          total.y += of_share.value[2];
-          total.z += of_share.value[3];
+      for (int r = 0; r < Out::of_density; ++r) {
+        if (r > 0) team.team_barrier();
+        FMM_UNROLL
+        for (int t = 0; t < packs; ++t) {
+          const auto record = record_of(sum[t], r);
+          scratch[share * Shape::tile + target_of(team, t)] = {record.potential, record.x, record.y,
+                                                               record.z};
         }
-        add_lanes<Out>(to + i * Out::records, 1, total);
+        team.team_barrier();
+        for (int i = team.team_rank(); i < count; i += team.team_size()) {
+          PotentialGradient<Real> total{Real(0), Real(0), Real(0), Real(0)};
+          for (int s = 0; s < split; ++s) {
+            const Quad<Real> of_share = scratch[s * Shape::tile + i];
+            total.potential += of_share.value[0];
+            total.x += of_share.value[1];
+            total.y += of_share.value[2];
+            total.z += of_share.value[3];
+          }
+          if (r == 0)
+            add_lanes<Out>(to + i * Out::records, 1, total);
+          else
+            add_lanes<Out, false, true>(to + i * Out::records + r, 1, total);
+        }
       }
     }
   }

@@ -8,7 +8,7 @@
 #include "../cells/geometry.hpp"
 #include "../cells/sets.hpp"
 #include "mapping/gather.hpp"
-#include "strengths.hpp"
+#include "source_terms.hpp"
 
 namespace fmm::kernels {
 
@@ -70,10 +70,11 @@ struct P2L : WithExpansion<Expansion> {
   /// Adds the next body of each lane.
   template <class Sum>
   KOKKOS_FORCEINLINE_FUNCTION void add(Cell const& target, Walk& walk, Sum& sum) const {
-    Real x[W], y[W], z[W], q[W];
+    const Real per_edge = edges_of_level<Real>(target.level);
+    Real x[W], y[W], z[W];
+    LaneStrengths<Strengths, V> strengths;
     for (int l = 0; l < W; ++l) {
       x[l] = y[l] = z[l] = Real(1);  // empty lanes: no charge outside of the cell
-      q[l] = Real(0);
       if (!walk.more()) continue;
       const Cell leaf = walk.cells(*walk.leaf);
       const BodyIndex i = leaf.body_begin + walk.place;
@@ -82,12 +83,14 @@ struct P2L : WithExpansion<Expansion> {
       x[l] = body.x * ratio + centre_in<Real>(target, leaf, 0);
       y[l] = body.y * ratio + centre_in<Real>(target, leaf, 1);
       z[l] = body.z * ratio + centre_in<Real>(target, leaf, 2);
-      q[l] = sources.charge(i, body, density);
+      strengths.load(l, sources, i, body, density, per_edge);
       walk.skip(1);
     }
     using T = LaneTraits<V>;
-    this->expansion().p2l(T::load(x), T::load(y), T::load(z), T::load(q),
-                          edges_of_level<Real>(target.level), sum);
+    const auto p2l = [&](auto dx, auto dy, auto dz, auto q, auto& to) {
+      this->expansion().p2l(dx, dy, dz, q, per_edge, to);
+    };
+    strengths.expand(p2l, T::load(x), T::load(y), T::load(z), sum);
   }
 };
 

@@ -5,7 +5,7 @@
 
 #include "../detail/memory.hpp"
 #include "mapping/gather.hpp"
-#include "strengths.hpp"
+#include "source_terms.hpp"
 
 namespace fmm::kernels {
 
@@ -30,21 +30,22 @@ struct P2M : WithExpansion<Expansion> {
     const BodyIndex begin = leaf.body_begin + BodyIndex(first);
     const Body<Real>* const body = sources.bodies.data() + begin;
     constexpr int W = lane_count_v<V>;
-    if constexpr (W == 1) {
-      at_level<Real>(this->expansion(), leaf.level)
-          .p2m(body->x, body->y, body->z, sources.charge(begin, *body, density), sum);
-    } else {
-      Real x[W] = {}, y[W] = {}, z[W] = {}, q[W] = {};  // empty lanes: no charge at the centre
-      for (int l = 0; l < count; ++l) {
-        x[l] = body[l].x;
-        y[l] = body[l].y;
-        z[l] = body[l].z;
-        q[l] = sources.charge(begin + l, body[l], density);
-      }
-      using T = LaneTraits<V>;
-      at_level<Real>(this->expansion(), leaf.level)
-          .p2m(T::load(x), T::load(y), T::load(z), T::load(q), sum);
+    Real x[W] = {}, y[W] = {}, z[W] = {};  // empty lanes: no charge at the centre
+    LaneStrengths<Strengths, V> strengths;
+    for (int l = 0; l < (W == 1 ? 1 : count); ++l) {
+      x[l] = body[l].x;
+      y[l] = body[l].y;
+      z[l] = body[l].z;
+      strengths.load(l, sources, begin + l, body[l], density, edges_of_level<Real>(leaf.level));
     }
+    using T = LaneTraits<V>;
+    strengths.expand(p2m_of(leaf), T::load(x), T::load(y), T::load(z), sum);
+  }
+  /// What adds a body's terms to the leaf's multipole.
+  KOKKOS_FORCEINLINE_FUNCTION auto p2m_of(Cell const& leaf) const {
+    return [this, level = leaf.level](auto x, auto y, auto z, auto q, auto& sum) {
+      at_level<Real>(this->expansion(), level).p2m(x, y, z, q, sum);
+    };
   }
 };
 
@@ -66,9 +67,10 @@ struct P2MTerms {
       const bool there = first + rank < items;
       const BodyIndex i = begin + BodyIndex(there ? first + rank : 0);
       const Body<Real> body = op.sources.bodies(i);
-      at_level<Real>(op.expansion(), leaf.level)
-          .p2m(body.x, body.y, body.z, there ? op.sources.charge(i, body, op.density) : Real(0),
-               terms);
+      LaneStrengths<Strengths, Real> strengths;
+      if (there)
+        strengths.load(0, op.sources, i, body, op.density, edges_of_level<Real>(leaf.level));
+      strengths.expand(op.p2m_of(leaf), body.x, body.y, body.z, terms);
     }
     terms.flush();
   }

@@ -35,6 +35,8 @@
 //     double far_from(double error) const         the same where u only approaches 1/r: the distance from which
 //                                                 on the force of 1/r errs by `error` at most, relative to it
 //     Kernel with(Options const&) const           takes softening and G from the options and checks them
+//     PairDerivatives<Real> derivatives(Real r2) const   u, w and what comes next (pair_derivatives.hpp), for
+//                                                 Hessians and dipoles; derivatives_apart(s2), as apart
 #pragma once
 
 #include <cmath>
@@ -45,7 +47,7 @@
 
 #include "../options.hpp"
 #include "../simd/simd.hpp"
-#include "softening.hpp"
+#include "pair_derivatives.hpp"
 
 namespace fmm {
 
@@ -95,6 +97,37 @@ KOKKOS_FORCEINLINE_FUNCTION PairTerm<V> spline_term(V r2, V inverse, double h) {
           select(inner, V(unit * unit * unit) * inner_w, inverse * inverse * inverse * outer_w)};
 }
 
+/// The same with the next two derivatives: t = 3 / r^5 (1 - t^3 (64/3 - 48 t + 192/5 t^2 - 32/3 t^3)) from h/2 on, and
+/// s = 15 / r^7 (1 - t^2 (64/5 - 448/15 t + 144/5 t^2 - 64/5 t^3 + 32/15 t^4)).
+template <class V>
+KOKKOS_FORCEINLINE_FUNCTION PairDerivatives<V> spline_derivatives(V r2, V inverse, double h) {
+  using Real = lane_scalar_t<V>;
+  constexpr Real tiny = coincident_r<Real>;
+  const PairTerm<V> term = spline_term(r2, inverse, h);
+  const bool spread = Real(h) > tiny;
+  const Real per_h = Real(1) / (spread ? Real(h) : tiny), unit = spread ? per_h : Real(0),
+             unit3 = unit * unit * unit;
+  const auto number = [](double x) { return V(Real(x)); };
+  const V v = r2 * inverse * V(per_h), v2 = v * v;
+  const V t = select(v < number(1), number(1) - v, number(0)), t2 = t * t;
+  const V outer_second =
+      number(1) -
+      t2 * t *
+          (number(64.0 / 3) - t * (number(48) - t * (number(192.0 / 5) - number(32.0 / 3) * t)));
+  const V outer_third =
+      number(1) -
+      t2 * (number(64.0 / 5) -
+            t * (number(448.0 / 15) -
+                 t * (number(144.0 / 5) - t * (number(64.0 / 5) - number(32.0 / 15) * t))));
+  const V w = inverse * inverse * inverse;
+  const auto inner = v < number(0.5);
+  return {term.potential, term.weight,
+          select(inner, V(unit3) * v2 * (number(384.0 / 5) - number(96) * v),
+                 number(3) * w * outer_second),
+          select(inner, V(unit3 * unit) * number(96) * v2, number(15) * w * inverse * outer_third),
+          inverse};
+}
+
 /// `kernel`, of which options that are not at their defaults replace softening and G. Throws InvalidArgument.
 template <class Gravity>
 Gravity with_options(Gravity const& kernel, Options options) {
@@ -126,6 +159,15 @@ struct Laplace {
     return {u, u * u * u};
   }
 
+  template <class V>
+  KOKKOS_FORCEINLINE_FUNCTION PairDerivatives<V> derivatives(V r2) const {
+    return kernels::newtonian_derivatives(kernels::guarded_rsqrt(r2));
+  }
+  template <class V>
+  KOKKOS_FORCEINLINE_FUNCTION PairDerivatives<V> derivatives_apart(V s2) const {
+    return kernels::newtonian_derivatives(simd::rsqrt(s2));
+  }
+
   KOKKOS_FUNCTION Laplace rescaled(double) const { return *this; }
   KOKKOS_FUNCTION double potential_unit(double length) const { return 1 / length; }
 };
@@ -154,6 +196,14 @@ struct SoftenedGravity {
   template <class V>
   KOKKOS_FORCEINLINE_FUNCTION PairTerm<V> apart(V s2) const {
     return Laplace().apart(s2);
+  }
+  template <class V>
+  KOKKOS_FORCEINLINE_FUNCTION PairDerivatives<V> derivatives(V r2) const {
+    return kernels::newtonian_derivatives((*this)(r2).potential);
+  }
+  template <class V>
+  KOKKOS_FORCEINLINE_FUNCTION PairDerivatives<V> derivatives_apart(V s2) const {
+    return Laplace().derivatives_apart(s2);
   }
 
   double prefactor() const { return -G; }
@@ -192,6 +242,14 @@ struct SplineGravity {
   KOKKOS_FORCEINLINE_FUNCTION PairTerm<V> apart(V s2) const {
     return kernels::spline_term(s2, simd::rsqrt(s2), support());
   }
+  template <class V>
+  KOKKOS_FORCEINLINE_FUNCTION PairDerivatives<V> derivatives(V r2) const {
+    return kernels::spline_derivatives(r2, kernels::guarded_rsqrt(r2), support());
+  }
+  template <class V>
+  KOKKOS_FORCEINLINE_FUNCTION PairDerivatives<V> derivatives_apart(V s2) const {
+    return kernels::spline_derivatives(s2, simd::rsqrt(s2), support());
+  }
 
   double prefactor() const { return -G; }
   KOKKOS_FUNCTION SplineGravity rescaled(double length) const { return {softening / length, G}; }
@@ -206,169 +264,4 @@ concept PairKernel = std::is_trivially_copyable_v<Kernel> && requires(Kernel con
   { kernel(1.0) } -> std::same_as<PairTerm<double>>;
 };
 
-namespace kernels {
-
-// The optional flags of a kernel, false where it says nothing.
-template <class Kernel>
-KOKKOS_INLINE_FUNCTION constexpr bool is_harmonic() {
-  if constexpr (requires { Kernel::harmonic; })
-    return Kernel::harmonic;
-  else
-    return false;
-}
-template <class Kernel>
-KOKKOS_INLINE_FUNCTION constexpr bool is_vectorised() {
-  if constexpr (requires { Kernel::vectorised; })
-    return Kernel::vectorised;
-  else
-    return false;
-}
-template <class Kernel>
-KOKKOS_INLINE_FUNCTION constexpr bool is_positive() {
-  if constexpr (requires { Kernel::positive; })
-    return Kernel::positive;
-  else
-    return false;
-}
-
-}  // namespace kernels
-
-/// A pair kernel whose far field is that of 1/r, so that multipole and local expansions apply.
-template <class Kernel>
-concept HarmonicKernel = PairKernel<Kernel> && kernels::is_harmonic<Kernel>();
-
-/// A pair kernel that brings its expansion.
-template <class Kernel, int Order, class Real, class Translation>
-concept HasExpansion = requires {
-  typename Kernel::template Expansion<Order, Real, Translation>;
-};
-
-namespace kernels {
-
-template <class Kernel>
-double prefactor(Kernel const& kernel) {
-  if constexpr (requires { kernel.prefactor(); })
-    return kernel.prefactor();
-  else
-    return 1;
-}
-
-/// A kernel that can be counted in any unit of length.
-template <class Kernel>
-concept RescalableKernel = requires(Kernel const kernel) {
-  { kernel.rescaled(1.0) } -> std::convertible_to<Kernel>;
-  { kernel.potential_unit(1.0) } -> std::convertible_to<double>;
-};
-
-/// A kernel that counts in one unit of length alone, called with lengths in another one.
-template <class Kernel>
-struct InOtherUnit {
-  static constexpr bool vectorised = is_vectorised<Kernel>();
-  Kernel kernel;
-  double unit;  ///< in the kernel's own
-
-  template <class V>
-  KOKKOS_FORCEINLINE_FUNCTION PairTerm<V> operator()(V r2) const {
-    const V square(lane_scalar_t<V>(unit * unit));
-    const auto term = kernel(r2 * square);
-    return {term.potential, term.weight * square};
-  }
-  KOKKOS_FUNCTION InOtherUnit rescaled(double length) const { return {kernel, unit * length}; }
-  KOKKOS_FUNCTION double potential_unit(double) const { return 1; }
-};
-
-/// The kernel in units of a `length`: a RescalableKernel.
-template <class Kernel>
-auto in_units_of(double length, Kernel const& kernel) {
-  if constexpr (RescalableKernel<Kernel>)
-    return Kernel(kernel.rescaled(length));
-  else
-    return InOtherUnit<Kernel>{kernel, length};
-}
-
-/// What potentials that in_units_of(length, kernel) gives are multiplied by; fields by that and 1 / length.
-template <class Kernel>
-double potential_unit(Kernel const& kernel, double length) {
-  if constexpr (RescalableKernel<Kernel>)
-    return prefactor(kernel) * kernel.potential_unit(length);
-  else
-    return prefactor(kernel);
-}
-
-/// What code that is shared by all kernels is to know of one.
-struct KernelProfile {
-  bool positive;     ///< takes no charge below 0
-  bool rescalable;   ///< counts lengths in any unit
-  double softening;  ///< its length, 0 if it has none
-  std::function<double(double)> potential_unit;
-};
-
-template <class Kernel>
-KernelProfile profile_of(Kernel const& kernel) {
-  return {is_positive<Kernel>(), RescalableKernel<Kernel>, softening_of(kernel),
-          [kernel](double length) { return potential_unit(kernel, length); }};
-}
-
-/// A kernel with the faster form for bodies that are apart.
-template <class Kernel>
-concept HasApart = requires(Kernel const kernel) {
-  { kernel.softening2() } -> std::convertible_to<double>;
-  { kernel.apart(1.0f) } -> std::same_as<PairTerm<float>>;
-};
-
-/// A kernel that says so itself: one that derives from it may have another force.
-template <class Kernel>
-concept IsNewtonian = HasApart<Kernel> && std::same_as<typename Kernel::newtonian, Kernel>;
-
-/// A kernel for which 1/r stands from a distance on that depends on the error allowed.
-template <class Kernel>
-concept HasFarFrom = requires(Kernel const kernel) {
-  { kernel.far_from(1e-3) } -> std::convertible_to<double>;
-};
-
-/// The distance from which on expansions stand for the kernel.
-template <class Kernel>
-double far_from(Kernel const& kernel, Options const& options) {
-  if constexpr (HasFarFrom<Kernel>)
-    return kernel.far_from(options.softening_error.value_or(default_softening_error));
-  else if constexpr (requires { kernel.support(); })
-    return kernel.support();
-  else
-    return 0;
-}
-
-/// What is added to r^2 for bodies that are apart. A softening that operator() takes for none is none, so that sums
-/// with bodies at one point are not finite.
-template <class Real, class Kernel>
-KOKKOS_FORCEINLINE_FUNCTION Real softening2(Kernel const& kernel) {
-  if constexpr (HasApart<Kernel>) {
-    const Real square = Real(kernel.softening2());
-    return square > coincident_r2<Real> ? square : Real(0);
-  } else {
-    return Real(0);
-  }
-}
-
-/// u and w for every lane; with Apart and a kernel that HasApart, `r2` includes the softening. A kernel
-/// that was not written for packs is called lane by lane.
-template <bool Apart, class Kernel, class V>
-KOKKOS_FORCEINLINE_FUNCTION PairTerm<V> pair_term(Kernel const& kernel, V r2) {
-  if constexpr (Apart && HasApart<Kernel>) {
-    return kernel.apart(r2);
-  } else if constexpr (lane_count_v<V> == 1 || is_vectorised<Kernel>()) {
-    return kernel(r2);
-  } else {
-    using Traits = LaneTraits<V>;
-    typename Traits::scalar in[Traits::count], u[Traits::count], w[Traits::count];
-    Traits::store(r2, in);
-    for (int l = 0; l < Traits::count; ++l) {
-      const auto term = kernel(in[l]);
-      u[l] = term.potential;
-      w[l] = term.weight;
-    }
-    return {Traits::load(u), Traits::load(w)};
-  }
-}
-
-}  // namespace kernels
 }  // namespace fmm

@@ -13,7 +13,7 @@
 #include "../../cells/cell.hpp"
 #include "../../detail/launch.hpp"
 #include "../../tuning.hpp"
-#include "../spherical/harmonics.hpp"
+#include "../hessian.hpp"
 #include "../strengths.hpp"
 
 namespace fmm::kernels {
@@ -78,8 +78,8 @@ struct LaneBodies {
 };
 
 /// Adds potentials, and fields = -gradients, of the first `count` lanes to the bodies' sums, one of the records of
-/// each; or sets these, the first time.
-template <class Out, bool First = false, class V, class Sum>
+/// each; or sets these, the first time. With `IsHessian` the four are numbers of a Hessian, and taken as they are.
+template <class Out, bool First = false, bool IsHessian = false, class V, class Sum>
 KOKKOS_FORCEINLINE_FUNCTION void add_lanes(Sums<Sum>* sums, int count,
                                            PotentialGradient<V> const& value) {
   constexpr int W = lane_count_v<V>;
@@ -92,14 +92,27 @@ KOKKOS_FORCEINLINE_FUNCTION void add_lanes(Sums<Sum>* sums, int count,
   for (int l = 0; l < count; ++l) {
     Sums<Sum> s = {};
     if constexpr (!First) s = sums[l * Out::records];
-    if constexpr (Out::potential) s.potential += a[0][l];
-    if constexpr (Out::field) {
+    if constexpr (Out::potential || IsHessian) s.potential += a[0][l];
+    if constexpr (IsHessian) {
+      s.x += a[1][l];
+      s.y += a[2][l];
+      s.z += a[3][l];
+    } else if constexpr (Out::field) {
       s.x -= a[1][l];
       s.y -= a[2][l];
       s.z -= a[3][l];
     }
     sums[l * Out::records] = s;
   }
+}
+
+/// The same of all records of a density, of which `sums` is the first.
+template <class Out, bool First = false, class Value, class Sum>
+KOKKOS_FORCEINLINE_FUNCTION void add_records(Sums<Sum>* sums, int count, Value const& value) {
+  add_lanes<Out, First>(sums, count, record_of(value, 0));
+  FMM_UNROLL
+  for (int r = 1; r < Out::of_density; ++r)
+    add_lanes<Out, First, true>(sums + r, count, record_of(value, r));
 }
 
 }  // namespace fmm::kernels

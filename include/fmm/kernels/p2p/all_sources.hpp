@@ -118,7 +118,8 @@ struct AllSources {
 
  private:
   KOKKOS_FORCEINLINE_FUNCTION double number(std::int64_t i, int k) const {
-    return SourceStrengths<Space, double, Strengths>{sources_of(bodies), others}.number(i, k);
+    return SourceStrengths<Space, double, Strengths>{sources_of(bodies), others}.number_in(
+        i, k, per_unit);
   }
   KOKKOS_FUNCTION Place<Real, two_part> place_of(Frame const& f, Body<double> const& b) const {
     const double x[3] = {(b.x - f.origin[0]) * per_unit, (b.y - f.origin[1]) * per_unit,

@@ -55,17 +55,20 @@ KOKKOS_FORCEINLINE_FUNCTION SourcePack<V> load_bodies(Body<Real> const* from, in
   }
 }
 
-/// The other strengths of W bodies from number `first` on, or of `count` of them.
+/// The other strengths of W bodies from number `first` on, or of `count` of them, where so many units of length are one
+/// of the strengths'.
 template <class Arrays, class V, int Numbers>
 KOKKOS_FORCEINLINE_FUNCTION void load_others([[maybe_unused]] Arrays const& arrays,
                                              [[maybe_unused]] std::int64_t first,
                                              [[maybe_unused]] int count,
+                                             [[maybe_unused]] lane_scalar_t<V> per_length,
                                              [[maybe_unused]] SourcePack<V, Numbers>& sources) {
   constexpr int W = lane_count_v<V>;
   if constexpr (Numbers > 1) FMM_UNROLL
   for (int k = 1; k < Numbers; ++k) {
     lane_scalar_t<V> a[W] = {};
-    for (int l = 0; l < (count < W ? count : W); ++l) a[l] = arrays.number(first + l, k);
+    for (int l = 0; l < (count < W ? count : W); ++l)
+      a[l] = arrays.number_in(first + l, k, per_length);
     sources.others[k - 1] = LaneTraits<V>::load(a);
   }
 }

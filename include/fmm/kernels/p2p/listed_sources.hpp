@@ -168,7 +168,7 @@ struct ListedSources {
         const SourcePack<V> b = load_bodies<V>(&sources_of(bodies)(r.begin + first + j), take - j);
         SourcePack<V, Strengths::numbers> s{b.x * ratio + shift[0], b.y * ratio + shift[1],
                                             b.z * ratio + shift[2], b.q};
-        load_others(source_strengths(), r.begin + first + j, take - j, s);
+        load_others(source_strengths(), r.begin + first + j, take - j, per_edge(f), s);
         if constexpr (two_part)
           if (W == 1 || r.reach > 0) {  // groups of a GPU's threads have runs of either kind
             CloseBits close = take_close(r.reach, s);
@@ -214,7 +214,7 @@ struct ListedSources {
       const BodyIndex index = f.leaf.body_begin + begin + j;
       const SourcePack<V> b = load_bodies<V>(&sources_of(bodies)(index), take_own - j);
       SourcePack<V, Strengths::numbers> s{b.x, b.y, b.z, b.q};
-      load_others(source_strengths(), index, take_own - j, s);
+      load_others(source_strengths(), index, take_own - j, per_edge(f), s);
       chunk.high.store(j, s);
       if constexpr (two_part)
         chunk.low.store(j, load_bodies<V>(&sources_of(low)(index), take_own - j));
@@ -264,6 +264,9 @@ struct ListedSources {
   }
   KOKKOS_FORCEINLINE_FUNCTION SourceStrengths<Space, Real, Strengths> source_strengths() const {
     return {sources_of(bodies), others};
+  }
+  KOKKOS_FORCEINLINE_FUNCTION static Real per_edge(Frame const& f) {
+    return Strengths::has_dipoles ? edges_of_level<Real>(f.leaf.level) : Real(1);
   }
   KOKKOS_FORCEINLINE_FUNCTION SourceRun<Real> run_of(Frame const& f, CellIndex index) const {
     const Cell source = sources_of(cells)(index);
@@ -319,7 +322,7 @@ struct ListedSources {
     store_in_two_parts(run_of(f, source.cell), sources_of(bodies)(source.body),
                        sources_of(low)(source.body), chunk, to);
     for (int k = 1; k < Strengths::numbers; ++k)
-      chunk.high.store_strength(to, k, source_strengths().number(source.body, k));
+      chunk.high.store_strength(to, k, source_strengths().number_in(source.body, k, per_edge(f)));
   }
 };
 

@@ -10,7 +10,7 @@
 // The order of a target's sum is the order of the blocks, and no two threads write the same sums.
 #pragma once
 
-#include "../pair_kernel.hpp"
+#include "../pair_traits.hpp"
 #include "chunk.hpp"
 
 namespace fmm::kernels {
@@ -90,11 +90,15 @@ struct Overlap {
 };
 inline constexpr Overlap no_overlap{.may_coincide = false, .has_self = false};
 
+/// Whether pairs are summed by higher derivatives of the kernel.
+template <class Strengths, class Out>
+inline constexpr bool wants_derivatives = Strengths::has_dipoles || Out::hessian;
+
 /// Whether the sums of sources that are apart are those of 2 / sqrt(s2), twice the potential and eight times the
 /// field.
-template <Overlap Kind, class Kernel, class V>
-inline constexpr bool sums_twice_rsqrt =
-    !Kind.may_coincide && IsNewtonian<Kernel> && has_twice_rsqrt<V>;
+template <class Strengths, class Out, Overlap Kind, class Kernel, class V>
+inline constexpr bool sums_twice_rsqrt = !Kind.may_coincide && IsNewtonian<Kernel> &&
+                                         has_twice_rsqrt<V> && !wants_derivatives<Strengths, Out>;
 
 /// Whether potential and field of such sources share q / r: to packs that saves a multiplication, since an addition
 /// has units of its own; all pairs on an H200 are 4 % slower.
@@ -123,9 +127,12 @@ KOKKOS_FORCEINLINE_FUNCTION void add_sources(
     for (V& other : strengths.others) other = select(is_self, V(Real(0)), other);
     r2 = select(is_self, V(Real(1)) + start, r2);
   }
-  if constexpr (shares_q_over_r<Kind, Kernel, V>) {
+  if constexpr (wants_derivatives<Strengths, Out>) {
+    Strengths::template add<Out>(pair_derivatives<!Kind.may_coincide>(kernel, r2), dx, dy, dz,
+                                 strengths, sum);
+  } else if constexpr (shares_q_over_r<Kind, Kernel, V>) {
     V u;
-    if constexpr (sums_twice_rsqrt<Kind, Kernel, V>)
+    if constexpr (sums_twice_rsqrt<Strengths, Out, Kind, Kernel, V>)
       u = twice_rsqrt(r2);
     else
       u = rsqrt(r2);

@@ -307,7 +307,7 @@ struct P2P {
       FMM_UNROLL
       for (int t = 0; t < Targets; ++t) {
         sum[t] = of_lanes[t].over_lanes();
-        if constexpr (sums_twice_rsqrt<Kind, decltype(frame.pair), V>) FMM_UNROLL
+        if constexpr (sums_twice_rsqrt<Strengths, Out, Kind, decltype(frame.pair), V>) FMM_UNROLL
         for (int r = 0; r < records; ++r) {
           TargetSums<Real>& s = sum[t].record(r);
           s = {s.potential * Real(0.5), s.x * Real(0.125), s.y * Real(0.125), s.z * Real(0.125)};
@@ -338,10 +338,11 @@ struct P2P {
                                              char* shared, Held const& held,
                                              unsigned wanted) const {
     const auto put = [&](int i, int record, TargetSums<Total> const& total) {
+      auto first = frame.potential_unit, others = frame.field_unit;
+      if (Out::is_of_hessian(record)) first = others = others * (others / first);
       problem.store(frame, i, record,
-                    Sums<typename Types::Sum>{
-                        total.potential * frame.potential_unit, total.x * frame.field_unit,
-                        total.y * frame.field_unit, total.z * frame.field_unit});
+                    Sums<typename Types::Sum>{total.potential * first, total.x * others,
+                                              total.y * others, total.z * others});
     };
     unsigned left = 0;
     if constexpr (split == 1) {

@@ -17,6 +17,7 @@
 // of a polynomial of degree n that has yet to be multiplied by z^(p-n).
 #pragma once
 
+#include "../hessian.hpp"
 #include "harmonics.hpp"
 
 namespace fmm::kernels {
@@ -139,6 +140,86 @@ KOKKOS_FORCEINLINE_FUNCTION Jet<V, Variables> horner(V const (&x)[3], Real const
     }
   }
   return p;
+}
+
+/// A polynomial's value, its gradient and its second derivatives by the first `Variables` of x, y, z: row by row, those
+/// on the diagonal and beyond it.
+template <class V, int Variables>
+struct Jet2 {
+  V value;
+  V d[Variables > 0 ? Variables : 1];
+  V h[Variables > 0 ? Variables : 1][Variables > 0 ? Variables : 1];  ///< h[i][j], i <= j
+};
+
+/// The same rule with second derivatives.
+template <int Variables, int Degree, class V, class Real>
+KOKKOS_FORCEINLINE_FUNCTION Jet2<V, Variables> horner_hessian(V const (&x)[3],
+                                                              Real const* coefficients) {
+  Jet2<V, Variables> p;
+  if constexpr (Variables == 0 || Degree == 0) {
+    p.value = V(coefficients[0]);
+    FMM_UNROLL
+    for (int i = 0; i < Variables; ++i) {
+      p.d[i] = V(Real(0));
+      FMM_UNROLL
+      for (int j = i; j < Variables; ++j) p.h[i][j] = V(Real(0));
+    }
+  } else {
+    constexpr int last = Variables - 1, skip = monomial_count(Variables, Degree - 1);
+    const auto q = horner_hessian<Variables, Degree - 1>(x, coefficients);
+    const auto r = horner_hessian<Variables - 1, Degree>(x, coefficients + skip);
+    p.value = x[last] * q.value + r.value;
+    p.d[last] = x[last] * q.d[last] + q.value;
+    p.h[last][last] = x[last] * q.h[last][last] + (q.d[last] + q.d[last]);
+    FMM_UNROLL
+    for (int i = 0; i < last; ++i) {
+      p.d[i] = x[last] * q.d[i] + r.d[i];
+      p.h[i][last] = x[last] * q.h[i][last] + q.d[i];
+      FMM_UNROLL
+      for (int j = i; j < last; ++j) p.h[i][j] = x[last] * q.h[i][j] + r.h[i][j];
+    }
+  }
+  return p;
+}
+
+/// A local expansion's.
+template <class V>
+KOKKOS_FORCEINLINE_FUNCTION PotentialHessian<V> as_potential(Jet2<V, 3> const& H) {
+  return {{H.value, H.d[0], H.d[1], H.d[2]},
+          {H.h[0][0], H.h[1][1], H.h[2][2], H.h[0][1], H.h[0][2], H.h[1][2]}};
+}
+
+/// Adds those of Phi(x) = u H(s), u = 1/|x|, s = u^2 x. With D = s . grad H, T = s (grad grad H), and C = 3 grad H +
+/// 2 T - x (3/2 H + 6 D + 2 s . T): grad grad Phi = u^3 (u^2 grad grad H - s C^T - C s^T - (H + 2 D) I).
+template <class V>
+KOKKOS_FORCEINLINE_FUNCTION void add_inverted(Jet2<V, 3> const& H, V const (&x)[3], V const (&s)[3],
+                                              V u, V per_edge, PotentialHessian<V>& sum) {
+  using Real = lane_scalar_t<V>;
+  const auto number = [](double n) { return V(Real(n)); };
+  const V D = s[0] * H.d[0] + s[1] * H.d[1] + s[2] * H.d[2],
+          T[3] = {s[0] * H.h[0][0] + s[1] * H.h[0][1] + s[2] * H.h[0][2],
+                  s[0] * H.h[0][1] + s[1] * H.h[1][1] + s[2] * H.h[1][2],
+                  s[0] * H.h[0][2] + s[1] * H.h[1][2] + s[2] * H.h[2][2]},
+          radial = H.value + number(2) * D,
+          along = number(1.5) * H.value + number(6) * D +
+                  number(2) * (s[0] * T[0] + s[1] * T[1] + s[2] * T[2]),
+          f = u * per_edge, weight = f * f * u, third = weight * per_edge, u2 = u * u;
+  V C[3];
+  FMM_UNROLL
+  for (int d = 0; d < 3; ++d) C[d] = number(3) * H.d[d] + number(2) * T[d] - x[d] * along;
+  const auto second = [&](int i, int j) {
+    return third * (u2 * H.h[i][j] - s[i] * C[j] - s[j] * C[i]);
+  };
+  sum.potential += f * H.value;
+  sum.x += weight * (H.d[0] - x[0] * radial);
+  sum.y += weight * (H.d[1] - x[1] * radial);
+  sum.z += weight * (H.d[2] - x[2] * radial);
+  sum.hessian.xx += second(0, 0) - third * radial;
+  sum.hessian.yy += second(1, 1) - third * radial;
+  sum.hessian.zz += second(2, 2) - third * radial;
+  sum.hessian.xy += second(0, 1);
+  sum.hessian.xz += second(0, 2);
+  sum.hessian.yz += second(1, 2);
 }
 
 }  // namespace fmm::kernels

@@ -90,14 +90,18 @@ struct ReadComponent {
   }
 };
 
-/// One component of one body, read back for an error message.
-template <class Space, class View>
-double component(Space const& space, View const& view, std::int64_t i, int d = 0) {
-  const ReadComponent<View> read{view, i, d};
+/// What `read` gets where the Views are, for an error message.
+template <class Space, class Read>
+double read_alone(Space const& space, Read const& read) {
   if constexpr (is_host_space_v<Space>)
     return read.get();
   else
     return reduce<SumOf<double>>("fmm::component", space, 1, read).value;
+}
+/// One component of one body.
+template <class Space, class View>
+double component(Space const& space, View const& view, std::int64_t i, int d = 0) {
+  return read_alone(space, ReadComponent<View>{view, i, d});
 }
 
 /// Throws InvalidArgument for the first component of row i, one of which is not finite.
