@@ -13,6 +13,7 @@
 // same potential at r = 0 and is exactly 1/r from 2.8 eps on.
 #pragma once
 
+#include "engine/density_blocks.hpp"
 #include "engine/far_field_of.hpp"
 #include "engine/m2l_in_orders.hpp"
 #include "engine/solver_core.hpp"
@@ -126,12 +127,7 @@ class Solver {
   template <class Charges, class Potential, class Field>
   void evaluate(ExecutionSpace const& space, plan_type& plan, Charges const& charges,
                 Potential const& potential, Field const& field, Report* report = nullptr) {
-    const engine::EvaluationEnds ends{charges, potential, field};
-    if constexpr (is_direct)
-      core_.evaluate_pairs(space, plan.data(), ends, report, nullptr);
-    else
-      core_.evaluate(space, plan.data(), &make_operators<engine::OutputsOf<Potential, Field>>, ends,
-                     report);
+    evaluate_any(space, plan, charges, Results<Potential, Field>{potential, field}, report);
   }
 
   /// The same of a plan of two sets: potential (M) and field (M,3) of the targets from (N) `charges` of the sources,
@@ -140,42 +136,28 @@ class Solver {
   void evaluate(ExecutionSpace const& space, TwoSetPlan<ExecutionSpace, Precision>& plan,
                 Charges const& charges, Potential const& potential, Field const& field,
                 Report* report = nullptr) {
-    const engine::EvaluationEnds ends{charges, potential, field};
-    if constexpr (is_direct)
-      core_.evaluate(space, plan.data(), nullptr, ends, report);
-    else
-      core_.evaluate(space, plan.data(),
-                     &make_operators<engine::OutputsOf<Potential, Field>, NoShift>, ends, report);
+    evaluate_any(space, plan, charges, Results<Potential, Field>{potential, field}, report);
   }
 
   /// Any of potential (N), field (N,3) and Hessian (N,6) from charges, dipoles, or both: `strengths` are
-  /// fmm::Strengths, or (N) charges. Throws as above. For criteria of the geometry alone. Cost: as above, with more
-  /// operations a pair and a coefficient, which a Report counts.
+  /// fmm::Strengths, or (N) charges. Throws as above. Dipoles and Hessians are for criteria of the geometry alone. Cost:
+  /// as above, with more operations a pair and a coefficient, which a Report counts.
+  ///
+  /// Of K densities of the same sources, charges are (N,K), dipoles (N,K,3), and results (N,K), (N,K,3) and (N,K,6), in
+  /// memory apart from these, for criteria of the geometry alone. They are summed 8, 4 and 1 at a time; each has the
+  /// bits that it has beside others in its block, whatever these are. A report counts the pairs of each block, and a
+  /// body whose results are not finite once for each.
   template <class SomeStrengths, class Potential, class Field, class Hessian>
   void evaluate(ExecutionSpace const& space, plan_type& plan, SomeStrengths const& strengths,
                 Results<Potential, Field, Hessian> const& results, Report* report = nullptr) {
-    const auto ends = ends_of(strengths, results);
-    using Ends = std::remove_const_t<decltype(ends)>;
-    if constexpr (is_direct)
-      core_.evaluate_pairs(space, plan.data(), ends, report, nullptr);
-    else
-      core_.evaluate(space, plan.data(),
-                     &make_operators<typename Ends::Out, OneSet, typename Ends::Strengths>, ends,
-                     report);
+    evaluate_any(space, plan, strengths, results, report);
   }
   /// The same of a plan of two sets, at the targets.
   template <class SomeStrengths, class Potential, class Field, class Hessian>
   void evaluate(ExecutionSpace const& space, TwoSetPlan<ExecutionSpace, Precision>& plan,
                 SomeStrengths const& strengths, Results<Potential, Field, Hessian> const& results,
                 Report* report = nullptr) {
-    const auto ends = ends_of(strengths, results);
-    using Ends = std::remove_const_t<decltype(ends)>;
-    if constexpr (is_direct)
-      core_.evaluate(space, plan.data(), nullptr, ends, report);
-    else
-      core_.evaluate(space, plan.data(),
-                     &make_operators<typename Ends::Out, NoShift, typename Ends::Strengths>, ends,
-                     report);
+    evaluate_any(space, plan, strengths, results, report);
   }
 
   /// With DirectSum: the sums of about `samples` bodies over all others, to tell the time and the error of
@@ -250,13 +232,52 @@ class Solver {
   std::size_t memory_bytes() const { return core_.memory_bytes(); }
 
  private:
-  template <class SomeStrengths, class Potential, class Field, class Hessian>
-  static engine::EvaluationEnds<SomeStrengths, Potential, Field, Hessian> ends_of(
-      SomeStrengths const& strengths, Results<Potential, Field, Hessian> const& results) {
-    using Ends = engine::EvaluationEnds<SomeStrengths, Potential, Field, Hessian>;
-    static_assert(
-        engine::check_derivatives<Kernel, typename Ends::Strengths, typename Ends::Out>());
-    return {strengths, results.potential, results.field, results.hessian};
+  using TwoSets = TwoSetPlan<ExecutionSpace, Precision>;
+
+  /// Of one density, or of several block by block.
+  template <class SomePlan, class SomeStrengths, class Potential, class Field, class Hessian>
+  void evaluate_any(ExecutionSpace const& space, SomePlan& plan, SomeStrengths const& strengths,
+                    Results<Potential, Field, Hessian> const& results, Report* report) {
+    if constexpr (engine::has_densities_v<SomeStrengths>) {
+      static_assert(!uses_charges, "fmm: several densities are for criteria of the geometry alone");
+      engine::evaluate_densities<Precision>(
+          Site(space), plan.data(), kernels::profile_of(kernel()), strengths, results, report,
+          [&](auto const& ends) { evaluate_ends(space, plan, ends, report); });
+    } else {
+      evaluate_ends(space, plan,
+                    engine::EvaluationEnds<SomeStrengths, Potential, Field, Hessian>{
+                        strengths, results.potential, results.field, results.hessian},
+                    report);
+    }
+  }
+  template <class Ends>
+  static constexpr bool check_ends() {
+    using Strengths = typename Ends::Strengths;
+    static_assert(engine::check_derivatives<Kernel, Strengths, typename Ends::Out>());
+    static_assert(!uses_charges || !(Strengths::has_dipoles || Ends::Out::hessian),
+                  "fmm: dipoles and Hessians are for criteria of the geometry alone");
+    return true;
+  }
+  template <class Ends>
+  void evaluate_ends(ExecutionSpace const& space, plan_type& plan, Ends const& ends,
+                     Report* report) {
+    static_assert(check_ends<Ends>());
+    if constexpr (is_direct)
+      core_.evaluate_pairs(space, plan.data(), ends, report, nullptr);
+    else
+      core_.evaluate(space, plan.data(),
+                     &make_operators<typename Ends::Out, OneSet, typename Ends::Strengths>, ends,
+                     report);
+  }
+  template <class Ends>
+  void evaluate_ends(ExecutionSpace const& space, TwoSets& plan, Ends const& ends, Report* report) {
+    static_assert(check_ends<Ends>());
+    if constexpr (is_direct)
+      core_.evaluate(space, plan.data(), nullptr, ends, report);
+    else
+      core_.evaluate(space, plan.data(),
+                     &make_operators<typename Ends::Out, NoShift, typename Ends::Strengths>, ends,
+                     report);
   }
   static engine::PowersOf<Site, Real> make_powers(Kernel const& kernel, tree::Cube const& cube) {
     return [expansion = kernels::make_expansion<Expansion>(kernel, cube.edge)](

@@ -5,6 +5,7 @@
 #include <cmath>
 #include <limits>
 #include <string>
+#include <type_traits>
 
 #include "../cells/cell.hpp"
 #include "../detail/reduce.hpp"
@@ -30,6 +31,16 @@ struct ChargeBounds {
   }
 };
 
+/// Of each density.
+template <int Densities>
+struct DensityBounds {
+  ChargeBounds of[Densities];
+
+  KOKKOS_FUNCTION void join(DensityBounds const& other) {
+    for (int d = 0; d < Densities; ++d) of[d].join(other.of[d]);
+  }
+};
+
 /// How many sources there are strengths of.
 template <class Charges>
 std::int64_t number_of_sources(Charges const& charges) {
@@ -49,8 +60,9 @@ inline None constant(None) { return {}; }
 template <class Charges, class Dipoles>
 auto constant(fmm::Strengths<Charges, Dipoles> const& strengths) {
   using ConstCharges = decltype(constant(strengths.charges));
-  return fmm::Strengths<ConstCharges, typename Dipoles::const_type>{constant(strengths.charges),
-                                                                    strengths.dipoles};
+  using ConstDipoles = typename Dipoles::const_type;
+  return fmm::Strengths<ConstCharges, ConstDipoles>{constant(strengths.charges),
+                                                    ConstDipoles(strengths.dipoles)};
 }
 
 /// Number k of a source, for an error message.
@@ -74,9 +86,10 @@ struct InspectCharges {
   KOKKOS_FUNCTION bool is_allowed(double q, int k) const {
     return q - q == 0 && (!positive || Strengths::is_dipole(k) || q >= 0);
   }
-  KOKKOS_FUNCTION void operator()(std::int64_t i, ChargeBounds& all) const {
+  KOKKOS_FUNCTION void operator()(std::int64_t i, DensityBounds<Strengths::densities>& each) const {
     if (i + bodies_ahead < count) prefetch(Strengths::given(charges, i + bodies_ahead, 0));
     for (int k = 0; k < Strengths::numbers; ++k) {
+      ChargeBounds& all = each.of[Strengths::density_of(k)];
       double q = Strengths::given(charges, i, k);
       if (!is_allowed(q, k)) all.bad.join({i});
       if (Strengths::is_dipole(k)) q *= per_length;
@@ -87,24 +100,9 @@ struct InspectCharges {
   }
 };
 
-/// What is to be known of the sources' strengths, (N) `charges` as a rule, before they are used; lengths of dipoles
-/// times `per_length` count. Throws InvalidArgument for a charge that is not finite or, with `positive`, below 0, and
-/// for charges that are all so small that double cannot divide by them.
-template <class Strengths = kernels::Charges<>, class Space, class Charges>
-ChargeFacts inspect_charges(Space const& space, bool positive, Charges const& charges,
-                            double per_length = 1) {
-  const auto count = number_of_sources(charges);
-  if (count == 0) return {};
-  const InspectCharges<Strengths, Charges> inspect{charges, count, positive, per_length};
-  const auto bounds = reduce<ChargeBounds>("fmm::charges::inspect", space, count, inspect);
-  space.fence();
-  if (const std::int64_t bad = bounds.bad.value; bad < count)
-    for (int k = 0; k < Strengths::numbers; ++k) {
-      const ReadNumber<Strengths, Charges> read{charges, bad, k};
-      if (const double q = read_alone(space, read); !inspect.is_allowed(q, k))
-        throw InvalidArgument(Strengths::name_of(bad, k), q,
-                              positive && !Strengths::is_dipole(k) ? "finite and >= 0" : "finite");
-    }
+/// What is known of a density's charges; `bounds` are of allowed ones. Throws InvalidArgument if all are so small that
+/// double cannot divide by them.
+inline ChargeFacts facts_of(ChargeBounds const& bounds) {
   ChargeFacts facts;
   facts.sum = bounds.sum;
   facts.largest = std::fmax(std::fabs(bounds.lowest), std::fabs(bounds.highest));
@@ -115,6 +113,61 @@ ChargeFacts inspect_charges(Space const& space, bool positive, Charges const& ch
                           "0, or at least 2.2250738585072014e-308");
   facts.unit = std::ldexp(1.0, std::ilogb(facts.largest));
   return facts;
+}
+
+/// Those of each density.
+template <int Densities>
+struct DensityFacts {
+  ChargeFacts of[Densities];
+
+  kernels::DensityUnits<Densities> units() const {
+    kernels::DensityUnits<Densities> units(1);
+    for (int d = 0; d < Densities; ++d) units.of[d] = of[d].unit;
+    return units;
+  }
+  /// Of the densities together.
+  ChargeFacts all() const {
+    ChargeFacts all = of[0];
+    for (ChargeFacts const& one : of) {
+      if (one.largest > all.largest) all.largest = one.largest, all.unit = one.unit;
+      all.sum = std::fmax(all.sum, one.sum);
+      all.both_signs |= one.both_signs;
+    }
+    return all;
+  }
+};
+
+/// What is to be known of the sources' strengths, (N) `charges` as a rule, before they are used; lengths of dipoles
+/// times `per_length` count. Throws InvalidArgument for a charge that is not finite or, with `positive`, below 0, and
+/// for charges that are all so small that double cannot divide by them.
+template <class Strengths, class Space, class Charges>
+DensityFacts<Strengths::densities> inspect_strengths(Space const& space, bool positive,
+                                                     Charges const& charges,
+                                                     double per_length = 1) {
+  constexpr int densities = Strengths::densities;
+  const auto count = number_of_sources(charges);
+  DensityFacts<densities> facts;
+  if (count == 0) return facts;
+  const InspectCharges<Strengths, Charges> inspect{charges, count, positive, per_length};
+  const auto bounds =
+      reduce<DensityBounds<densities>>("fmm::charges::inspect", space, count, inspect);
+  space.fence();
+  FirstIndex first_bad;
+  for (auto const& of_density : bounds.of) first_bad.join(of_density.bad);
+  if (const std::int64_t bad = first_bad.value; bad < count)
+    for (int k = 0; k < Strengths::numbers; ++k) {
+      const ReadNumber<Strengths, Charges> read{charges, bad, k};
+      if (const double q = read_alone(space, read); !inspect.is_allowed(q, k))
+        throw InvalidArgument(Strengths::name_of(charges, bad, k), q,
+                              positive && !Strengths::is_dipole(k) ? "finite and >= 0" : "finite");
+    }
+  for (int d = 0; d < densities; ++d) facts.of[d] = facts_of(bounds.of[d]);
+  return facts;
+}
+/// Of (N) charges.
+template <class Space, class Charges>
+ChargeFacts inspect_charges(Space const& space, bool positive, Charges const& charges) {
+  return inspect_strengths<kernels::Charges<>>(space, positive, charges).of[0];
 }
 
 /// Sums of q and |q|, in whole numbers, so that sums are the same for every number of threads.
@@ -182,7 +235,8 @@ void check_finite(Space const& space, std::string const& name, Field const& fiel
 template <class Space, class Charges, class Real, class StoredReal, class Strengths>
 struct TakeCharges {
   Charges charges;
-  double per_unit, per_length;
+  kernels::DensityUnits<Strengths::densities> per_unit;
+  double per_length;
   Array<BodyIndex, Space> permutation;
   SourceStrengths<Space, StoredReal, Strengths> sources;
   Array<Sums<Real>, Space> sums;
@@ -190,7 +244,8 @@ struct TakeCharges {
 
   KOKKOS_FUNCTION void operator()(std::int64_t i) const {
     const auto scaled = [&](int k) {
-      double q = double(Strengths::given(charges, permutation(i), k)) * per_unit;
+      double q = double(Strengths::given(charges, permutation(i), k)) *
+                 per_unit.of[Strengths::density_of(k)];
       if (Strengths::is_dipole(k)) q *= per_length;
       return StoredReal(q);
     };
@@ -206,16 +261,19 @@ struct TakeCharges {
   }
 };
 
-/// Charges, or more strengths, into tree order, divided by their `unit`, lengths of dipoles times `per_length`; `sums`,
-/// which may be empty, so many records of each target, are set to zero.
+/// Charges, or more strengths, into tree order, divided by their density's unit, lengths of dipoles times `per_length`;
+/// `sums`, which may be empty, so many records of each target, are set to zero.
 template <class Space, class Charges, class Real, class StoredReal, class Strengths>
-void take_charges(Space const& space, double unit, Charges const& charges,
-                  Array<BodyIndex, Space> permutation,
+void take_charges(Space const& space,
+                  std::type_identity_t<kernels::DensityUnits<Strengths::densities>> const& units,
+                  Charges const& charges, Array<BodyIndex, Space> permutation,
                   SourceStrengths<Space, StoredReal, Strengths> const& sources,
                   Array<Sums<Real>, Space> sums, int records = 1, double per_length = 1) {
+  auto per_unit = units;
+  for (double& unit : per_unit.of) unit = 1 / unit;
   for_range("fmm::charges", space, permutation.extent(0),
             TakeCharges<Space, Charges, Real, StoredReal, Strengths>{
-                charges, 1 / unit, per_length, permutation, sources, sums, records});
+                charges, per_unit, per_length, permutation, sources, sums, records});
 }
 
 }  // namespace fmm::engine

@@ -9,42 +9,59 @@
 
 namespace fmm::engine {
 
-/// Charges, or more strengths, into tree order, the bodies of `sources` the tree's bodies or positions, and room for
-/// the sums, so many records of each body, which are set to zero if `clears`. Lengths of dipoles are in edges of the
-/// cube, unless they stay in the caller's unit. Throws InvalidArgument for charges, softening or results that numbers
-/// have no room for, before anything is written.
-template <class Potential, class Field, class Hessian = None, class Space, class Precision,
-          class Charges, class Real, class Strengths>
-void charges_stage(Space const& space, Workspace<Space, Precision>& memory,
-                   BodyTree<Space, Precision>& tree, KernelProfile const& kernel,
-                   Charges const& charges, SourceStrengths<Space, Real, Strengths> const& sources,
-                   bool clears, Report* report, int records = 1, bool in_edges = true) {
-  const auto given = constant(charges);
-  const double per_edge = 1 / tree.cube.edge;
-  stage(space, report, "charges", [&] {
-    const ChargeFacts facts = inspect_charges<Strengths>(space, kernel.positive, given, per_edge);
-    check_ranges<Precision, Potential, Field, Hessian>(kernel, tree.cube, facts.sum);
-    tree.charges = facts;
-    memory.sums.resize(tree.size * records);
-    take_charges(space, facts.unit, given, tree.permutation, sources,
-                 memory.sums.view(clears ? tree.size * records : 0), records,
-                 in_edges ? per_edge : 1);
-  });
-  if (report) add_work(*report, "charges", tree.size);
+/// What is known of the sources' strengths. Throws InvalidArgument for charges, softening or results that numbers have
+/// no room for.
+template <class Precision, class Strengths, class Potential, class Field, class Hessian,
+          class Space, class Charges>
+DensityFacts<Strengths::densities> check_strengths(Space const& space, Cube const& cube,
+                                                   KernelProfile const& kernel,
+                                                   Charges const& charges) {
+  const auto facts =
+      inspect_strengths<Strengths>(space, kernel.positive, constant(charges), 1 / cube.edge);
+  for (ChargeFacts const& of_density : facts.of)
+    check_ranges<Precision, Potential, Field, Hessian>(kernel, cube, of_density.sum);
+  return facts;
 }
 
-/// Sums of the tree's bodies, made with a length and a charge as units, into the caller's order; a report has the count
-/// of those that are not finite there.
+/// Charges, or more strengths, into tree order, the bodies of `sources` the tree's bodies or positions, and room for
+/// the sums, so many records of each body, which are set to zero if `clears`. Lengths of dipoles are in edges of the
+/// cube, unless they stay in the caller's unit. `known` is what check_strengths said, if it was asked; else it is asked
+/// before anything is written. Returns the units of the charges.
+template <class Potential, class Field, class Hessian = None, class Space, class Precision,
+          class Charges, class Real, class Strengths>
+kernels::DensityUnits<Strengths::densities> charges_stage(
+    Space const& space, Workspace<Space, Precision>& memory, BodyTree<Space, Precision>& tree,
+    KernelProfile const& kernel, Charges const& charges,
+    SourceStrengths<Space, Real, Strengths> const& sources, bool clears, Report* report,
+    int records = 1, bool in_edges = true,
+    std::type_identity_t<DensityFacts<Strengths::densities>> const* known = nullptr) {
+  DensityFacts<Strengths::densities> facts;
+  stage(space, report, "charges", [&] {
+    facts = known ? *known
+                  : check_strengths<Precision, Strengths, Potential, Field, Hessian>(
+                        space, tree.cube, kernel, charges);
+    tree.charges = facts.all();
+    memory.sums.resize(tree.size * records);
+    take_charges(space, facts.units(), constant(charges), tree.permutation, sources,
+                 memory.sums.view(clears ? tree.size * records : 0), records,
+                 in_edges ? 1 / tree.cube.edge : 1);
+  });
+  if (report) add_work(*report, "charges", tree.size);
+  return facts.units();
+}
+
+/// Sums of the tree's bodies, made with a length and the densities' charges as units, into the caller's order; a report
+/// has the count of those that are not finite there.
 template <class Out, class Space, class Precision, class Potential, class Field, class Hessian>
 void results_stage(Space const& space, BodyTree<Space, Precision> const& tree,
                    Array<Sums<sum_t<Precision>>, Space> sums, KernelProfile const& kernel,
-                   double length, double charge, Results<Potential, Field, Hessian> const& results,
-                   Report* report) {
-  const double unit = kernel.potential_unit(length) * charge;
+                   double length, kernels::DensityUnits<Out::densities> units,
+                   Results<Potential, Field, Hessian> const& results, Report* report) {
+  for (double& unit : units.of) unit *= kernel.potential_unit(length);
   stage(space, report, "results", [&] {
     const std::int64_t not_finite =
         give_results<Out>(space, sums, gathers_results_v<Space> ? tree.place : tree.permutation,
-                          unit, length, results, report != nullptr);
+                          units, length, results, report != nullptr);
     if (report) report->not_finite = not_finite;
   });
   if (report) add_work(*report, "results", tree.size);

@@ -124,19 +124,26 @@ constexpr bool check_derivatives() {
   return true;
 }
 
-/// A View of rank `Rank` that Space can access.
-template <class Space, class View, int Rank>
-constexpr bool check_view() {
+/// A View of numbers that Space can access.
+template <class Space, class View>
+constexpr bool check_numbers() {
   static_assert(Kokkos::is_view<View>::value,
                 "fmm: positions, charges and results are Kokkos Views");
   static_assert(can_access_v<Space, View>,
                 "fmm: the solver's execution space cannot access this View's memory space");
-  static_assert(int(View::rank) == Rank,
-                "fmm: positions and fields are Views of rank 2, (N, 3); charges and potentials of "
-                "rank 1, (N)");
   using Number = typename View::non_const_value_type;
   static_assert(std::is_same_v<Number, float> || std::is_same_v<Number, double>,
                 "fmm: positions, charges and results are Views of float or double");
+  return true;
+}
+
+/// The same of rank `Rank`.
+template <class Space, class View, int Rank>
+constexpr bool check_view() {
+  static_assert(check_numbers<Space, View>());
+  static_assert(int(View::rank) == Rank,
+                "fmm: positions and fields are Views of rank 2, (N, 3); charges and potentials of "
+                "rank 1, (N)");
   return true;
 }
 
@@ -147,12 +154,27 @@ constexpr bool check_optional_view() {
   return true;
 }
 
-template <class Space, class View, int Rank>
-constexpr bool check_result() {
-  check_optional_view<Space, View, Rank>();
+template <class View>
+constexpr bool check_is_written() {
   if constexpr (!std::is_same_v<View, None>)
     static_assert(!std::is_const_v<typename View::value_type>,
                   "fmm: results are written to Views of non-const value type, or fmm::none");
+  return true;
+}
+template <class Space, class View, int Rank>
+constexpr bool check_result() {
+  return check_optional_view<Space, View, Rank>() && check_is_written<View>();
+}
+
+/// Of several densities: strengths and results have one dimension more, the second.
+template <class Space, class View, int Rank>
+constexpr bool check_densities_of() {
+  if constexpr (!std::is_same_v<View, None>) {
+    static_assert(check_numbers<Space, View>());
+    static_assert(int(View::rank) == Rank,
+                  "fmm: of several densities charges and potentials are Views of rank 2, (N, K); "
+                  "dipoles, fields and Hessians of rank 3, (N, K, 3) and (N, K, 6)");
+  }
   return true;
 }
 

@@ -20,8 +20,8 @@
 namespace fmm::engine {
 
 /// The results that are not None.
-template <class Potential, class Field, class Hessian = None>
-using OutputsOf = Outputs<!std::is_same_v<Potential, None>, !std::is_same_v<Field, None>, 1,
+template <class Potential, class Field, class Hessian = None, int Densities = 1>
+using OutputsOf = Outputs<!std::is_same_v<Potential, None>, !std::is_same_v<Field, None>, Densities,
                           !std::is_same_v<Hessian, None>>;
 
 /// An evaluation on a tree, in steps that a caller composes: what stands between two steps may read and change
@@ -80,16 +80,18 @@ class Evaluation {
         report_(report) {}
 
   /// (N) charges of the sources, or all strengths of each, into tree order. Throws InvalidArgument for charges that
-  /// are not allowed, and for ranges that the results' types have no room for, before anything is written.
+  /// are not allowed, and for ranges that the results' types have no room for, before anything is written, unless
+  /// check_strengths did.
   template <class Potential, class Field, class Hessian = None, class Charges>
-  void take_charges(Charges const& charges) {
+  void take_charges(Charges const& charges,
+                    DensityFacts<Strengths::densities> const* known = nullptr) {
     const bool clears = !traits().has_locals;  // else L2P sets the sums
     memory_.traversal.give_back();             // sums' memory, which a build's lists were made in
     if constexpr (Strengths::numbers > 1)
       memory_of_sources_.others.resize(sources_.size * Sources::row);
-    charges_stage<Potential, Field, Hessian>(space_, memory_of_sources_, sources_, kernel_, charges,
-                                             sources(), clears && one_set, report_,
-                                             one_set ? Out::records : 1);
+    units_ = charges_stage<Potential, Field, Hessian>(
+        space_, memory_of_sources_, sources_, kernel_, charges, sources(), clears && one_set,
+        report_, one_set ? Out::records : 1, true, known);
     if constexpr (!one_set) {
       memory_.sums.resize(targets_.size * Out::records);
       if (clears) fill(space_, sums(), Sums<Sum>{});
@@ -177,7 +179,7 @@ class Evaluation {
   /// (N,K,6).
   template <class Potential, class Field, class Hessian = None>
   void give_results(Potential const& potential, Field const& field, Hessian const& hessian = {}) {
-    results_stage<Out>(space_, targets_, sums(), kernel_, length_, sources_.charges.unit,
+    results_stage<Out>(space_, targets_, sums(), kernel_, length_, units_,
                        Results<Potential, Field, Hessian>{potential, field, hessian}, report_);
     if (report_) count_tree_work(space_, *far_, memory_, sets(), lists_, *report_);
   }
@@ -198,6 +200,7 @@ class Evaluation {
   KernelProfile kernel_;
   double length_;  ///< unit of length of the sums: the edge of the root
   Report* report_;
+  kernels::DensityUnits<Strengths::densities> units_{1};  ///< of the charges
   Array<Real, Space> multipoles_, locals_;
   bool keeps_ = false;  ///< whether M2P's multipoles were kept before L2P
   PreparedMultipoles<Space, Real> prepared_;
@@ -216,15 +219,16 @@ void evaluate_all_pairs(Space const& space, PlanData<Space, Precision>& targets,
                         PlanData<Space, Precision>& sources, Kernel const& kernel,
                         Charges const& charges, Results<Potential, Field, Hessian> const& results,
                         TileSample<Space> const* sample, Report* report,
-                        SeePairs<Space, Precision, Kernel> const& see = {}) {
+                        SeePairs<Space, Precision, Kernel> const& see = {},
+                        DensityFacts<Strengths::densities> const* known = nullptr) {
   constexpr bool one_set = std::is_same_v<Shift, OneSet>;
   auto& tree = targets.tree;
   SourceStrengths<Space, double, Strengths> strengths{sources.tree.positions, {}};
   if constexpr (Strengths::numbers > 1)
     strengths.others = sources.memory.others_in_double.resize(sources.tree.size * strengths.row);
-  charges_stage<Potential, Field, Hessian>(space, sources.memory, sources.tree, profile_of(kernel),
-                                           charges, strengths, one_set, report,
-                                           one_set ? Out::records : 1, false);
+  const auto units = charges_stage<Potential, Field, Hessian>(
+      space, sources.memory, sources.tree, profile_of(kernel), charges, strengths, one_set, report,
+      one_set ? Out::records : 1, false, known);
   if constexpr (!one_set) targets.memory.sums.resize(tree.size * Out::records);
   const auto sums = targets.memory.sums.view(tree.size * Out::records);
   double length = 1;
@@ -243,8 +247,7 @@ void evaluate_all_pairs(Space const& space, PlanData<Space, Precision>& targets,
   } else {
     sum_pairs(kernel);
   }
-  results_stage<Out>(space, tree, sums, profile_of(kernel), length, sources.tree.charges.unit,
-                     results, report);
+  results_stage<Out>(space, tree, sums, profile_of(kernel), length, units, results, report);
   const auto summed = sample ? std::int64_t(sample->bodies.size()) : tree.size;
   if (report) count_pairs<Out, Strengths>(summed * (sources.tree.size - one_set), *report);
 }

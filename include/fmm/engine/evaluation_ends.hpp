@@ -15,25 +15,35 @@ namespace fmm::engine {
 template <class Space, class Real>
 using TakeChargesAgain = std::function<void(double unit, Array<Body<Real>, Space>)>;
 
-/// What sources carry of which these are the Views.
-template <class Charges>
+/// What sources carry of which these are the arrays, of so many densities.
+template <class Charges, int Densities>
 struct StrengthsOf {
-  using type = kernels::Charges<>;
+  using type = kernels::Charges<Densities>;
 };
-template <class Charges, class Dipoles>
-struct StrengthsOf<fmm::Strengths<Charges, Dipoles>> {
-  using type = kernels::Dipoles<!std::is_same_v<Charges, None>>;
+template <class Charges, class Dipoles, int Densities>
+struct StrengthsOf<fmm::Strengths<Charges, Dipoles>, Densities> {
+  using type = kernels::Dipoles<!std::is_same_v<Charges, None>, Densities>;
 };
 
+/// Whether these are strengths of a block of densities.
+template <class Charges>
+inline constexpr bool is_block_v = kernels::is_density_block_v<Charges>;
+template <class Charges, class Dipoles>
+inline constexpr bool is_block_v<fmm::Strengths<Charges, Dipoles>> =
+    kernels::is_density_block_v<Dipoles>;
+
 /// Of Views: charges, or fmm::Strengths. Others have the same functions (src/runtime).
-template <class Charges, class Potential, class Field, class Hessian = None>
+template <class Charges, class Potential, class Field, class Hessian = None, int Densities = 1>
 struct EvaluationEnds {
-  using Out = OutputsOf<Potential, Field, Hessian>;
-  using Strengths = typename StrengthsOf<Charges>::type;
+  using Out = OutputsOf<Potential, Field, Hessian, Densities>;
+  using Strengths = typename StrengthsOf<Charges, Densities>::type;
+  static constexpr bool is_block = is_block_v<Charges>;
   Charges const& charges;
   Potential const& potential;
   Field const& field;
   Hessian const& hessian = fmm::none;
+  /// Of blocks of densities, whose arrays were checked together (density_blocks.hpp).
+  DensityFacts<Densities> const* facts = nullptr;
 
   /// Throws InvalidArgument unless all have n bodies.
   template <class Space>
@@ -52,7 +62,7 @@ struct EvaluationEnds {
   }
   template <class Evaluation>
   void take(Evaluation& evaluation) const {
-    evaluation.template take_charges<Potential, Field, Hessian>(charges);
+    evaluation.template take_charges<Potential, Field, Hessian>(charges, facts);
   }
   /// The charges once more, in the tree's order and that unit: no other number of the bodies is touched.
   template <class Space, class Precision, class Real>
@@ -72,7 +82,7 @@ struct EvaluationEnds {
                  TileSample<Space> const* sample, Report* report,
                  SeePairs<Space, Precision, Kernel> const& see) const {
     evaluate_all_pairs<Out, OneSet, Strengths>(space, plan, plan, kernel, charges, results(),
-                                               sample, report, see);
+                                               sample, report, see, facts);
   }
   /// The same of two sets.
   template <class Space, class Precision, class Kernel>
@@ -80,7 +90,7 @@ struct EvaluationEnds {
                  Report* report) const {
     constexpr TileSample<Space> const* all = nullptr;
     evaluate_all_pairs<Out, NoShift, Strengths>(space, *plan.targets, *plan.sources, kernel,
-                                                charges, results(), all, report);
+                                                charges, results(), all, report, {}, facts);
   }
   /// Everything between, where there are no sources.
   template <class Space>
@@ -101,6 +111,14 @@ struct EvaluationEnds {
   template <class Space>
   void check_arrays(std::int64_t targets, std::int64_t sources, char const* of_targets,
                     char const* of_sources) const {
+    if constexpr (is_block)
+      return;  // they were checked
+    else
+      check_views<Space>(targets, sources, of_targets, of_sources);
+  }
+  template <class Space>
+  void check_views(std::int64_t targets, std::int64_t sources, char const* of_targets,
+                   char const* of_sources) const {
     check_result<Space, Potential, 1>();
     check_result<Space, Field, 2>();
     check_result<Space, Hessian, 2>();

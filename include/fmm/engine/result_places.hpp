@@ -15,11 +15,13 @@
 namespace fmm::engine {
 
 /// The numbers (i, k) of a result, of which each has a place of its own: `size` bytes at i row + k column bytes behind
-/// the first.
+/// the first. Of several densities, k / inner is the density, and k % inner its component.
 struct ResultPlace {
   void const* first;
   std::int64_t rows, columns;
   std::ptrdiff_t row, column, size;
+  std::int64_t inner = 1;
+  std::ptrdiff_t inner_column = 0;
 
   /// The first byte of a column, and the first one behind all of it.
   struct Range {
@@ -27,16 +29,30 @@ struct ResultPlace {
     bool meets(Range const& other) const { return begin < other.end && other.begin < end; }
   };
   std::ptrdiff_t at(std::int64_t i, std::int64_t k) const {
-    return reinterpret_cast<std::intptr_t>(first) + i * row + k * column;
+    return reinterpret_cast<std::intptr_t>(first) + i * row + k / inner * column +
+           k % inner * inner_column;
   }
   Range column_range(std::int64_t k) const {
     return {std::min(at(0, k), at(rows - 1, k)), std::max(at(0, k), at(rows - 1, k)) + size};
   }
 };
 
+/// The bytes from the first number to the last one.
+inline ResultPlace::Range whole_range(ResultPlace const& place) {
+  ResultPlace::Range range{place.at(0, 0), place.at(0, 0) + place.size};
+  const auto add = [&](std::ptrdiff_t stride, std::int64_t count) {
+    (stride < 0 ? range.begin : range.end) += stride * (count - 1);
+  };
+  add(place.row, place.rows);
+  add(place.column, place.columns / place.inner);
+  add(place.inner_column, place.inner);
+  return range;
+}
+
 /// Cost: O(1) if rows are as far apart in both, or columns lie apart; else O(N).
 FMM_NOINLINE inline bool share_memory(ResultPlace const& a, ResultPlace const& b) {
-  if (a.rows <= 0 || b.rows <= 0) return false;
+  if (a.rows <= 0 || b.rows <= 0 || a.columns <= 0 || b.columns <= 0) return false;
+  if (!whole_range(a).meets(whole_range(b))) return false;
   // number i of a's column and the numbers of b's that are nearest to it
   const auto meets = [&](std::int64_t i, std::int64_t k, std::int64_t l) {
     const std::ptrdiff_t from = a.at(i, k), apart = from - b.at(0, l);
@@ -65,9 +81,14 @@ ResultPlace place_of_view(View const& view) {
   const auto size = std::ptrdiff_t(sizeof(*view.data()));
   ResultPlace place{view.data(), std::int64_t(view.extent(0)), 1, 0, 0, size};
   place.row = std::ptrdiff_t(view.stride(0)) * size;
-  if constexpr (View::rank == 2) {
+  if constexpr (View::rank > 1) {
     place.columns = std::int64_t(view.extent(1));
     place.column = std::ptrdiff_t(view.stride(1)) * size;
+  }
+  if constexpr (View::rank > 2) {
+    place.inner = std::int64_t(view.extent(2));
+    place.columns *= place.inner;
+    place.inner_column = std::ptrdiff_t(view.stride(2)) * size;
   }
   return place;
 }

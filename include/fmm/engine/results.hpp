@@ -23,13 +23,28 @@ namespace fmm::engine {
 template <class Space>
 inline constexpr bool gathers_results_v = !is_host_space_v<Space>;
 
+/// Of how many densities an evaluation's results are wanted: all, or those of a block.
+template <class Out, class Potential, class Field, class Hessian>
+KOKKOS_FORCEINLINE_FUNCTION int wanted_densities(Potential const& potential, Field const& field,
+                                                 Hessian const& hessian) {
+  using kernels::is_density_block_v;
+  if constexpr (is_density_block_v<Potential>)
+    return potential.count;
+  else if constexpr (is_density_block_v<Field>)
+    return field.count;
+  else if constexpr (is_density_block_v<Hessian>)
+    return hessian.count;
+  else
+    return Out::densities;
+}
+
 /// Results into the caller's order and units; as a reduction it counts the bodies with one that is infinite or not a
 /// number.
 template <class Out, class Space, class Real, class Potential, class Field, class Hessian>
 struct GiveResults {
   Array<Sums<Real>, Space> sums;
   Array<BodyIndex, Space> way;  ///< place or permutation
-  double potential_unit, field_unit, hessian_unit;
+  kernels::DensityUnits<Out::densities> potential_units, field_units, hessian_units;
   Potential potential;
   Field field;
   Hessian hessian;
@@ -51,21 +66,22 @@ struct GiveResults {
       result = std::remove_reference_t<decltype(result)>(value);
       finite = finite && result - result == 0;
     };
-    for (int k = 0; k < Out::densities; ++k) {
+    const int densities = wanted_densities<Out>(potential, field, hessian);
+    for (int k = 0; k < densities; ++k) {
       const std::int64_t record = from * Out::records + Out::record(k);
       const Sums<Real> s = sums(record);
       if constexpr (!std::is_same_v<Potential, None>)
-        set(Out::potential_of(potential, to, k), double(s.potential) * potential_unit);
+        set(Out::potential_of(potential, to, k), double(s.potential) * potential_units.of[k]);
       if constexpr (!std::is_same_v<Field, None>) {
-        set(Out::field_of(field, to, k, 0), double(s.x) * field_unit);
-        set(Out::field_of(field, to, k, 1), double(s.y) * field_unit);
-        set(Out::field_of(field, to, k, 2), double(s.z) * field_unit);
+        set(Out::field_of(field, to, k, 0), double(s.x) * field_units.of[k]);
+        set(Out::field_of(field, to, k, 1), double(s.y) * field_units.of[k]);
+        set(Out::field_of(field, to, k, 2), double(s.z) * field_units.of[k]);
       }
       if constexpr (!std::is_same_v<Hessian, None>) {
         const Sums<Real> a = sums(record + 1), b = sums(record + 2);
         const Real numbers[6] = {a.potential - b.y, a.x - b.y, a.y - b.y, a.z, b.potential, b.x};
         for (int d = 0; d < 6; ++d)
-          set(Out::hessian_of(hessian, to, k, d), double(numbers[d]) * hessian_unit);
+          set(Out::hessian_of(hessian, to, k, d), double(numbers[d]) * hessian_units.of[k]);
       }
     }
     return finite;
@@ -80,20 +96,21 @@ struct GiveResults {
   }
 };
 
-/// Results of all bodies, of which potentials are in `unit`, and lengths in `length`; with `counts` how many bodies
+/// Results of all bodies, of which potentials are in `units`, and lengths in `length`; with `counts` how many bodies
 /// have one that is not finite, after a wait, else 0.
 template <class Out, class Space, class Real, class Potential, class Field, class Hessian>
 std::int64_t give_results(Space const& space, Array<Sums<Real>, Space> sums,
-                          Array<BodyIndex, Space> way, double unit, double length,
-                          Results<Potential, Field, Hessian> const& results, bool counts = false) {
-  const GiveResults<Out, Space, Real, Potential, Field, Hessian> give{sums,
-                                                                      way,
-                                                                      unit,
-                                                                      unit / length,
-                                                                      unit / length / length,
-                                                                      results.potential,
-                                                                      results.field,
-                                                                      results.hessian};
+                          Array<BodyIndex, Space> way,
+                          std::type_identity_t<kernels::DensityUnits<Out::densities>> const& units,
+                          double length, Results<Potential, Field, Hessian> const& results,
+                          bool counts = false) {
+  auto of_fields = units, of_hessians = units;
+  for (int k = 0; k < Out::densities; ++k) {
+    of_fields.of[k] = units.of[k] / length;
+    of_hessians.of[k] = units.of[k] / length / length;
+  }
+  const GiveResults<Out, Space, Real, Potential, Field, Hessian> give{
+      sums, way, units, of_fields, of_hessians, results.potential, results.field, results.hessian};
   const std::int64_t n = way.extent(0);
   if (counts) return reduce<SumOf<std::int64_t>>("fmm::results", space, n, give).value;
   for_range("fmm::results", space, n, give);
@@ -108,7 +125,8 @@ struct GiveNothing {
   Hessian hessian;
 
   KOKKOS_FUNCTION void operator()(std::int64_t i) const {
-    for (int k = 0; k < Out::densities; ++k) {
+    const int densities = wanted_densities<Out>(potential, field, hessian);
+    for (int k = 0; k < densities; ++k) {
       if constexpr (!std::is_same_v<Potential, None>) Out::potential_of(potential, i, k) = 0;
       if constexpr (!std::is_same_v<Field, None>)
         for (int d = 0; d < 3; ++d) Out::field_of(field, i, k, d) = 0;

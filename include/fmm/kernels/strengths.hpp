@@ -12,9 +12,10 @@
 //   numbers                     of a source, 1 or more
 //   densities                   sets of sources that share their places, and whose sums are wanted each
 //   has_dipoles                 whether there are dipoles, and higher derivatives of the kernel are wanted
+//   density_of(k)               the density that number k is of
 //   is_dipole(k)                whether number k is part of one: charge times length. Number 0 is a charge
 //   given(charges, i, k)        number k of the caller's source i
-//   name_of(i, k)               what a caller calls it
+//   name_of(charges, i, k)      what a caller calls it
 //   multipole_charge(number, d) the charge of density d, of number(k), as P2M and P2L take it; not asked for of
 //                               strengths of one number, which is the charge
 //   multipole_dipole(number, d, c)   component c of the dipole, if there are such
@@ -38,19 +39,10 @@
 
 #include "../cells/cell.hpp"
 #include "../simd/simd.hpp"
+#include "density_block.hpp"
 #include "pair_derivatives.hpp"
 
 namespace fmm::kernels {
-
-/// Number i of density k, in (N) or, of several densities, (N,K).
-template <int Densities, class View>
-KOKKOS_FORCEINLINE_FUNCTION decltype(auto) at_density(View const& numbers, std::int64_t i,
-                                                      [[maybe_unused]] int k) {
-  if constexpr (Densities == 1)
-    return numbers(i);
-  else
-    return numbers(i, k);
-}
 
 /// Which results are wanted, of so many densities: a compile-time choice that saves the others' work. A target has
 /// the Sums of one density after the other's.
@@ -66,26 +58,22 @@ struct Outputs {
     return record % of_density > 0;
   }
 
-  /// The caller's result of target i and density k, in (N) or (N,K).
-  template <class View>
-  KOKKOS_FORCEINLINE_FUNCTION static decltype(auto) potential_of(View const& results,
+  /// The caller's result of target i and density k.
+  template <class Array>
+  KOKKOS_FORCEINLINE_FUNCTION static decltype(auto) potential_of(Array const& results,
                                                                  std::int64_t i, int k) {
     return at_density<Densities>(results, i, k);
   }
-  /// In (N,3) or (N,K,3).
-  template <class View>
-  KOKKOS_FORCEINLINE_FUNCTION static decltype(auto) field_of(View const& results, std::int64_t i,
-                                                             [[maybe_unused]] int k, int d) {
-    if constexpr (Densities == 1)
-      return results(i, d);
-    else
-      return results(i, k, d);
+  /// Component d of it.
+  template <class Array>
+  KOKKOS_FORCEINLINE_FUNCTION static decltype(auto) field_of(Array const& results, std::int64_t i,
+                                                             int k, int d) {
+    return at_density<Densities>(results, i, k, d);
   }
-  /// In (N,6) or (N,K,6).
-  template <class View>
-  KOKKOS_FORCEINLINE_FUNCTION static decltype(auto) hessian_of(View const& results, std::int64_t i,
+  template <class Array>
+  KOKKOS_FORCEINLINE_FUNCTION static decltype(auto) hessian_of(Array const& results, std::int64_t i,
                                                                int k, int d) {
-    return field_of(results, i, k, d);
+    return at_density<Densities>(results, i, k, d);
   }
 };
 
@@ -166,16 +154,21 @@ struct Charges {
   static_assert(K >= 1, "fmm: there is at least one density");
   static constexpr int numbers = K, densities = K;
   static constexpr bool has_dipoles = false;
+  KOKKOS_FORCEINLINE_FUNCTION static constexpr int density_of(int k) { return k; }
   KOKKOS_FORCEINLINE_FUNCTION static constexpr bool is_dipole(int) { return false; }
-  static std::string name_of(std::int64_t i, int k) {
-    return "charges(" + std::to_string(i) + (K > 1 ? "," + std::to_string(k) : "") + ")";
-  }
 
-  /// Of (N) charges or (N,K).
-  template <class View>
-  KOKKOS_FORCEINLINE_FUNCTION static decltype(auto) given(View const& charges, std::int64_t i,
+  /// Of (N) charges, (N,K), or a block of such.
+  template <class Array>
+  KOKKOS_FORCEINLINE_FUNCTION static decltype(auto) given(Array const& charges, std::int64_t i,
                                                           int k) {
-    return at_density<K>(charges, i, k);
+    if constexpr (is_density_block_v<Array>)
+      return has_density(charges, k) ? double(at_density<K>(charges, i, k)) : 0.0;
+    else
+      return at_density<K>(charges, i, k);
+  }
+  template <class Array>
+  static std::string name_of(Array const& charges, std::int64_t i, int k) {
+    return "charges(" + std::to_string(i) + comma_density<K>(charges, k) + ")";
   }
   template <class Number>
   KOKKOS_FORCEINLINE_FUNCTION static auto multipole_charge(Number const& number, int density) {
@@ -197,20 +190,23 @@ struct Dipoles {
   static_assert(K >= 1, "fmm: there is at least one density");
   static constexpr int numbers = 4 * K, densities = K;
   static constexpr bool has_dipoles = true;
+  KOKKOS_FORCEINLINE_FUNCTION static constexpr int density_of(int k) { return k / 4; }
   KOKKOS_FORCEINLINE_FUNCTION static constexpr bool is_dipole(int k) { return k % 4 != 0; }
-  static std::string name_of(std::int64_t i, int k) {
-    if (!is_dipole(k)) return Charges<K>::name_of(i, k / 4);
-    return "dipoles(" + std::to_string(i) + (K > 1 ? "," + std::to_string(k / 4) : "") + "," +
-           std::to_string(k % 4 - 1) + ")";
-  }
 
   template <class Given>
   KOKKOS_FORCEINLINE_FUNCTION static double given(Given const& all, std::int64_t i, int k) {
-    if (is_dipole(k)) return Outputs<false, true, K>::field_of(all.dipoles, i, k / 4, k % 4 - 1);
+    if (!has_density(all.dipoles, density_of(k))) return 0;
+    if (is_dipole(k)) return at_density<K>(all.dipoles, i, density_of(k), k % 4 - 1);
     if constexpr (Charge)
-      return at_density<K>(all.charges, i, k / 4);
+      return at_density<K>(all.charges, i, density_of(k));
     else
       return 0;
+  }
+  template <class Given>
+  static std::string name_of(Given const& all, std::int64_t i, int k) {
+    const std::string of = std::to_string(i) + comma_density<K>(all.dipoles, density_of(k));
+    if (!is_dipole(k)) return "charges(" + of + ")";
+    return "dipoles(" + of + "," + std::to_string(k % 4 - 1) + ")";
   }
   template <class Number>
   KOKKOS_FORCEINLINE_FUNCTION static auto multipole_charge(Number const& number, int density) {
