@@ -140,12 +140,12 @@ class Solver {
   }
 
   /// Any of potential (N), field (N,3) and Hessian (N,6) from charges, dipoles, or both: `strengths` are
-  /// fmm::Strengths, or (N) charges. Throws as above. Dipoles and Hessians are for criteria of the geometry alone. Cost:
-  /// as above, with more operations a pair and a coefficient, which a Report counts.
+  /// fmm::Strengths, or (N) charges. Throws as above. Dipoles and Hessians are for criteria of the geometry alone.
+  /// Cost: as above, with more operations a pair and a coefficient, which a Report counts.
   ///
   /// Of K densities of the same sources, charges are (N,K), dipoles (N,K,3), and results (N,K), (N,K,3) and (N,K,6), in
-  /// memory apart from these, for criteria of the geometry alone. They are summed 8, 4 and 1 at a time; each has the
-  /// bits that it has beside others in its block, whatever these are. A report counts the pairs of each block, and a
+  /// memory apart from these, for criteria of the geometry alone. They are summed 8, 4 and 1 at a time. What a
+  /// density is given does not depend on what the others are. A report counts the pairs of each block, and a
   /// body whose results are not finite once for each.
   template <class SomeStrengths, class Potential, class Field, class Hessian>
   void evaluate(ExecutionSpace const& space, plan_type& plan, SomeStrengths const& strengths,

@@ -253,8 +253,7 @@ struct TakeCharges {
       if (i + bodies_ahead < std::int64_t(permutation.extent(0)))
         prefetch(Strengths::given(charges, permutation(i + bodies_ahead), 0));
     sources.bodies(i).q = scaled(0);
-    for (int k = 1; k < Strengths::numbers; ++k)
-      sources.others(i * sources.row + k - 1) = scaled(k);
+    for (int k = 1; k < Strengths::numbers; ++k) sources.other(i, k) = scaled(k);
     if (sums.extent(0) > 0)
       for (int r = 0; r < records; ++r)
         sums(i * records + r) = {Real(0), Real(0), Real(0), Real(0)};

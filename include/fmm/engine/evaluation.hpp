@@ -88,7 +88,7 @@ class Evaluation {
     const bool clears = !traits().has_locals;  // else L2P sets the sums
     memory_.traversal.give_back();             // sums' memory, which a build's lists were made in
     if constexpr (Strengths::numbers > 1)
-      memory_of_sources_.others.resize(sources_.size * Sources::row);
+      memory_of_sources_.others.resize(sources_.size * Sources::rows);
     units_ = charges_stage<Potential, Field, Hessian>(
         space_, memory_of_sources_, sources_, kernel_, charges, sources(), clears && one_set,
         report_, one_set ? Out::records : 1, true, known);
@@ -225,7 +225,7 @@ void evaluate_all_pairs(Space const& space, PlanData<Space, Precision>& targets,
   auto& tree = targets.tree;
   SourceStrengths<Space, double, Strengths> strengths{sources.tree.positions, {}};
   if constexpr (Strengths::numbers > 1)
-    strengths.others = sources.memory.others_in_double.resize(sources.tree.size * strengths.row);
+    strengths.others = sources.memory.others_in_double.resize(sources.tree.size * strengths.rows);
   const auto units = charges_stage<Potential, Field, Hessian>(
       space, sources.memory, sources.tree, profile_of(kernel), charges, strengths, one_set, report,
       one_set ? Out::records : 1, false, known);

@@ -237,18 +237,19 @@ Array<Real, Space> plane(Array<Real, Space> const& all, int which, int count) {
   return subarray(all, which * size, size);
 }
 
-/// Bodies in tree order with all their strengths: the first number of body i is bodies(i).q, the others are in its row
-/// of `others`, which is empty where there are no others.
+/// Bodies in tree order with all their strengths: the first number of body i is bodies(i).q. Each other number of all
+/// bodies is a row of `others`, which is empty where there are no others.
 template <class Space, class Real, class Strengths = Charges<>>
 struct SourceStrengths {
-  static constexpr int row = Strengths::numbers - 1;
+  using strengths = Strengths;
+  static constexpr int rows = Strengths::numbers - 1;
   Array<Body<Real>, Space> bodies;
   Array<Real, Space> others;
 
   /// Of density d, as P2M and P2L take it; `body` is body i.
   KOKKOS_FORCEINLINE_FUNCTION Real charge([[maybe_unused]] std::int64_t i, Body<Real> const& body,
                                           [[maybe_unused]] int d) const {
-    if constexpr (row == 0)
+    if constexpr (rows == 0)
       return body.q;
     else
       return Strengths::multipole_charge([&](int k) { return number(i, k); }, d);
@@ -257,10 +258,14 @@ struct SourceStrengths {
   KOKKOS_FORCEINLINE_FUNCTION Real dipole(std::int64_t i, int d, int c, Real per_length) const {
     return per_length * Strengths::multipole_dipole([&](int k) { return number(i, k); }, d, c);
   }
+  /// Number k > 0 of body i; those of the next bodies follow it.
+  KOKKOS_FORCEINLINE_FUNCTION Real& other(std::int64_t i, int k) const {
+    return others((k - 1) * std::int64_t(bodies.extent(0)) + i);
+  }
   /// Number k of body i.
   KOKKOS_FORCEINLINE_FUNCTION Real number(std::int64_t i, [[maybe_unused]] int k) const {
-    if constexpr (row > 0)
-      if (k > 0) return others(i * row + k - 1);
+    if constexpr (rows > 0)
+      if (k > 0) return other(i, k);
     return bodies(i).q;
   }
   /// The same where so many units of length are one of the strengths'.

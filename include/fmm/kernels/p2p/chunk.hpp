@@ -66,10 +66,17 @@ KOKKOS_FORCEINLINE_FUNCTION void load_others([[maybe_unused]] Arrays const& arra
   constexpr int W = lane_count_v<V>;
   if constexpr (Numbers > 1) FMM_UNROLL
   for (int k = 1; k < Numbers; ++k) {
-    lane_scalar_t<V> a[W] = {};
-    for (int l = 0; l < (count < W ? count : W); ++l)
-      a[l] = arrays.number_in(first + l, k, per_length);
-    sources.others[k - 1] = LaneTraits<V>::load(a);
+    lane_scalar_t<V> const* from = &arrays.other(first, k);
+    lane_scalar_t<V> rest[W] = {};
+    if (count < W) {
+      FMM_ROLLED
+      for (int l = 0; l < count; ++l) rest[l] = from[l];
+      from = rest;
+    }
+    V& number = sources.others[k - 1];
+    number = LaneTraits<V>::load(from);
+    if constexpr (Arrays::strengths::has_dipoles)
+      if (Arrays::strengths::is_dipole(k)) number *= V(per_length);
   }
 }
 

@@ -45,6 +45,20 @@ constexpr P2PShape near_field_shape(P2PShape shape) {
   return shape;
 }
 
+/// Where a target has several records of sums, registers have room for fewer targets.
+template <class Space, class Out>
+constexpr P2PShape with_room_for(P2PShape shape) {
+  if (Out::records == 1) return shape;
+  shape.resident = 0;
+  if (is_host_space_v<Space>) {
+    shape.targets = Out::records < 4 ? 2 : 1;
+  } else if (Out::records >= 4 && shape.targets % 2 == 0) {
+    shape.team *= 2;
+    shape.targets /= 2;
+  }
+  return shape;
+}
+
 /// Adds to `sums` the pairs of every leaf with the cells of its row of `list`; its own cell is implied and
 /// skipped in the list. `cells`, `bodies` and `low` are of one set or of two (cells/sets.hpp): of two, no cell is
 /// implied, and no body is itself. `low` are the low parts of the bodies' coordinates, in mixed precision, which are
@@ -65,8 +79,8 @@ void p2p(Space const& space, Kernel const& kernel_of_cube, Cells cells, Array<Ti
   with_index<int(Shapes::near_field.size())>(
       Shapes::near_field_shape(count, space.concurrency()), [&](auto index) {
         const auto launch = [&]<class SomePrecision>(SomePrecision) {
-          constexpr P2PShape shape =
-              near_field_shape<SomePrecision>(Shapes::near_field[decltype(index)::value]);
+          constexpr P2PShape shape = with_room_for<Space, Out>(
+              near_field_shape<SomePrecision>(Shapes::near_field[decltype(index)::value]));
           launch_p2p(
               space, count + rows.count(),
               ListedSources<Space, Kernel, SomePrecision, shape, Out, Strengths, Cells, Bodies>{
@@ -91,8 +105,9 @@ void p2p_all(Space const& space, Kernel const& kernel_of_unit, double per_unit,
              Array<Sums<sum_t<Precision>>, Space> sums, Array<double, Space> others = {}) {
   using Shapes = Tuning<Space, real_t<Precision>>;
   with_index<int(Shapes::all_pairs.size())>(shape, [&](auto index) {
-    using Problem = AllSources<Space, Kernel, Precision, Shapes::all_pairs[decltype(index)::value],
-                               Out, true, Strengths, Bodies>;
+    constexpr P2PShape of_records =
+        with_room_for<Space, Out>(Shapes::all_pairs[decltype(index)::value]);
+    using Problem = AllSources<Space, Kernel, Precision, of_records, Out, true, Strengths, Bodies>;
     launch_p2p(space, std::int64_t(tiles.extent(0)),
                Problem{bodies, tiles, {}, sums, kernel_of_unit, per_unit, others});
   });
