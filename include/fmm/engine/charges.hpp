@@ -56,13 +56,18 @@ template <class Charges>
 typename Charges::const_type constant(Charges const& charges) {
   return charges;
 }
+template <class View>
+kernels::DensityBlock<typename View::const_type> constant(
+    kernels::DensityBlock<View> const& block) {
+  return {block.all, block.first, block.count};
+}
 inline None constant(None) { return {}; }
 template <class Charges, class Dipoles>
 auto constant(fmm::Strengths<Charges, Dipoles> const& strengths) {
   using ConstCharges = decltype(constant(strengths.charges));
-  using ConstDipoles = typename Dipoles::const_type;
+  using ConstDipoles = decltype(constant(strengths.dipoles));
   return fmm::Strengths<ConstCharges, ConstDipoles>{constant(strengths.charges),
-                                                    ConstDipoles(strengths.dipoles)};
+                                                    constant(strengths.dipoles)};
 }
 
 /// Number k of a source, for an error message.

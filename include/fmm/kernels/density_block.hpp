@@ -16,11 +16,9 @@ namespace fmm::kernels {
 template <class View>
 struct DensityBlock {
   using value_type = typename View::value_type;
-  using const_type = DensityBlock<typename View::const_type>;
   View all;
   int first, count;
 
-  operator const_type() const { return {all, first, count}; }
   std::size_t extent(int dimension) const { return all.extent(dimension); }
 };
 
