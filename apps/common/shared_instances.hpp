@@ -44,18 +44,19 @@
       fmm::engine::BodyTree<Space, Precision> const&, fmm::Options const&,                     \
       fmm::engine::FarFieldRule, fmm::tree::CellMeasures<Space> const&, fmm::Array<int, Space>);
 
-#define FORCES_SHARED_CHARGES(prefix, Space, Precision, Data)                                    \
-  prefix template void fmm::engine::take_charges(                                                \
-      Space const&, double, decltype(forces::BodiesOn<Space, Data>::charges)::const_type const&, \
-      fmm::Array<fmm::BodyIndex, Space>,                                                         \
-      fmm::kernels::SourceStrengths<Space, fmm::real_t<Precision>> const&,                       \
+#define FORCES_SHARED_CHARGES(prefix, Space, Precision, Data)              \
+  prefix template void fmm::engine::take_charges(                          \
+      Space const&, fmm::kernels::DensityUnits<> const&,                   \
+      decltype(forces::BodiesOn<Space, Data>::charges)::const_type const&, \
+      fmm::Array<fmm::BodyIndex, Space>,                                   \
+      fmm::kernels::SourceStrengths<Space, fmm::real_t<Precision>> const&, \
       fmm::Array<fmm::Sums<fmm::sum_t<Precision>>, Space>, int, double);
 
-#define FORCES_SHARED_RESULTS(prefix, Space, Sum, Data)                                           \
-  prefix template std::int64_t fmm::engine::give_results<fmm::kernels::Outputs<true, true>>(      \
-      Space const&, fmm::Array<fmm::Sums<Sum>, Space>, fmm::Array<fmm::BodyIndex, Space>, double, \
-      double, fmm::Results<forces::Column<Space, Data>, forces::Table3<Space, Data>> const&,      \
-      bool);
+#define FORCES_SHARED_RESULTS(prefix, Space, Sum, Data)                                      \
+  prefix template std::int64_t fmm::engine::give_results<fmm::kernels::Outputs<true, true>>( \
+      Space const&, fmm::Array<fmm::Sums<Sum>, Space>, fmm::Array<fmm::BodyIndex, Space>,    \
+      fmm::kernels::DensityUnits<> const&, double,                                           \
+      fmm::Results<forces::Column<Space, Data>, forces::Table3<Space, Data>> const&, bool);
 
 #define FORCES_SHARED_DATA(prefix, Space, Precision, Data)                                 \
   FORCES_SHARED_BUILD(prefix, Space, Precision, Data, fmm::DirectSum)                      \
