@@ -16,6 +16,7 @@
 #include "engine/density_blocks.hpp"
 #include "engine/far_field_of.hpp"
 #include "engine/m2l_in_orders.hpp"
+#include "engine/near_pairs.hpp"
 #include "engine/solver_core.hpp"
 #include "inputs.hpp"
 #include "methods.hpp"
@@ -48,6 +49,7 @@ class Solver {
   using Site = site_t<ExecutionSpace>;
   using Core = engine::SolverCore<Kernel, Traversal, Precision, Site>;
   using Data = typename Core::Data;
+  using TwoSets = TwoSetPlan<ExecutionSpace, Precision>;
   static constexpr bool is_direct = std::is_same_v<Method, DirectSum>;
   using Expansion = kernels::expansion_t<Kernel, Method::order, Real, typename Method::translation>;
   static constexpr bool has_p2l = Method::has_locals && !tree::traits_v<Traversal>.only_m2l &&
@@ -133,9 +135,8 @@ class Solver {
   /// The same of a plan of two sets: potential (M) and field (M,3) of the targets from (N) `charges` of the sources,
   /// each in its order. Without sources all are 0.
   template <class Charges, class Potential, class Field>
-  void evaluate(ExecutionSpace const& space, TwoSetPlan<ExecutionSpace, Precision>& plan,
-                Charges const& charges, Potential const& potential, Field const& field,
-                Report* report = nullptr) {
+  void evaluate(ExecutionSpace const& space, TwoSets& plan, Charges const& charges,
+                Potential const& potential, Field const& field, Report* report = nullptr) {
     evaluate_any(space, plan, charges, Results<Potential, Field>{potential, field}, report);
   }
 
@@ -154,10 +155,28 @@ class Solver {
   }
   /// The same of a plan of two sets, at the targets.
   template <class SomeStrengths, class Potential, class Field, class Hessian>
-  void evaluate(ExecutionSpace const& space, TwoSetPlan<ExecutionSpace, Precision>& plan,
-                SomeStrengths const& strengths, Results<Potential, Field, Hessian> const& results,
-                Report* report = nullptr) {
+  void evaluate(ExecutionSpace const& space, TwoSets& plan, SomeStrengths const& strengths,
+                Results<Potential, Field, Hessian> const& results, Report* report = nullptr) {
     evaluate_any(space, plan, strengths, results, report);
+  }
+
+  /// The pairs of bodies that evaluations with the plan sum one by one, for callers that replace some of them (the
+  /// singular part of a boundary element method). Throws InvalidArgument for a plan whose criterion uses powers before
+  /// its first evaluation, and OutOfMemory. Cost: two walks through the pairs, and 4 bytes for each of them.
+  NearPairs<ExecutionSpace> near_pairs(ExecutionSpace const& space, plan_type const& plan) const
+      requires(!is_direct) {
+    auto const& data = plan.data();
+    return engine::near_pairs<ExecutionSpace>(
+        Site(space), engine::BodySets<Site, Precision>{data.tree, data.tree}, data.lists.p2p);
+  }
+  /// The same of a plan of two sets: rows of the targets.
+  NearPairs<ExecutionSpace> near_pairs(ExecutionSpace const& space, TwoSets const& plan) const
+      requires(!is_direct) {
+    auto const& data = plan.data();
+    return engine::near_pairs<ExecutionSpace>(
+        Site(space),
+        engine::BodySets<Site, Precision, NoShift>{data.targets->tree, data.sources->tree},
+        data.targets->lists.p2p);
   }
 
   /// With DirectSum: the sums of about `samples` bodies over all others, to tell the time and the error of
@@ -232,8 +251,6 @@ class Solver {
   std::size_t memory_bytes() const { return core_.memory_bytes(); }
 
  private:
-  using TwoSets = TwoSetPlan<ExecutionSpace, Precision>;
-
   /// Of one density, or of several block by block.
   template <class SomePlan, class SomeStrengths, class Potential, class Field, class Hessian>
   void evaluate_any(ExecutionSpace const& space, SomePlan& plan, SomeStrengths const& strengths,
