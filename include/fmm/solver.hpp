@@ -114,6 +114,17 @@ class Solver {
     return TwoSetPlan<ExecutionSpace, Precision>(
         core_.build_two(space, inputs.targets, inputs.sources, report));
   }
+  /// Other (M,3) targets for a plan of two sets, whose sources, their tree and their multipoles stay: with
+  /// `Strengths::unchanged` the next evaluation costs M2L, L2L, L2P, M2P and P2P alone. The plan may have been built with
+  /// any targets, or none; those that are to come shall lie in its cube, which encloses the sources and the targets that
+  /// it was built with (the corners of a region, say). Throws InvalidArgument for targets that are not finite or not
+  /// there, before the plan is touched, and OutOfMemory. Cost: that of a build of M bodies, and the lists.
+  template <class Targets>
+  void retarget(ExecutionSpace const& space, TwoSets& plan, Targets const& targets,
+                Report* report = nullptr) {
+    engine::check_view<ExecutionSpace, Targets, 2>();
+    core_.retarget(space, plan.data(), targets, report);
+  }
   /// Short for `Inputs{.sources = positions}`.
   template <class Positions>
   plan_type build(ExecutionSpace const& space, Positions const& positions,
@@ -129,7 +140,7 @@ class Solver {
   template <class Charges, class Potential, class Field>
   void evaluate(ExecutionSpace const& space, plan_type& plan, Charges const& charges,
                 Potential const& potential, Field const& field, Report* report = nullptr) {
-    evaluate_any(space, plan, charges, Results<Potential, Field>{potential, field}, report);
+    evaluate_any(space, plan, charges, Results<Potential, Field>{potential, field}, false, report);
   }
 
   /// The same of a plan of two sets: potential (M) and field (M,3) of the targets from (N) `charges` of the sources,
@@ -137,7 +148,7 @@ class Solver {
   template <class Charges, class Potential, class Field>
   void evaluate(ExecutionSpace const& space, TwoSets& plan, Charges const& charges,
                 Potential const& potential, Field const& field, Report* report = nullptr) {
-    evaluate_any(space, plan, charges, Results<Potential, Field>{potential, field}, report);
+    evaluate_any(space, plan, charges, Results<Potential, Field>{potential, field}, false, report);
   }
 
   /// Any of potential (N), field (N,3) and Hessian (N,6) from charges, dipoles, or both: `strengths` are
@@ -151,13 +162,13 @@ class Solver {
   template <class SomeStrengths, class Potential, class Field, class Hessian>
   void evaluate(ExecutionSpace const& space, plan_type& plan, SomeStrengths const& strengths,
                 Results<Potential, Field, Hessian> const& results, Report* report = nullptr) {
-    evaluate_any(space, plan, strengths, results, report);
+    evaluate_strengths(space, plan, strengths, results, report);
   }
   /// The same of a plan of two sets, at the targets.
   template <class SomeStrengths, class Potential, class Field, class Hessian>
   void evaluate(ExecutionSpace const& space, TwoSets& plan, SomeStrengths const& strengths,
                 Results<Potential, Field, Hessian> const& results, Report* report = nullptr) {
-    evaluate_any(space, plan, strengths, results, report);
+    evaluate_strengths(space, plan, strengths, results, report);
   }
 
   /// The pairs of bodies that evaluations with the plan sum one by one, for callers that replace some of them (the
@@ -251,20 +262,38 @@ class Solver {
   std::size_t memory_bytes() const { return core_.memory_bytes(); }
 
  private:
+  template <class SomePlan, class Charges, class SomeResults>
+  void evaluate_strengths(ExecutionSpace const& space, SomePlan& plan, Charges const& charges,
+                          SomeResults const& results, Report* report) {
+    evaluate_any(space, plan, charges, results, false, report);
+  }
+  template <class SomePlan, class Charges, class Dipoles, class SomeResults>
+  void evaluate_strengths(ExecutionSpace const& space, SomePlan& plan,
+                          Strengths<Charges, Dipoles> const& strengths, SomeResults const& results,
+                          Report* report) {
+    static_assert(!(std::is_same_v<Charges, None> && std::is_same_v<Dipoles, None>),
+                  "fmm: fmm::Strengths have charges, dipoles, or both");
+    if constexpr (std::is_same_v<Dipoles, None>)
+      evaluate_any(space, plan, strengths.charges, results, strengths.unchanged, report);
+    else
+      evaluate_any(space, plan, strengths, results, strengths.unchanged, report);
+  }
   /// Of one density, or of several block by block.
   template <class SomePlan, class SomeStrengths, class Potential, class Field, class Hessian>
   void evaluate_any(ExecutionSpace const& space, SomePlan& plan, SomeStrengths const& strengths,
-                    Results<Potential, Field, Hessian> const& results, Report* report) {
+                    Results<Potential, Field, Hessian> const& results, bool unchanged,
+                    Report* report) {
     if constexpr (engine::has_densities_v<SomeStrengths>) {
       static_assert(!uses_charges, "fmm: several densities are for criteria of the geometry alone");
       engine::evaluate_densities<Precision>(
-          Site(space), plan.data(), kernels::profile_of(kernel()), strengths, results, report,
-          [&](auto const& ends) { evaluate_ends(space, plan, ends, report); });
+          Site(space), plan.data(), kernels::profile_of(kernel()), strengths, results, unchanged,
+          report, [&](auto const& ends) { evaluate_ends(space, plan, ends, report); });
     } else {
-      evaluate_ends(space, plan,
-                    engine::EvaluationEnds<SomeStrengths, Potential, Field, Hessian>{
-                        strengths, results.potential, results.field, results.hessian},
-                    report);
+      evaluate_ends(
+          space, plan,
+          engine::EvaluationEnds<SomeStrengths, Potential, Field, Hessian>{
+              strengths, results.potential, results.field, results.hessian, nullptr, unchanged},
+          report);
     }
   }
   template <class Ends>

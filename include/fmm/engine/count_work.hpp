@@ -71,7 +71,8 @@ void count_tree_work(Space const& space,
                      FarField<Space, Precision, Out, Shift, Strengths> const& far,
                      Workspace<Space, Precision> const& memory,
                      std::type_identity_t<BodySets<Space, Precision, Shift>> const& sets,
-                     InteractionLists<Space> const& lists, Report& report) {
+                     InteractionLists<Space> const& lists, Report& report,
+                     bool has_kept_multipoles = false) {
   const bool has_locals = far.traits().has_locals;
   const std::int64_t cells = sets.targets.octree.cells.extent(0);
   const auto [pairs, m2p_pairs, p2l_pairs] =
@@ -80,8 +81,10 @@ void count_tree_work(Space const& space,
   const auto add = [&](char const* name, std::int64_t count, std::int64_t of_one) {
     add_work(report, name, count, of_one * Strengths::densities);
   };
-  add("p2m", sets.sources.size, flops.p2m);
-  add("m2m", std::int64_t(sets.sources.octree.cells.extent(0)) - 1, flops.m2m);
+  if (!has_kept_multipoles) {
+    add("p2m", sets.sources.size, flops.p2m);
+    add("m2m", std::int64_t(sets.sources.octree.cells.extent(0)) - 1, flops.m2m);
+  }
   if (has_locals) {
     report.m2l += std::int64_t(lists.m2l.entries.extent(0));
     far.count_m2l(space, memory, lists.m2l, report);

@@ -160,7 +160,7 @@ template <class Precision, class Space, class Data, class Charges, class Potenti
           class Hessian, class Evaluate>
 void evaluate_densities(Space const& space, Data const& plan, KernelProfile const& kernel,
                         Charges const& charges, Results<Potential, Field, Hessian> const& results,
-                        Report* report, Evaluate const& evaluate) {
+                        bool unchanged, Report* report, Evaluate const& evaluate) {
   const int densities = checks_of(plan).template check<Space>(charges, results);
   std::vector<ChargeFacts> facts;
   const auto inspect = [&]<int Size>(std::integral_constant<int, Size>, int first, int count) {
@@ -185,7 +185,7 @@ void evaluate_densities(Space const& space, Data const& plan, KernelProfile cons
     evaluate(EvaluationEnds<
              std::remove_const_t<decltype(strengths)>, std::remove_const_t<decltype(potential)>,
              std::remove_const_t<decltype(field)>, std::remove_const_t<decltype(hessian)>, Size>{
-        strengths, potential, field, hessian, &of_block});
+        strengths, potential, field, hessian, &of_block, unchanged && densities == count});
     if (report) not_finite += report->not_finite;
   });
   if (report) report->not_finite = not_finite;

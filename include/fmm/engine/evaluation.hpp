@@ -52,7 +52,9 @@ class Evaluation {
   using Plan = PlanData<Space, Precision>;
   using Tree = BodyTree<Space, Precision>;
   using Sources = SourceStrengths<Space, Real, Strengths>;
-  static constexpr bool one_set = std::is_same_v<Shift, OneSet>;
+  static constexpr bool one_set = std::is_same_v<Shift, OneSet>,
+                        keeps_multipoles =
+                            !one_set && Strengths::densities <= KeptMultipoles::most_densities;
 
  public:
   using Operators = FarField<Space, Precision, Out, Shift, Strengths>;
@@ -75,6 +77,7 @@ class Evaluation {
         lists_(lists),
         memory_(targets.memory),
         memory_of_sources_(sources.memory),
+        kept_(sources.kept),
         kernel_(std::move(kernel)),
         length_(targets.tree.cube.edge),
         report_(report) {}
@@ -87,15 +90,24 @@ class Evaluation {
                     DensityFacts<Strengths::densities> const* known = nullptr) {
     const bool clears = !traits().has_locals;  // else L2P sets the sums
     memory_.traversal.give_back();             // sums' memory, which a build's lists were made in
+    kept_ = {};
     if constexpr (Strengths::numbers > 1)
       memory_of_sources_.others.resize(sources_.size * Sources::rows);
     units_ = charges_stage<Potential, Field, Hessian>(
         space_, memory_of_sources_, sources_, kernel_, charges, sources(), clears && one_set,
         report_, one_set ? Out::records : 1, true, known);
-    if constexpr (!one_set) {
-      memory_.sums.resize(targets_.size * Out::records);
-      if (clears) fill(space_, sums(), Sums<Sum>{});
-    }
+    make_room_for_sums();
+  }
+  /// In the place of that and of upward, of two sets: strengths and multipoles of the sources' last evaluation. False if
+  /// they are not there, or those of another expansion, or other strengths.
+  bool take_kept() {
+    if (!keeps_multipoles || !kept_.mark || kept_.mark != traits().mark) return false;
+    memory_.traversal.give_back();
+    for (int d = 0; d < (keeps_multipoles ? Strengths::densities : 0); ++d)
+      units_.of[d] = kept_.units[d];
+    multipoles_ = memory_of_sources_.multipoles.view(far_->coefficients(sources_.octree));
+    make_room_for_sums();
+    return took_kept_ = true;
   }
 
   /// The multipoles of all cells. `lists_follow`: the lists are made after them.
@@ -106,6 +118,7 @@ class Evaluation {
   template <class SetLeaves>
   void upward(bool lists_follow, SetLeaves const& set_leaves) {
     auto const& octree = sources_.octree;
+    if (took_kept_) return;
     const std::size_t numbers = far_->coefficients(octree);
     // of several densities M2P's multipoles could not be kept by the entries of a list (keep_multipoles)
     const bool sums_come_later =
@@ -120,6 +133,10 @@ class Evaluation {
       for (int level = octree.depth - 1; level >= 0; --level)
         far_->m2m(space_, octree, level, multipoles_);
     });
+    if constexpr (keeps_multipoles) {
+      kept_.mark = traits().mark;
+      for (int d = 0; d < Strengths::densities; ++d) kept_.units[d] = units_.of[d];
+    }
   }
   /// A row of FarFieldTraits::row numbers a cell; from upward to interact, in a treecode to downward.
   Array<Real, Space> multipoles() const { return multipoles_; }
@@ -181,10 +198,16 @@ class Evaluation {
   void give_results(Potential const& potential, Field const& field, Hessian const& hessian = {}) {
     results_stage<Out>(space_, targets_, sums(), kernel_, length_, units_,
                        Results<Potential, Field, Hessian>{potential, field, hessian}, report_);
-    if (report_) count_tree_work(space_, *far_, memory_, sets(), lists_, *report_);
+    if (report_) count_tree_work(space_, *far_, memory_, sets(), lists_, *report_, took_kept_);
   }
 
  private:
+  void make_room_for_sums() {
+    if constexpr (!one_set) {
+      memory_.sums.resize(targets_.size * Out::records);
+      if (!traits().has_locals) fill(space_, sums(), Sums<Sum>{});
+    }
+  }
   FarFieldTraits const& traits() const { return far_->traits(); }
   bool has_m2p() const { return !traits().only_m2l && lists_.m2p.entries.extent(0) > 0; }
   Sources sources() const { return {sources_.bodies, memory_of_sources_.others.view()}; }
@@ -197,6 +220,8 @@ class Evaluation {
   Shift shift_;
   InteractionLists<Space> const& lists_;
   Workspace<Space, Precision>&memory_, &memory_of_sources_;
+  KeptMultipoles& kept_;
+  bool took_kept_ = false;
   KernelProfile kernel_;
   double length_;  ///< unit of length of the sums: the edge of the root
   Report* report_;

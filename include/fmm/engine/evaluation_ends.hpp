@@ -44,6 +44,7 @@ struct EvaluationEnds {
   Hessian const& hessian = fmm::none;
   /// Of blocks of densities, whose arrays were checked together (density_blocks.hpp).
   DensityFacts<Densities> const* facts = nullptr;
+  bool unchanged = false;  ///< Strengths::unchanged
 
   /// Throws InvalidArgument unless all have n bodies.
   template <class Space>
@@ -62,6 +63,7 @@ struct EvaluationEnds {
   }
   template <class Evaluation>
   void take(Evaluation& evaluation) const {
+    if (unchanged && evaluation.take_kept()) return;
     evaluation.template take_charges<Potential, Field, Hessian>(charges, facts);
   }
   /// The charges once more, in the tree's order and that unit: no other number of the bodies is touched.
@@ -140,8 +142,6 @@ struct EvaluationEnds {
   template <class Space, class SomeCharges, class Dipoles>
   static void check_strengths(fmm::Strengths<SomeCharges, Dipoles> const& of, std::int64_t sources,
                               char const* of_sources) {
-    static_assert(!std::is_same_v<Dipoles, None>,
-                  "fmm: fmm::Strengths have dipoles; charges alone are a View");
     check_optional_view<Space, SomeCharges, 1>();
     check_view<Space, Dipoles, 2>();
     check_extents("charges", of.charges, sources, of_sources);

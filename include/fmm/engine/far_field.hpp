@@ -22,6 +22,7 @@ struct FarFieldTraits {
   bool has_locals;  ///< an FMM; a treecode evaluates multipoles at the bodies in the place of M2L
   bool
       only_m2l;  ///< the lists have M2L (without local expansions: M2P in its place), and neither M2P nor P2L
+  void const* mark = nullptr;  ///< &multipoles_mark<..> of the multipoles
 };
 
 /// The operators of one expansion, and how M2L is done.

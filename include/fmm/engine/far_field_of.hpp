@@ -11,6 +11,7 @@
 #include "../kernels/p2m.hpp"
 #include "far_field.hpp"
 #include "m2l_scheme.hpp"
+#include "plan_data.hpp"
 
 namespace fmm::engine {
 
@@ -51,7 +52,9 @@ class FarFieldOf final : public FarField<Space, Precision, Out, Shift, Strengths
 
  public:
   explicit FarFieldOf(Expansion const& expansion)
-      : Base({row_length(Expansion::size), has_locals, only_m2l}), expansion_(expansion) {}
+      : Base({row_length(Expansion::size), has_locals, only_m2l,
+              &multipoles_mark<basis_t<Expansion>, Strengths>}),
+        expansion_(expansion) {}
 
   void p2m(Space const& space, Tree const& tree, Sources const& sources,
            Numbers multipoles) const override {

@@ -22,6 +22,18 @@ struct PlanFacts {
   double far_from = 0;  ///< in the caller's unit: no expansion of the lists acts on a nearer body
   int order = -1;       ///< of the expansions
   int all_pairs_shape = 0;  ///< DirectSum only: the index of the tiles' P2PShape
+  SplitRule split = {};     ///< of two sets' trees
+};
+
+/// One for each expansion and kind of strengths, by whose address multipoles are told apart.
+template <class Expansion, class Strengths>
+inline constexpr char multipoles_mark = 0;
+
+/// Multipoles that stay in a plan of sources after an evaluation, in the memory of multipoles.
+struct KeptMultipoles {
+  static constexpr int most_densities = 8;
+  void const* mark = nullptr;         ///< &multipoles_mark<..>; nullptr: there are none
+  double units[most_densities] = {};  ///< of the charges of each density
 };
 
 /// A plan: what it was made for, the bodies in their tree, the interaction lists, and the memory of all of it.
@@ -32,6 +44,7 @@ struct PlanData {
   BodyTree<Space, Precision> tree;
   InteractionLists<Space> lists;
   Workspace<Space, Precision> memory;
+  KeptMultipoles kept;  ///< of the sources of two sets
 };
 
 /// A plan of two sets: each set's tree and memory. What the plan was made for and its lists are with the targets.

@@ -113,6 +113,15 @@ class SolverCore {
     return make_two_set_plan<Traversal>(space, pool_, options_, far_field(), targets, sources,
                                         report);
   }
+  /// Solver::retarget.
+  template <class Targets>
+  void retarget(Space const& space, TwoSetData<Space, Precision>& plan,
+                Targets const& given_targets, Report* report) {
+    const HostThread<Space> thread(space);
+    const typename Targets::const_type targets = given_targets;
+    engine::retarget<Traversal>(space, plan, options_, far_field(), targets, report);
+    if (report) report->memory_bytes = pool_.bytes();
+  }
   /// Solver::choose.
   template <class Positions>
   BuildChoices choose(Space const& space, Positions const& positions) const {

@@ -84,7 +84,22 @@ void build_two_trees(Space const& space, TwoSetData<Space, Precision>& plan, Tar
     if (build_from(levels)) return;
 }
 
-/// Solver::build of (M,3) `targets` and (N,3) `sources`. Where either set is empty there are no trees.
+/// The lists between both trees.
+template <class Traversal, class Space, class Precision>
+void list_two_sets(Space const& space, TwoSetData<Space, Precision>& plan, Options const& options,
+                   FarFieldRule far, Report* report) {
+  auto& to = *plan.targets;
+  auto& from = *plan.sources;
+  stage(space, report, "lists", [&] {
+    to.lists = build_lists_of_two<Traversal>(
+        space, to.memory, from.memory, BodySets<Space, Precision, NoShift>{to.tree, from.tree},
+        options, far);
+  });
+  if (report) add_list_work(*report, to.lists);
+}
+
+/// Solver::build of (M,3) `targets` and (N,3) `sources`. Without sources there are no trees, without targets none of
+/// theirs.
 template <class Traversal, class Space, class Precision, class Targets, class Sources>
 TwoSetData<Space, Precision> make_two_set_plan(Space const& space, PlanPool<Space, Precision>& pool,
                                                Options const& options, FarFieldRule far,
@@ -104,29 +119,28 @@ TwoSetData<Space, Precision> make_two_set_plan(Space const& space, PlanPool<Spac
     set->tree = {};
     set->tree.size = size;
     set->lists = {};
+    set->kept = {};
     return set;
   };
   plan.targets = take_plan(m);
   plan.sources = take_plan(n);
   auto& to = *plan.targets;
   auto& from = *plan.sources;
-  if (m > 0 && n > 0) {
+  if (n > 0) {
     const BuildChoices chosen = choose_build<Traversal, Space, Real>(
         space, box, is_direct ? m : std::max(m, n), options, far);
     to.tree.cube = from.tree.cube = chosen.cube;
+    from.facts.split = chosen.split;
     if constexpr (is_direct) {
       to.facts.all_pairs_shape = chosen.all_pairs_shape;
       const int tile = Tuning<Space, Real>::all_pairs[chosen.all_pairs_shape].tile;
-      sort_into_tiles(space, to.memory, to.tree, targets, tile, report);
+      if (m > 0) sort_into_tiles(space, to.memory, to.tree, targets, tile, report);
       sort_into_tiles(space, from.memory, from.tree, sources, tile, report);
+    } else if (m == 0) {
+      build_tree<Traversal>(space, from.memory, from.tree, sources, chosen.split, report);
     } else {
       build_two_trees<Traversal>(space, plan, targets, sources, chosen.split, report);
-      stage(space, report, "lists", [&] {
-        to.lists = build_lists_of_two<Traversal>(
-            space, to.memory, from.memory, BodySets<Space, Precision, NoShift>{to.tree, from.tree},
-            options, far);
-      });
-      if (report) add_list_work(*report, to.lists);
+      list_two_sets<Traversal>(space, plan, options, far, report);
     }
   }
   if (report) {
@@ -138,6 +152,82 @@ TwoSetData<Space, Precision> make_two_set_plan(Space const& space, PlanPool<Spac
     report->memory_bytes = pool.bytes();
   }
   return plan;
+}
+
+/// Throws unless all targets are in the cube of the plan.
+template <class Space, class Targets>
+void check_in_plan(Space const& space, Targets const& targets, Cube const& cube) {
+  const Box box = bounding_box(space, targets, "targets");
+  const auto refuse = [](double x, std::string const& where) {
+    throw InvalidArgument(
+        "a target's coordinate", x,
+        "in the plan's cube, " + where + ": build a plan with targets that reach as far");
+  };
+  for (int d = 0; d < 3; ++d) {
+    const double high = cube.low[d] + cube.edge;
+    if (box.low[d] < cube.low[d]) refuse(box.low[d], "from " + to_text(cube.low[d]));
+    if (box.high[d] > high) refuse(box.high[d], "to " + to_text(high));
+  }
+}
+
+/// Solver::retarget. Where there are sources the targets' leaves are their leaves, so that a target at a source's very
+/// point is rounded as that is.
+template <class Traversal, class Space, class Precision, class Targets>
+void retarget(Space const& space, TwoSetData<Space, Precision>& plan, Options const& options,
+              FarFieldRule far, Targets const& targets, Report* report) {
+  using Shapes = Tuning<Space, real_t<Precision>>;
+  auto& to = *plan.targets;
+  auto& from = *plan.sources;
+  check_traversal(to.facts.traversal, &traversal_mark<Traversal>);
+  const std::int64_t m = checked_size("targets", targets), n = from.tree.size;
+  const Region region("build");
+  const Stopwatch watch;
+  if (m > 0)
+    stage(space, report, "bounds", [&] {
+      if (n > 0)
+        check_in_plan(space, targets, from.tree.cube);
+      else
+        bounding_box(space, targets, "targets");
+    });
+  to.tree = {};
+  to.tree.size = m;
+  to.tree.cube = from.tree.cube;
+  to.lists = {};
+  to.facts = {&traversal_mark<Traversal>, far.from, far.order, 0};
+  if (m > 0 && n > 0) {
+    if constexpr (std::is_same_v<Traversal, DirectSum>) {
+      to.facts.all_pairs_shape = Shapes::all_pairs_shape(m, space.concurrency());
+      sort_into_tiles(space, to.memory, to.tree, targets,
+                      Shapes::all_pairs[to.facts.all_pairs_shape].tile, report);
+    } else {
+      SplitRule const& rule = from.facts.split;
+      const auto build_from = [&](int levels) {
+        to.memory.lend_place_of_bodies(m);
+        const auto keys = sort_bodies(space, to.memory, to.tree, targets, levels, report).keys;
+        bool built = false;
+        stage(space, report, "tree", [&] {
+          const auto octree =
+              build_octree(space, to.memory.octree, keys,
+                           SplitRuleBeside<Space>{rule, keys, from.tree.octree.cells},
+                           tile_rule<Space, real_t<Precision>>(), levels);
+          built = octree.has_value();
+          if (!built) return;
+          to.tree.octree = *octree;
+          place_in_tree<Traversal>(space, to.memory, to.tree, targets);
+        });
+        return built;
+      };
+      for (const int levels : sorted_levels<Space>(rule, std::max(m, n)))
+        if (build_from(levels)) break;
+      list_two_sets<Traversal>(space, plan, options, far, report);
+    }
+  }
+  if (report) {
+    for (char const* name : {"bounds", "keys", "sort"}) add_work(*report, name, m);
+    add_work(*report, "tree", std::int64_t(to.tree.octree.cells.extent(0)));
+    space.fence();
+    report->build_seconds += watch.seconds();
+  }
 }
 
 }  // namespace fmm::engine

@@ -78,10 +78,11 @@ void build_first_levels(Space const& space, OctreeBuffers<Space>& buffers, Octre
     tree.level_begin[level + 1] = CellIndex(ends[2 * level]);
     tree.parent_begin[level + 1] = ends[2 * level + 1];
   }
+  while (tree.level_begin[tree.depth + 1] == tree.level_begin[tree.depth]) --tree.depth;
 }
 
 /// The octree over `keys` (N >= 1) that are sorted by the digits of the first `sorted_levels` levels;
-/// nothing if a cell of the last of these is to be split. The rule is a SplitRule or a SplitRuleOfTwo.
+/// nothing if a cell of the last of these is to be split. The rule is a SplitRule, a SplitRuleOfTwo or a SplitRuleBeside.
 /// Cost: O(cells log N) in the space, and one host synchronisation for each level, of levels 0 to
 /// `most_first_levels` at most one for all.
 template <class Space, class Rule>

@@ -57,6 +57,38 @@ struct SplitRuleOfTwo : SplitRule {
   }
 };
 
+/// The rule of targets beside a tree of sources that stays: a cell with sources is split where it is split there, and
+/// one without sources where SplitRule says.
+template <class Space>
+struct SplitRuleBeside : SplitRule {
+  Array<std::uint64_t, Space> keys;  ///< of the targets
+  Array<Cell, Space> source_cells;
+
+  KOKKOS_FUNCTION bool operator()(int level, BodyIndex first, BodyIndex body_count) const {
+    Cell cell = source_cells(0);
+    while (cell.level < level) {
+      if (cell.is_leaf()) return false;
+      const auto octant = unsigned(keys(first) >> 3 * (max_tree_depth - 1 - cell.level)) & 7;
+      int child = 0;
+      while (child < cell.child_count && octant_in(cell, cell.child_begin + child) != octant)
+        ++child;
+      if (child == cell.child_count) return SplitRule::operator()(level, first, body_count);
+      cell = source_cells(cell.child_begin + child);
+    }
+    return !cell.is_leaf();
+  }
+  std::int64_t most_split(int /*level*/, std::int64_t cells, std::int64_t /*n*/) const {
+    return cells;
+  }
+
+ private:
+  KOKKOS_FUNCTION unsigned octant_in(Cell const& parent, CellIndex child) const {
+    std::int32_t const(&at)[3] = source_cells(child).centre;
+    return unsigned(at[0] > parent.centre[0]) << 2 | unsigned(at[1] > parent.centre[1]) << 1 |
+           unsigned(at[2] > parent.centre[2]);
+  }
+};
+
 /// The level's cells that are split, in their order, and how many they are.
 template <class Space, class Rule = SplitRule>
 struct SelectParents {
