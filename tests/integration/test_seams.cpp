@@ -248,7 +248,10 @@ void active_block(double tolerance) {
   solver.evaluate(space, plan, device.q, potential, field);
   space.fence();
   const Results of_all = to_host(potential, field);
-  auto& [facts, tree, lists, memory] = plan.data();
+  auto& data = plan.data();
+  auto& tree = data.tree;
+  auto& lists = data.lists;
+  auto& memory = data.memory;
 
   const auto cells = to_host(tree.octree.cells);
   std::vector<fmm::Tile> block;
