@@ -10,9 +10,9 @@ namespace fmm {
 /// fmm::none for what is not wanted, whose work is saved; M is the number of targets.
 template <class Potential = None, class Field = None, class Hessian = None>
 struct Results {
-  Potential potential = {};  ///< (M)
-  Field field = {};          ///< (M,3): minus the gradient of the potential
-  Hessian hessian = {};      ///< (M,6): of the potential; xx, yy, zz, xy, xz, yz
+  Potential potential = {};  ///< (M), of K densities (M,K)
+  Field field = {};          ///< (M,3), (M,K,3): minus the gradient of the potential
+  Hessian hessian = {};      ///< (M,6), (M,K,6): of the potential; xx, yy, zz, xy, xz, yz
 };
 
 #if defined(__clang__) && __clang_major__ < 17

@@ -115,10 +115,12 @@ class Solver {
         core_.build_two(space, inputs.targets, inputs.sources, report));
   }
   /// Other (M,3) targets for a plan of two sets, whose sources, their tree and their multipoles stay: with
-  /// `Strengths::unchanged` the next evaluation costs M2L, L2L, L2P, M2P and P2P alone. The plan may have been built with
-  /// any targets, or none; those that are to come shall lie in its cube, which encloses the sources and the targets that
-  /// it was built with (the corners of a region, say). Throws InvalidArgument for targets that are not finite or not
-  /// there, before the plan is touched, and OutOfMemory. Cost: that of a build of M bodies, and the lists.
+  /// `Strengths::unchanged` the next evaluation costs M2L, L2L, L2P, M2P and P2P alone. The plan may have been built
+  /// with any targets, or none; those to come shall lie in its cube, which encloses the sources and the targets
+  /// that it was built with (the corners of a region, say). Where there are sources the targets' leaves are theirs: for
+  /// targets that are far denser than the sources there, a plan of their own is faster. Throws InvalidArgument for
+  /// targets that are not finite or not in the cube, before the plan is touched, and OutOfMemory: then the plan needs
+  /// targets again before it is evaluated. Cost: that of a build of M bodies, and the lists.
   template <class Targets>
   void retarget(ExecutionSpace const& space, TwoSets& plan, Targets const& targets,
                 Report* report = nullptr) {

@@ -10,14 +10,16 @@ namespace fmm {
 ///
 ///     solver.evaluate(space, plan, fmm::Strengths{.dipoles = moments}, fmm::Results{.field = field});
 ///
-/// Kokkos Views of float or double, or fmm::none; of K densities (N,K) and (N,K,3). A dipole p has the potential p.d / r^3 at d from it, in the unit of
+/// Kokkos Views of float or double, or fmm::none. A dipole p has the potential p.d / r^3 at d from it, in the unit of
 /// charge times length; softened as charges are (docs/math.md).
 template <class Charges = None, class Dipoles = None>
 struct Strengths {
-  Charges charges = {};  ///< (N)
-  Dipoles dipoles = {};  ///< (N,3)
-  /// They are those of the last evaluation with a plan of two sets, by a solver of the same kernel and order: multipoles
-  /// that are there are used again, of eight densities or fewer. New ones are made all the same where there are none.
+  Charges charges = {};  ///< (N), of K densities (N,K)
+  Dipoles dipoles = {};  ///< (N,3), of K densities (N,K,3)
+  /// Charges and dipoles are those of the last evaluation at one target or more with this plan of two sets, by a solver
+  /// of the same kernel with the same parameters, into results of the same types. Its multipoles are used again, if the
+  /// densities are one block (1, 3, 4, 6, 7 or 8), and what it checked is not checked again. Multipoles of another order
+  /// or of other kinds of strengths are not taken: new ones are made then. Ignored for one set and for DirectSum.
   bool unchanged = false;
 };
 

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // Several densities of the same sources, (N,K), against a sum over all pairs in long double of each.
+#include "refusal.hpp"
 #include "support.hpp"
 
 namespace fmm_test {
@@ -235,14 +236,6 @@ TEST(Densities, BadInputIsRefused) {
   const ViewIn<double** [3], DefaultSpace> field("field", n, count);
   Kokkos::deep_copy(potential, 7);
   fill(charges, all.charges);
-  const auto expect_refused = [&](auto const& call, std::string const& words) {
-    try {
-      call();
-      ADD_FAILURE() << "not refused: " << words;
-    } catch (fmm::InvalidArgument const& e) {
-      EXPECT_NE(std::string(e.what()).find(words), std::string::npos) << e.what();
-    }
-  };
   const auto evaluate = [&](auto const& q, auto const& u, auto const& f) {
     solver.evaluate(space, plan, q, fmm::Results{.potential = u, .field = f});
   };

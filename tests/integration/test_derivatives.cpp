@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // Dipoles and Hessians, beside charges, potentials and fields, against sums in long double.
+#include "refusal.hpp"
 #include "support.hpp"
 
 namespace fmm_test {
@@ -375,14 +376,6 @@ TEST(Derivatives, BadInputIsRefused) {
   Arrays<DefaultSpace> arrays(100);
   Kokkos::deep_copy(arrays.hessian, 7);
   const fmm::Results results{.hessian = arrays.hessian};
-  const auto expect_refused = [&](auto const& call, std::string const& words) {
-    try {
-      call();
-      ADD_FAILURE() << "not refused: " << words;
-    } catch (fmm::InvalidArgument const& e) {
-      EXPECT_NE(std::string(e.what()).find(words), std::string::npos) << e.what();
-    }
-  };
   sources.dipoles[17] = std::nan("");
   expect_refused([&] { evaluate(solver, plan, sources, results); }, "dipoles(5,2)");
   sources.dipoles[17] = -1;  // dipoles of masses have any direction

@@ -3,6 +3,7 @@
 #include <cstring>
 #include <fmm/runtime.hpp>
 
+#include "refusal.hpp"
 #include "support.hpp"
 
 namespace fmm_test {
@@ -276,17 +277,6 @@ TEST(AnySolver, TakesArraysOfTheStandardLibrary) {
                     rt::MutableArray::rows(field.data(), std::int64_t(n)));
     EXPECT_LT(relative_l2(field, expected.field), 1e-13);
   }
-}
-
-/// What a call throws, in words.
-template <class Call>
-std::string refusal(Call const& call) {
-  try {
-    call();
-  } catch (fmm::InvalidArgument const& e) {
-    return e.what();
-  }
-  return "nothing";
 }
 
 TEST(AnySolver, RefusesWhatIsWrong) {

@@ -98,8 +98,8 @@ class Evaluation {
         report_, one_set ? Out::records : 1, true, known);
     make_room_for_sums();
   }
-  /// In the place of that and of upward, of two sets: strengths and multipoles of the sources' last evaluation. False if
-  /// they are not there, or those of another expansion, or other strengths.
+  /// In the place of that and of upward, of two sets: strengths and multipoles of the sources' last evaluation. False
+  /// if they are not there, or those of another expansion, or other strengths.
   bool take_kept() {
     if (!keeps_multipoles || !kept_.mark || kept_.mark != traits().mark) return false;
     memory_.traversal.give_back();
