@@ -236,7 +236,7 @@ TEST_F(Input, ResultsMustNotOverlap) {
   const auto first = Kokkos::subview(memory, std::pair<int, int>(0, n));
   expect_refused(
       [&] { solver.evaluate(space, plan, device.q, first, Rows(memory.data() + n - 1, n)); },
-      "field", "in the potential's memory", "memory of its own");
+      "field", "in the memory of the potential", "memory of its own");
   EXPECT_NO_THROW(solver.evaluate(space, plan, device.q, first, Rows(memory.data() + n, n)));
   const ViewIn<double**, Space> side_by_side("results", n, 4);
   EXPECT_NO_THROW(
@@ -248,7 +248,7 @@ TEST_F(Input, ResultsMustNotOverlap) {
           solver.evaluate(space, plan, device.q, Kokkos::subview(side_by_side, Kokkos::ALL, column),
                           Kokkos::subview(side_by_side, Kokkos::ALL, std::pair<int, int>(1, 4)));
         },
-        "field", "in the potential's memory", "memory of its own");
+        "field", "in the memory of the potential", "memory of its own");
   // the potential of a body in the field of another, with rows that are not as far apart
   using Strided =
       Kokkos::View<double*, Kokkos::LayoutStride, Kokkos::Device<Space, Space::memory_space>,
@@ -259,7 +259,7 @@ TEST_F(Input, ResultsMustNotOverlap) {
   };
   const Rows field(room.data(), n);
   expect_refused([&] { solver.evaluate(space, plan, device.q, place(3 * n - 1, 5), field); },
-                 "field", "in the potential's memory", "memory of its own");
+                 "field", "in the memory of the potential", "memory of its own");
   EXPECT_NO_THROW(solver.evaluate(space, plan, device.q, place(3 * n, 5), field));
   // as for inputs, which are read before: the field over the positions
   const auto fields = ViewIn<double* [3], Space>("fields", n);

@@ -244,9 +244,9 @@ TEST(Densities, BadInputIsRefused) {
   expect_refused([&] { evaluate(few, potential, field); }, "charges.extent(0)");
   const ViewIn<double***, DefaultSpace> narrow("narrow", n, count, 2);
   expect_refused([&] { evaluate(charges, potential, narrow); }, "field.extent(2)");
-  expect_refused([&] { evaluate(charges, charges, field); }, "in the charges's memory");
+  expect_refused([&] { evaluate(charges, charges, field); }, "in the memory of the charges");
   const auto first = Kokkos::subview(field, Kokkos::ALL, Kokkos::ALL, 1);
-  expect_refused([&] { evaluate(charges, first, field); }, "in the potential's memory");
+  expect_refused([&] { evaluate(charges, first, field); }, "in the memory of the potential");
   all.charges[57 * count + 9] = -1;
   fill(charges, all.charges);
   expect_refused([&] { evaluate(charges, potential, field); }, "charges(57,9)");

@@ -393,12 +393,17 @@ TEST(Derivatives, BadInputIsRefused) {
   const ViewIn<double* [6], DefaultSpace> few("few", 99);
   expect_refused([&] { evaluate(solver, plan, sources, fmm::Results{.hessian = few}); },
                  "hessian.extent(0)");
+  Sources tiny = sources_of(Model::cube, 100, Carries::both, true);
+  for (double& x : tiny.x) x *= 1e-100;
+  tiny.dipoles[5] = 1e250;
+  auto tiny_plan = solver.build(space, to_space<DefaultSpace>(tiny.x));
+  expect_refused([&] { evaluate(solver, tiny_plan, tiny, results); }, "|dipole| / edge");
   const auto same = Kokkos::subview(arrays.hessian, Kokkos::ALL, 2);
   expect_refused(
       [&] {
         evaluate(solver, plan, sources, fmm::Results{.potential = same, .hessian = arrays.hessian});
       },
-      "in the potential's memory");
+      "in the memory of the potential");
   for (const double number : numbers(arrays.hessian)) EXPECT_EQ(number, 7);
 }
 

@@ -360,7 +360,7 @@ TEST(AnySolver, RefusesShapesThatOverlapAndPoliciesThatClash) {
                     rt::MutableArray::rows(results.data() + field, 100));
   };
   if (Kokkos::DefaultExecutionSpace::name() != std::string("Cuda")) {
-    EXPECT_NE(refusal([&] { over_each_other(99); }).find("in the potential's memory"),
+    EXPECT_NE(refusal([&] { over_each_other(99); }).find("in the memory of the potential"),
               std::string::npos);
     EXPECT_NO_THROW(over_each_other(100));
   }

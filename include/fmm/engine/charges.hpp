@@ -105,17 +105,18 @@ struct InspectCharges {
   }
 };
 
-/// What is known of a density's charges; `bounds` are of allowed ones. Throws InvalidArgument if all are so small that
-/// double cannot divide by them.
-inline ChargeFacts facts_of(ChargeBounds const& bounds) {
+/// What is known of a density's charges and dipoles, these over the edge of the cube; `bounds` are of allowed ones.
+/// Throws InvalidArgument if all are so small that double cannot divide by them, or one is larger than any number.
+inline ChargeFacts facts_of(ChargeBounds const& bounds, char const* largest) {
   ChargeFacts facts;
   facts.sum = bounds.sum;
   facts.largest = std::fmax(std::fabs(bounds.lowest), std::fabs(bounds.highest));
   facts.both_signs = bounds.lowest < 0 && bounds.highest > 0;
   if (facts.largest == 0) return facts;
   if (facts.largest < std::numeric_limits<double>::min())
-    throw InvalidArgument("the largest |charge|", facts.largest,
-                          "0, or at least 2.2250738585072014e-308");
+    throw InvalidArgument(largest, facts.largest, "0, or at least 2.2250738585072014e-308");
+  if (facts.largest > std::numeric_limits<double>::max())
+    throw InvalidArgument(largest, facts.largest, "finite: take another unit of length");
   facts.unit = std::ldexp(1.0, std::ilogb(facts.largest));
   return facts;
 }
@@ -166,7 +167,10 @@ DensityFacts<Strengths::densities> inspect_strengths(Space const& space, bool po
         throw InvalidArgument(Strengths::name_of(charges, bad, k), q,
                               positive && !Strengths::is_dipole(k) ? "finite and >= 0" : "finite");
     }
-  for (int d = 0; d < densities; ++d) facts.of[d] = facts_of(bounds.of[d]);
+  constexpr char const* largest =
+      Strengths::has_dipoles ? "the largest |charge| or |dipole| / edge of the bodies' cube"
+                             : "the largest |charge|";
+  for (int d = 0; d < densities; ++d) facts.of[d] = facts_of(bounds.of[d], largest);
   return facts;
 }
 /// Of (N) charges.

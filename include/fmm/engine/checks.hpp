@@ -166,18 +166,6 @@ constexpr bool check_result() {
   return check_optional_view<Space, View, Rank>() && check_is_written<View>();
 }
 
-/// Of several densities: strengths and results have one dimension more, the second.
-template <class Space, class View, int Rank>
-constexpr bool check_densities_of() {
-  if constexpr (!std::is_same_v<View, None>) {
-    static_assert(check_numbers<Space, View>());
-    static_assert(int(View::rank) == Rank,
-                  "fmm: of several densities charges and potentials are Views of rank 2, (N, K); "
-                  "dipoles, fields and Hessians of rank 3, (N, K, 3) and (N, K, 6)");
-  }
-  return true;
-}
-
 [[noreturn]] FMM_NOINLINE inline void refuse_extent(char const* name, int dimension,
                                                     std::size_t extent, std::string_view allowed) {
   throw InvalidArgument(std::string(name) + ".extent(" + std::to_string(dimension) + ")", extent,

@@ -19,6 +19,26 @@ inline constexpr bool has_densities_v = Charges::rank == 2;
 template <class Charges, class Dipoles>
 inline constexpr bool has_densities_v<fmm::Strengths<Charges, Dipoles>> = Dipoles::rank == 3;
 
+/// Whether the Views have the dimensions of several densities, or are none.
+template <int Rank, class... Views>
+inline constexpr bool have_rank_v = [] {
+  const auto fits = []<class View>(std::type_identity<View>) {
+    if constexpr (std::is_same_v<View, None>)
+      return true;
+    else
+      return int(View::rank) == Rank;
+  };
+  return (fits(std::type_identity<Views>()) && ...);
+}();
+template <class Charges>
+struct DensityRanks {
+  static constexpr bool fit = have_rank_v<2, Charges>;
+};
+template <class Charges, class Dipoles>
+struct DensityRanks<fmm::Strengths<Charges, Dipoles>> {
+  static constexpr bool fit = have_rank_v<2, Charges> && have_rank_v<3, Dipoles>;
+};
+
 /// Calls visit(size, first, count) for blocks of densities: `size` is a std::integral_constant, of which `count` are
 /// there. Three of four and six of eight cost less than one by one, and four and one less than five of eight.
 template <class Visit>
@@ -66,9 +86,9 @@ class DensityChecks {
   template <class Space, class Charges, class Potential, class Field, class Hessian>
   int check(Charges const& charges, Results<Potential, Field, Hessian> const& results) {
     check_strengths<Space>(charges);
-    check_result<Space, 2>("potential", results.potential, 1);
-    check_result<Space, 3>("field", results.field, 3);
-    check_result<Space, 3>("hessian", results.hessian, 6);
+    check_result<Space>("potential", results.potential, 1);
+    check_result<Space>("field", results.field, 3);
+    check_result<Space>("hessian", results.hessian, 6);
     check_no_overlap("field", results.field, "potential", results.potential);
     check_no_overlap("hessian", results.hessian, "potential", results.potential);
     check_no_overlap("hessian", results.hessian, "field", results.field);
@@ -79,19 +99,23 @@ class DensityChecks {
  private:
   template <class Space, class Charges>
   void check_strengths(Charges const& charges) {
-    static_assert(check_densities_of<Space, Charges, 2>());
+    check_numbers_of<Space, Charges>();
     check_extents("charges", charges, sources_, 1);
   }
   template <class Space, class Charges, class Dipoles>
   void check_strengths(fmm::Strengths<Charges, Dipoles> const& strengths) {
-    static_assert(check_densities_of<Space, Charges, 2>());
-    static_assert(check_densities_of<Space, Dipoles, 3>());
+    check_numbers_of<Space, Charges>();
+    check_numbers_of<Space, Dipoles>();
     check_extents("dipoles", strengths.dipoles, sources_, 3);
     check_extents("charges", strengths.charges, sources_, 1);
   }
-  template <class Space, int Rank, class Result>
+  template <class Space, class View>
+  static constexpr void check_numbers_of() {
+    if constexpr (!std::is_same_v<View, None>) static_assert(check_numbers<Space, View>());
+  }
+  template <class Space, class Result>
   void check_result(char const* name, Result const& result, int row) {
-    static_assert(check_densities_of<Space, Result, Rank>());
+    check_numbers_of<Space, Result>();
     static_assert(check_is_written<Result>());
     check_extents(name, result, targets_, row);
   }
@@ -156,11 +180,12 @@ Cube const& cube_of(TwoSetData<Space, Precision> const& plan) {
 }
 
 /// evaluate(ends) for each block of the densities, whose strengths are all checked before: throws InvalidArgument then.
+/// The arrays have the dimensions of several densities.
 template <class Precision, class Space, class Data, class Charges, class Potential, class Field,
           class Hessian, class Evaluate>
-void evaluate_densities(Space const& space, Data const& plan, KernelProfile const& kernel,
-                        Charges const& charges, Results<Potential, Field, Hessian> const& results,
-                        bool unchanged, Report* report, Evaluate const& evaluate) {
+void evaluate_blocks(Space const& space, Data const& plan, KernelProfile const& kernel,
+                     Charges const& charges, Results<Potential, Field, Hessian> const& results,
+                     bool unchanged, Report* report, Evaluate const& evaluate) {
   const int densities = checks_of(plan).template check<Space>(charges, results);
   std::vector<ChargeFacts> facts;
   const auto inspect = [&]<int Size>(std::integral_constant<int, Size>, int first, int count) {
@@ -189,6 +214,24 @@ void evaluate_densities(Space const& space, Data const& plan, KernelProfile cons
     if (report) not_finite += report->not_finite;
   });
   if (report) report->not_finite = not_finite;
+}
+
+/// The same of any arrays: says what is wrong with them, and nothing else.
+template <class Precision, class Space, class Data, class Charges, class Potential, class Field,
+          class Hessian, class Evaluate>
+void evaluate_densities(Space const& space, Data const& plan, KernelProfile const& kernel,
+                        Charges const& charges, Results<Potential, Field, Hessian> const& results,
+                        bool unchanged, Report* report, Evaluate const& evaluate) {
+  using Wanted = OutputsOf<Potential, Field, Hessian>;
+  constexpr bool is_wanted = Wanted::potential || Wanted::field || Wanted::hessian;
+  static_assert(is_wanted, "fmm: at least one of potential, field and Hessian must be wanted");
+  constexpr bool fits =
+      DensityRanks<Charges>::fit && have_rank_v<2, Potential> && have_rank_v<3, Field, Hessian>;
+  static_assert(fits,
+                "fmm: of several densities charges and potentials are Views of rank 2, (N, K); "
+                "dipoles, fields and Hessians of rank 3, (N, K, 3) and (N, K, 6)");
+  if constexpr (is_wanted && fits)
+    evaluate_blocks<Precision>(space, plan, kernel, charges, results, unchanged, report, evaluate);
 }
 
 }  // namespace fmm::engine

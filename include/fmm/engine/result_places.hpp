@@ -49,7 +49,7 @@ inline ResultPlace::Range whole_range(ResultPlace const& place) {
   return range;
 }
 
-/// Cost: O(1) if rows are as far apart in both, or columns lie apart; else O(N).
+/// Cost: O(1) a pair of columns if rows are as far apart in both, or the columns lie apart; else O(N).
 FMM_NOINLINE inline bool share_memory(ResultPlace const& a, ResultPlace const& b) {
   if (a.rows <= 0 || b.rows <= 0 || a.columns <= 0 || b.columns <= 0) return false;
   if (!whole_range(a).meets(whole_range(b))) return false;
@@ -97,7 +97,7 @@ ResultPlace place_of_view(View const& view) {
 FMM_NOINLINE inline void check_no_overlap(char const* name, ResultPlace const& result,
                                           char const* name_of_other, ResultPlace const& other) {
   if (share_memory(result, other))
-    throw InvalidArgument(name, "in the " + std::string(name_of_other) + "'s memory",
+    throw InvalidArgument(name, "in the memory of the " + std::string(name_of_other),
                           "in memory of its own");
 }
 template <class Result, class Other>
