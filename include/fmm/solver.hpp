@@ -16,7 +16,6 @@
 #include "engine/density_blocks.hpp"
 #include "engine/far_field_of.hpp"
 #include "engine/m2l_in_orders.hpp"
-#include "engine/near_pairs.hpp"
 #include "engine/solver_core.hpp"
 #include "inputs.hpp"
 #include "methods.hpp"
@@ -174,22 +173,17 @@ class Solver {
   }
 
   /// The pairs of bodies that evaluations with the plan sum one by one, for callers that replace some of them (the
-  /// singular part of a boundary element method). Throws InvalidArgument for a plan whose criterion uses powers before
-  /// its first evaluation, and OutOfMemory. Cost: two walks through the pairs, and 4 bytes for each of them.
+  /// singular part of a boundary element method). Throws InvalidArgument for a plan of another traversal, or whose
+  /// criterion uses powers before its first evaluation, and OutOfMemory. Cost: two walks through the pairs, and 4 bytes
+  /// for each of them.
   NearPairs<ExecutionSpace> near_pairs(ExecutionSpace const& space, plan_type const& plan) const
       requires(!is_direct) {
-    auto const& data = plan.data();
-    return engine::near_pairs<ExecutionSpace>(
-        Site(space), engine::BodySets<Site, Precision>{data.tree, data.tree}, data.lists.p2p);
+    return core_.template near_pairs<ExecutionSpace>(space, plan.data());
   }
   /// The same of a plan of two sets: rows of the targets.
   NearPairs<ExecutionSpace> near_pairs(ExecutionSpace const& space, TwoSets const& plan) const
       requires(!is_direct) {
-    auto const& data = plan.data();
-    return engine::near_pairs<ExecutionSpace>(
-        Site(space),
-        engine::BodySets<Site, Precision, NoShift>{data.targets->tree, data.sources->tree},
-        data.targets->lists.p2p);
+    return core_.template near_pairs<ExecutionSpace>(space, plan.data());
   }
 
   /// With DirectSum: the sums of about `samples` bodies over all others, to tell the time and the error of
@@ -306,25 +300,16 @@ class Solver {
                   "fmm: dipoles and Hessians are for criteria of the geometry alone");
     return true;
   }
-  template <class Ends>
-  void evaluate_ends(ExecutionSpace const& space, plan_type& plan, Ends const& ends,
+  template <class SomePlan, class Ends>
+  void evaluate_ends(ExecutionSpace const& space, SomePlan& plan, Ends const& ends,
                      Report* report) {
     static_assert(check_ends<Ends>());
-    if constexpr (is_direct)
-      core_.evaluate_pairs(space, plan.data(), ends, report, nullptr);
-    else
-      core_.evaluate(space, plan.data(),
-                     &make_operators<typename Ends::Out, OneSet, typename Ends::Strengths>, ends,
-                     report);
-  }
-  template <class Ends>
-  void evaluate_ends(ExecutionSpace const& space, TwoSets& plan, Ends const& ends, Report* report) {
-    static_assert(check_ends<Ends>());
+    using Shift = std::conditional_t<std::is_same_v<SomePlan, TwoSets>, NoShift, OneSet>;
     if constexpr (is_direct)
       core_.evaluate(space, plan.data(), nullptr, ends, report);
     else
       core_.evaluate(space, plan.data(),
-                     &make_operators<typename Ends::Out, NoShift, typename Ends::Strengths>, ends,
+                     &make_operators<typename Ends::Out, Shift, typename Ends::Strengths>, ends,
                      report);
   }
   static engine::PowersOf<Site, Real> make_powers(Kernel const& kernel, tree::Cube const& cube) {

@@ -16,10 +16,9 @@ template <class Charges = None, class Dipoles = None>
 struct Strengths {
   Charges charges = {};  ///< (N), of K densities (N,K)
   Dipoles dipoles = {};  ///< (N,3), of K densities (N,K,3)
-  /// Charges and dipoles are those of the last evaluation at one target or more with this plan of two sets, by a solver
-  /// of the same kernel with the same parameters, into results of the same types. Its multipoles are used again, if the
-  /// densities are one block (1, 3, 4, 6, 7 or 8), and what it checked is not checked again. Multipoles of another order
-  /// or of other kinds of strengths are not taken: new ones are made then. Ignored for one set and for DirectSum.
+  /// Charges and dipoles are those of the last evaluation with this plan of two sets. Its multipoles are used again, if
+  /// it was by the same solver (or a copy), of the same kinds of strengths, and of densities that are one block (1, 3,
+  /// 4, 6, 7 or 8); else new ones are made. Ignored for one set and for DirectSum.
   bool unchanged = false;
 };
 

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // The pairs that a plan says its near field has are those that it sums: all others make up the far field.
+#include "refusal.hpp"
 #include "support.hpp"
 
 namespace fmm_test {
@@ -94,6 +95,19 @@ TEST(NearPairs, OfFewBodies) {
       count(solver.build(space, fmm::Inputs{.sources = nothing, .targets = x}));
   ASSERT_EQ(of_no_sources.extent(0), 4u);
   EXPECT_EQ(of_no_sources(3), 0);
+}
+
+/// A plan of another traversal, or one that was never built, is refused.
+TEST(NearPairs, OfAnotherTraversalAreRefused) {
+  const DefaultSpace space;
+  fmm::Solver<Laplace, fmm::Fmm<4>> solver;
+  fmm::Solver<Laplace, fmm::Treecode<4, fmm::BarnesHut>> treecode;
+  const auto x = to_space<DefaultSpace>(make_bodies(Model::cube, 800, true, 3).x);
+  const auto plan = treecode.build(space, x);
+  const auto two = treecode.build(space, fmm::Inputs{.sources = x, .targets = x});
+  EXPECT_NO_THROW(treecode.near_pairs(space, plan));
+  expect_refused([&] { solver.near_pairs(space, plan); }, "another traversal");
+  expect_refused([&] { solver.near_pairs(space, two); }, "another traversal");
 }
 
 /// Lists that follow the multipoles are there after an evaluation.

@@ -9,6 +9,14 @@
 
 namespace fmm::engine {
 
+/// Throws as check_ranges does, for any of the densities.
+template <class Precision, class Potential, class Field, class Hessian, int Densities>
+void check_density_ranges(KernelProfile const& kernel, Cube const& cube,
+                          DensityFacts<Densities> const& facts) {
+  for (ChargeFacts const& of_density : facts.of)
+    check_ranges<Precision, Potential, Field, Hessian>(kernel, cube, of_density.sum);
+}
+
 /// What is known of the sources' strengths. Throws InvalidArgument for charges, softening or results that numbers have
 /// no room for.
 template <class Precision, class Strengths, class Potential, class Field, class Hessian,
@@ -18,18 +26,17 @@ DensityFacts<Strengths::densities> check_strengths(Space const& space, Cube cons
                                                    Charges const& charges) {
   const auto facts =
       inspect_strengths<Strengths>(space, kernel.positive, constant(charges), 1 / cube.edge);
-  for (ChargeFacts const& of_density : facts.of)
-    check_ranges<Precision, Potential, Field, Hessian>(kernel, cube, of_density.sum);
+  check_density_ranges<Precision, Potential, Field, Hessian>(kernel, cube, facts);
   return facts;
 }
 
 /// Charges, or more strengths, into tree order, the bodies of `sources` the tree's bodies or positions, and room for
 /// the sums, so many records of each body, which are set to zero if `clears`. Lengths of dipoles are in edges of the
 /// cube, unless they stay in the caller's unit. `known` is what check_strengths said, if it was asked; else it is asked
-/// before anything is written. Returns the units of the charges.
+/// before anything is written. Returns it.
 template <class Potential, class Field, class Hessian = None, class Space, class Precision,
           class Charges, class Real, class Strengths>
-kernels::DensityUnits<Strengths::densities> charges_stage(
+DensityFacts<Strengths::densities> charges_stage(
     Space const& space, Workspace<Space, Precision>& memory, BodyTree<Space, Precision>& tree,
     KernelProfile const& kernel, Charges const& charges,
     SourceStrengths<Space, Real, Strengths> const& sources, bool clears, Report* report,
@@ -47,7 +54,7 @@ kernels::DensityUnits<Strengths::densities> charges_stage(
                  in_edges ? 1 / tree.cube.edge : 1);
   });
   if (report) add_work(*report, "charges", tree.size);
-  return facts.units();
+  return facts;
 }
 
 /// Sums of the tree's bodies, made with a length and the densities' charges as units, into the caller's order; a report

@@ -93,21 +93,26 @@ class Evaluation {
     kept_ = {};
     if constexpr (Strengths::numbers > 1)
       memory_of_sources_.others.resize(sources_.size * Sources::rows);
-    units_ = charges_stage<Potential, Field, Hessian>(
+    facts_ = charges_stage<Potential, Field, Hessian>(
         space_, memory_of_sources_, sources_, kernel_, charges, sources(), clears && one_set,
         report_, one_set ? Out::records : 1, true, known);
     make_room_for_sums();
   }
   /// In the place of that and of upward, of two sets: strengths and multipoles of the sources' last evaluation. False
-  /// if they are not there, or those of another expansion, or other strengths.
+  /// if they are not there, or those of another expansion, or other strengths. Throws InvalidArgument for ranges that
+  /// the results' types have no room for, before anything is written.
+  template <class Potential, class Field, class Hessian = None>
   bool take_kept() {
-    if (!keeps_multipoles || !kept_.mark || kept_.mark != traits().mark) return false;
-    memory_.traversal.give_back();
-    for (int d = 0; d < (keeps_multipoles ? Strengths::densities : 0); ++d)
-      units_.of[d] = kept_.units[d];
-    multipoles_ = memory_of_sources_.multipoles.view(far_->coefficients(sources_.octree));
-    make_room_for_sums();
-    return took_kept_ = true;
+    if constexpr (keeps_multipoles) {
+      if (!kept_.mark || kept_.mark != traits().mark) return false;
+      std::copy_n(kept_.of, Strengths::densities, facts_.of);
+      check_density_ranges<Precision, Potential, Field, Hessian>(kernel_, sources_.cube, facts_);
+      memory_.traversal.give_back();
+      multipoles_ = memory_of_sources_.multipoles.view(far_->coefficients(sources_.octree));
+      make_room_for_sums();
+      took_kept_ = true;
+    }
+    return took_kept_;
   }
 
   /// The multipoles of all cells. `lists_follow`: the lists are made after them.
@@ -135,7 +140,7 @@ class Evaluation {
     });
     if constexpr (keeps_multipoles) {
       kept_.mark = traits().mark;
-      for (int d = 0; d < Strengths::densities; ++d) kept_.units[d] = units_.of[d];
+      std::copy_n(facts_.of, Strengths::densities, kept_.of);
     }
   }
   /// A row of FarFieldTraits::row numbers a cell; from upward to interact, in a treecode to downward.
@@ -196,7 +201,7 @@ class Evaluation {
   /// (N,K,6).
   template <class Potential, class Field, class Hessian = None>
   void give_results(Potential const& potential, Field const& field, Hessian const& hessian = {}) {
-    results_stage<Out>(space_, targets_, sums(), kernel_, length_, units_,
+    results_stage<Out>(space_, targets_, sums(), kernel_, length_, facts_.units(),
                        Results<Potential, Field, Hessian>{potential, field, hessian}, report_);
     if (report_) count_tree_work(space_, *far_, memory_, sets(), lists_, *report_, took_kept_);
   }
@@ -225,7 +230,7 @@ class Evaluation {
   KernelProfile kernel_;
   double length_;  ///< unit of length of the sums: the edge of the root
   Report* report_;
-  kernels::DensityUnits<Strengths::densities> units_{1};  ///< of the charges
+  DensityFacts<Strengths::densities> facts_;  ///< of the charges
   Array<Real, Space> multipoles_, locals_;
   bool keeps_ = false;  ///< whether M2P's multipoles were kept before L2P
   PreparedMultipoles<Space, Real> prepared_;
@@ -251,7 +256,7 @@ void evaluate_all_pairs(Space const& space, PlanData<Space, Precision>& targets,
   SourceStrengths<Space, double, Strengths> strengths{sources.tree.positions, {}};
   if constexpr (Strengths::numbers > 1)
     strengths.others = sources.memory.others_in_double.resize(sources.tree.size * strengths.rows);
-  const auto units = charges_stage<Potential, Field, Hessian>(
+  const auto facts = charges_stage<Potential, Field, Hessian>(
       space, sources.memory, sources.tree, profile_of(kernel), charges, strengths, one_set, report,
       one_set ? Out::records : 1, false, known);
   if constexpr (!one_set) targets.memory.sums.resize(tree.size * Out::records);
@@ -272,7 +277,7 @@ void evaluate_all_pairs(Space const& space, PlanData<Space, Precision>& targets,
   } else {
     sum_pairs(kernel);
   }
-  results_stage<Out>(space, tree, sums, profile_of(kernel), length, units, results, report);
+  results_stage<Out>(space, tree, sums, profile_of(kernel), length, facts.units(), results, report);
   const auto summed = sample ? std::int64_t(sample->bodies.size()) : tree.size;
   if (report) count_pairs<Out, Strengths>(summed * (sources.tree.size - one_set), *report);
 }

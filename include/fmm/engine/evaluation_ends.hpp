@@ -63,7 +63,7 @@ struct EvaluationEnds {
   }
   template <class Evaluation>
   void take(Evaluation& evaluation) const {
-    if (unchanged && evaluation.take_kept()) return;
+    if (unchanged && evaluation.template take_kept<Potential, Field, Hessian>()) return;
     evaluation.template take_charges<Potential, Field, Hessian>(charges, facts);
   }
   /// The charges once more, in the tree's order and that unit: no other number of the bodies is touched.

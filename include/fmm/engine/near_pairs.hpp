@@ -3,6 +3,8 @@
 #pragma once
 
 #include <new>
+#include <stdexcept>
+#include <string>
 #include <type_traits>
 
 #include "../detail/scan.hpp"
@@ -71,16 +73,18 @@ struct WriteNearSources {
   }
 };
 
-/// Throws OutOfMemory.
+/// A View of so many numbers, which are not set. Throws OutOfMemory.
 template <class View>
-View allocate_rows(std::size_t total) {
-  const std::size_t bytes = total * sizeof(BodyIndex);
+View allocate_rows(char const* label, std::size_t count) {
+  const std::size_t bytes = count * sizeof(typename View::value_type);
   constexpr bool on_host = std::is_same_v<typename View::memory_space, Kokkos::HostSpace>;
-  if (on_host && bytes > available_host_memory()) throw OutOfMemory("near pairs", bytes);
+  if (on_host && bytes > available_host_memory()) throw OutOfMemory(label, bytes);
   try {
-    return View(Kokkos::view_alloc(Kokkos::WithoutInitializing, "fmm::near_pairs::sources"), total);
+    return View(Kokkos::view_alloc(Kokkos::WithoutInitializing, std::string(label)), count);
   } catch (std::bad_alloc const&) {
-    throw OutOfMemory("near pairs", bytes);
+    throw OutOfMemory(label, bytes);
+  } catch (std::runtime_error const&) {
+    throw OutOfMemory(label, bytes);
   }
 }
 
@@ -91,10 +95,16 @@ NearPairs<PublicSpace> near_pairs(Space const& space, BodySets<Space, Precision,
                                   Csr<Space> const& list) {
   const std::int64_t targets = sets.targets.size;
   NearPairs<PublicSpace> pairs;
-  pairs.offsets = decltype(pairs.offsets)("fmm::near_pairs::offsets", std::size_t(targets) + 1);
-  if (targets == 0 || sets.sources.size == 0) return pairs;
-  if (list.offsets.extent(0) == 0)
+  const bool is_empty = targets == 0 || sets.sources.size == 0;
+  if (!is_empty && list.offsets.extent(0) == 0)
     throw InvalidArgument("plan", "without lists", "evaluated once, since its lists follow then");
+  pairs.offsets =
+      allocate_rows<decltype(pairs.offsets)>("fmm::near_pairs::offsets", std::size_t(targets) + 1);
+  if (is_empty) {
+    fill(space, Array<Offset, Space>(pairs.offsets.data(), pairs.offsets.size()), Offset(0));
+    space.fence();
+    return pairs;
+  }
   using Sets = decltype(sets.cells());
   const int tile_size = Tuning<Space, real_t<Precision>>::tile;
   auto const& tiles = sets.targets.octree.tiles;
@@ -107,7 +117,7 @@ NearPairs<PublicSpace> near_pairs(Space const& space, BodySets<Space, Precision,
              CountNearSources<Space, Sets>{near, sets.targets.permutation, counts});
   exclusive_scan(space, counts, offsets);
   const auto total = std::size_t(read_back(space, offsets.data() + targets));
-  pairs.sources = allocate_rows<decltype(pairs.sources)>(total);
+  pairs.sources = allocate_rows<decltype(pairs.sources)>("fmm::near_pairs::sources", total);
   for_uneven("fmm::near_pairs::write", space, items, tile_size,
              WriteNearSources<Space, Sets>{
                  near, sets.targets.permutation, sets.sources.permutation, offsets,

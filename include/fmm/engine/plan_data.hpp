@@ -3,6 +3,7 @@
 #pragma once
 
 #include <cmath>
+#include <cstdint>
 #include <memory>
 #include <string>
 #include <vector>
@@ -32,8 +33,9 @@ inline constexpr char multipoles_mark = 0;
 /// Multipoles that stay in a plan of sources after an evaluation, in the memory of multipoles.
 struct KeptMultipoles {
   static constexpr int most_densities = 8;
-  void const* mark = nullptr;         ///< &multipoles_mark<..>; nullptr: there are none
-  double units[most_densities] = {};  ///< of the charges of each density
+  void const* mark = nullptr;      ///< &multipoles_mark<..>; nullptr: there are none
+  std::uint64_t solver = 0;        ///< the number of the solver that made them
+  ChargeFacts of[most_densities];  ///< of each density
 };
 
 /// A plan: what it was made for, the bodies in their tree, the interaction lists, and the memory of all of it.
@@ -59,6 +61,9 @@ struct TwoSetData {
 
 /// Throws unless the plan was made by a solver with that traversal.
 FMM_NOINLINE inline void check_traversal(void const* of_plan, void const* mark) {
+  if (!of_plan)
+    throw InvalidArgument("plan", "not built",
+                          "built, or given targets again after a retarget that threw OutOfMemory");
   if (of_plan != mark)
     throw InvalidArgument("plan", "one of another traversal", "made with the solver's own");
 }
@@ -97,7 +102,10 @@ class PlanPool {
 
   FMM_NOINLINE std::shared_ptr<Data> free_plan() {
     for (auto const& plan : all_)
-      if (plan.use_count() == 1) return plan;
+      if (plan.use_count() == 1) {
+        plan->kept = {};
+        return plan;
+      }
     auto const& plan = all_.emplace_back(std::make_shared<Data>());
     plan->memory.parts = parts_;
     return plan;

@@ -3,6 +3,8 @@
 // FarField. Compiled once for all orders and translations.
 #pragma once
 
+#include <atomic>
+#include <cstdint>
 #include <memory>
 #include <utility>
 
@@ -13,6 +15,7 @@
 #include "evaluation_clock.hpp"
 #include "evaluation_ends.hpp"
 #include "measures_by_powers.hpp"
+#include "near_pairs.hpp"
 #include "two_set_build.hpp"
 
 namespace fmm::engine {
@@ -122,6 +125,19 @@ class SolverCore {
     engine::retarget<Traversal>(space, plan, options_, far_field(), targets, report);
     if (report) report->memory_bytes = pool_.bytes();
   }
+  /// Solver::near_pairs.
+  template <class PublicSpace>
+  NearPairs<PublicSpace> near_pairs(Space const& space, Data const& plan) const {
+    return pairs_of<PublicSpace>(space, plan.facts, {plan.tree, plan.tree}, plan.lists);
+  }
+  /// The same of two sets.
+  template <class PublicSpace>
+  NearPairs<PublicSpace> near_pairs(Space const& space,
+                                    TwoSetData<Space, Precision> const& plan) const {
+    auto const& [targets, sources] = plan;
+    return pairs_of<PublicSpace, NoShift>(space, targets->facts, {targets->tree, sources->tree},
+                                          targets->lists);
+  }
   /// Solver::choose.
   template <class Positions>
   BuildChoices choose(Space const& space, Positions const& positions) const {
@@ -157,19 +173,22 @@ class SolverCore {
     }
   }
 
-  /// Solver::evaluate on a tree. `ends` are EvaluationEnds or have the same functions.
+  /// Solver::evaluate; with DirectSum there are no operators. `ends` are EvaluationEnds or have the same functions.
   template <class Ends>
   void evaluate(Space const& space, Data& data,
                 MakeFarFieldFor<Kernel, Space, Precision, Ends> operators, Ends const& ends,
                 Report* report) {
-    evaluate_listed(
-        space, data, operators, ends, report, [](auto& steps) { steps.upward(uses_charges); },
-        [&](Array<Real, Space> multipoles) {
-          if constexpr (uses_charges) list(space, data, multipoles, report);
-          return true;
-        },
-        [&](auto& steps) { steps.template near_field<PairPrecision>(kernel_, options_); },
-        [](auto const&) { return true; });
+    if constexpr (is_direct)
+      evaluate_pairs(space, data, ends, report, nullptr);
+    else
+      evaluate_listed(
+          space, data, operators, ends, report, [](auto& steps) { steps.upward(uses_charges); },
+          [&](Array<Real, Space> multipoles) {
+            if constexpr (uses_charges) list(space, data, multipoles, report);
+            return true;
+          },
+          [&](auto& steps) { steps.template near_field<PairPrecision>(kernel_, options_); },
+          [](auto const&) { return true; });
   }
   /// The same with multipoles that `upward(steps)` makes, near fields that `add_near(steps)` adds, and, where the
   /// criterion uses charges, lists that `list(multipoles)` makes, unless it says that multipoles have to be made again;
@@ -198,7 +217,7 @@ class SolverCore {
     clock.stop(memory_bytes());
   }
 
-  /// Solver::evaluate of two sets; with DirectSum there are no operators.
+  /// The same of two sets. Multipoles are kept for the next evaluation by this solver.
   template <class Ends>
   void evaluate(Space const& space, TwoSetData<Space, Precision>& data,
                 MakeFarFieldFor<Kernel, Space, Precision, Ends, NoShift> operators,
@@ -209,6 +228,7 @@ class SolverCore {
     ends.template check<Space>(m, n);
     if (m > 0 && n > 0) check_lists(*targets);
     const EvaluationClock clock(space, report);
+    if ((m == 0 && !ends.unchanged) || sources->kept.solver != number_) sources->kept = {};
     if (m == 0) return;
     if (n == 0) {
       ends.give_nothing(space, m);
@@ -220,6 +240,7 @@ class SolverCore {
           profile_of(kernel_), report);
       ends.take(steps);
       steps.upward(false);
+      sources->kept.solver = number_;
       steps.interact();
       steps.downward();
       steps.template near_field<PairPrecision>(kernel_, options_);
@@ -256,6 +277,15 @@ class SolverCore {
   }
 
  private:
+  template <class PublicSpace, class Shift = OneSet>
+  NearPairs<PublicSpace> pairs_of(Space const& space, PlanFacts const& facts,
+                                  BodySets<Space, Precision, Shift> const& sets,
+                                  InteractionLists<Space> const& lists) const {
+    const HostThread<Space> thread(space);
+    if (sets.targets.size > 0 && sets.sources.size > 0)
+      check_traversal(facts.traversal, &traversal_mark<Traversal>);
+    return engine::near_pairs<PublicSpace>(space, sets, lists.p2p);
+  }
   void check_lists(Data const& plan) const {
     check_traversal(plan.facts.traversal, &traversal_mark<Traversal>);
     if constexpr (!uses_charges && !is_direct)
@@ -268,8 +298,15 @@ class SolverCore {
       return false;
   }
 
+  /// A number of its own for each core, but copies, which have the same options and kernel.
+  static std::uint64_t next_number() {
+    static std::atomic<std::uint64_t> last = 0;
+    return ++last;
+  }
+
   Options options_;
   Kernel kernel_;
+  std::uint64_t number_ = next_number();
   Facts expansions_;
   PlanPool<Space, Precision> pool_;
 };

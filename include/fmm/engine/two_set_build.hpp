@@ -119,7 +119,6 @@ TwoSetData<Space, Precision> make_two_set_plan(Space const& space, PlanPool<Spac
     set->tree = {};
     set->tree.size = size;
     set->lists = {};
-    set->kept = {};
     return set;
   };
   plan.targets = take_plan(m);
@@ -154,10 +153,8 @@ TwoSetData<Space, Precision> make_two_set_plan(Space const& space, PlanPool<Spac
   return plan;
 }
 
-/// Throws unless all targets are in the cube of the plan.
-template <class Space, class Targets>
-void check_in_plan(Space const& space, Targets const& targets, Cube const& cube) {
-  const Box box = bounding_box(space, targets, "targets");
+/// Throws unless all of the targets' box is in the cube of the plan.
+inline void check_in_plan(Box const& box, Cube const& cube) {
   const auto refuse = [](double x, std::string const& where) {
     throw InvalidArgument(
         "a target's coordinate", x,
@@ -170,35 +167,47 @@ void check_in_plan(Space const& space, Targets const& targets, Cube const& cube)
   }
 }
 
+/// Whether the box is a point in the centre of the cube, but for the rounding of its corner.
+inline bool is_at_centre(Box const& box, Cube const& cube) {
+  if (box.extent() > 0) return false;
+  for (int d = 0; d < 3; ++d) {
+    const double apart = std::fabs(box.low[d] - (cube.low[d] + 0.5 * cube.edge));
+    if (apart > 0x1p-31 * cube.edge + 0x1p-50 * std::fabs(box.low[d])) return false;
+  }
+  return true;
+}
+
 /// Solver::retarget. Where there are sources the targets' leaves are their leaves, so that a target at a source's very
-/// point is rounded as that is.
+/// point is rounded as that is. Until all is there the plan is one that was not built.
 template <class Traversal, class Space, class Precision, class Targets>
 void retarget(Space const& space, TwoSetData<Space, Precision>& plan, Options const& options,
               FarFieldRule far, Targets const& targets, Report* report) {
   using Shapes = Tuning<Space, real_t<Precision>>;
   auto& to = *plan.targets;
   auto& from = *plan.sources;
-  check_traversal(to.facts.traversal, &traversal_mark<Traversal>);
+  check_traversal(from.facts.traversal, &traversal_mark<Traversal>);
   const std::int64_t m = checked_size("targets", targets), n = from.tree.size;
   const Region region("build");
   const Stopwatch watch;
+  PlanFacts facts{&traversal_mark<Traversal>, far.from, far.order, 0};
   if (m > 0)
     stage(space, report, "bounds", [&] {
-      if (n > 0)
-        check_in_plan(space, targets, from.tree.cube);
-      else
-        bounding_box(space, targets, "targets");
+      const Box box = bounding_box(space, targets, "targets");
+      if (n == 0) return;
+      check_in_plan(box, from.tree.cube);
+      // A set at one point has no length; with targets beside it, it has.
+      if (from.tree.cube.is_point) from.tree.cube.is_point = is_at_centre(box, from.tree.cube);
     });
+  to.facts = {};
   to.tree = {};
   to.tree.size = m;
   to.tree.cube = from.tree.cube;
   to.lists = {};
-  to.facts = {&traversal_mark<Traversal>, far.from, far.order, 0};
   if (m > 0 && n > 0) {
     if constexpr (std::is_same_v<Traversal, DirectSum>) {
-      to.facts.all_pairs_shape = Shapes::all_pairs_shape(m, space.concurrency());
+      facts.all_pairs_shape = Shapes::all_pairs_shape(m, space.concurrency());
       sort_into_tiles(space, to.memory, to.tree, targets,
-                      Shapes::all_pairs[to.facts.all_pairs_shape].tile, report);
+                      Shapes::all_pairs[facts.all_pairs_shape].tile, report);
     } else {
       SplitRule const& rule = from.facts.split;
       const auto build_from = [&](int levels) {
@@ -222,6 +231,7 @@ void retarget(Space const& space, TwoSetData<Space, Precision>& plan, Options co
       list_two_sets<Traversal>(space, plan, options, far, report);
     }
   }
+  to.facts = facts;
   if (report) {
     for (char const* name : {"bounds", "keys", "sort"}) add_work(*report, name, m);
     add_work(*report, "tree", std::int64_t(to.tree.octree.cells.extent(0)));
