@@ -69,9 +69,10 @@ struct SplitRuleBeside : SplitRule {
     while (cell.level < level) {
       if (cell.is_leaf()) return false;
       const auto octant = unsigned(keys(first) >> 3 * (max_tree_depth - 1 - cell.level)) & 7;
-      int child = 0;
-      while (child < cell.child_count && octant_in(cell, cell.child_begin + child) != octant)
-        ++child;
+      int child = cell.child_count == 8 ? int(octant) : 0;
+      if (cell.child_count < 8)
+        while (child < cell.child_count && octant_in(cell, cell.child_begin + child) != octant)
+          ++child;
       if (child == cell.child_count) return SplitRule::operator()(level, first, body_count);
       cell = source_cells(cell.child_begin + child);
     }

@@ -45,15 +45,28 @@ constexpr P2PShape near_field_shape(P2PShape shape) {
   return shape;
 }
 
-/// Where a target has several records of sums, registers have room for fewer targets.
-template <class Space, class Out>
+/// Where a target has several records of sums, registers have room for fewer targets; and where a source has several
+/// numbers, a GPU's scratch memory has room for fewer sources.
+template <class Space, class Precision, class Out, class Strengths>
 constexpr P2PShape with_room_for(P2PShape shape) {
-  if (Out::records == 1) return shape;
-  shape.resident = 0;
+  constexpr int records = Out::records, most_source_bytes = 28672,
+                source_bytes = ((two_part_v<Precision> ? 6 : 3) + Strengths::numbers) *
+                               int(sizeof(real_t<Precision>));
   if (is_host_space_v<Space>) {
-    shape.targets = Out::records < 4 ? 2 : 1;
-  } else if (Out::records >= 4 && shape.targets % 2 == 0) {
-    shape.team *= 2;
+    if (records > 1) shape.targets = records < 4 ? 2 : 1;
+    return shape;
+  }
+  while (shape.chunk * source_bytes > most_source_bytes) shape.chunk /= 2;
+  if (records == 1) return shape;
+  shape.resident = 0;
+  if (records >= 3 && shape.targets % 2 == 0) {
+    constexpr int most_stored = 31;  // TileLayout
+    const bool fewer_share =
+        shape.split > 1 && (shape.tile + shape.team - 1) / shape.team * records <= most_stored;
+    if (fewer_share)
+      shape.split /= 2;
+    else
+      shape.team *= 2;
     shape.targets /= 2;
   }
   return shape;
@@ -79,7 +92,7 @@ void p2p(Space const& space, Kernel const& kernel_of_cube, Cells cells, Array<Ti
   with_index<int(Shapes::near_field.size())>(
       Shapes::near_field_shape(count, space.concurrency()), [&](auto index) {
         const auto launch = [&]<class SomePrecision>(SomePrecision) {
-          constexpr P2PShape shape = with_room_for<Space, Out>(
+          constexpr P2PShape shape = with_room_for<Space, SomePrecision, Out, Strengths>(
               near_field_shape<SomePrecision>(Shapes::near_field[decltype(index)::value]));
           launch_p2p(
               space, count + rows.count(),
@@ -106,7 +119,7 @@ void p2p_all(Space const& space, Kernel const& kernel_of_unit, double per_unit,
   using Shapes = Tuning<Space, real_t<Precision>>;
   with_index<int(Shapes::all_pairs.size())>(shape, [&](auto index) {
     constexpr P2PShape of_records =
-        with_room_for<Space, Out>(Shapes::all_pairs[decltype(index)::value]);
+        with_room_for<Space, Precision, Out, Strengths>(Shapes::all_pairs[decltype(index)::value]);
     using Problem = AllSources<Space, Kernel, Precision, of_records, Out, true, Strengths, Bodies>;
     launch_p2p(space, std::int64_t(tiles.extent(0)),
                Problem{bodies, tiles, {}, sums, kernel_of_unit, per_unit, others});
