@@ -18,7 +18,9 @@ class Plan {
   using Data = engine::PlanData<site_t<Space>, Precision>;
 
   Plan() : data_(std::make_shared<Data>()) {}
-  explicit Plan(std::shared_ptr<Data> data) : data_(std::move(data)) {}
+  /// `lease` holds what the data need besides their own memory.
+  explicit Plan(std::shared_ptr<Data> data, std::shared_ptr<void const> lease = {})
+      : data_(std::move(data)), lease_(std::move(lease)) {}
   Plan(Plan&&) = default;
   Plan& operator=(Plan&&) = default;
 
@@ -40,6 +42,11 @@ class Plan {
   /// What the plan consists of, for callers that compose an evaluation's steps.
   Data& data() { return *checked(); }
   Data const& data() const { return *checked(); }
+  /// Holds all of that for as long as somebody has it.
+  std::shared_ptr<void const> lease() const {
+    return std::make_shared<std::pair<std::shared_ptr<void const>, std::shared_ptr<void const>>>(
+        checked(), lease_);
+  }
 
  private:
   static std::int64_t entries(Csr<site_t<Space>> const& list) {
@@ -52,6 +59,7 @@ class Plan {
   }
 
   std::shared_ptr<Data> data_;
+  std::shared_ptr<void const> lease_;
 };
 
 }  // namespace fmm

@@ -47,12 +47,15 @@ struct PlanData {
   InteractionLists<Space> lists;
   Workspace<Space, Precision> memory;
   KeptMultipoles kept;  ///< of the sources of two sets
+  /// Of targets: held by transposed plans, whose trees lie in this one's memory.
+  std::weak_ptr<void const> lease = {};
 };
 
 /// A plan of two sets: each set's tree and memory. What the plan was made for and its lists are with the targets.
 template <class Space, class Precision>
 struct TwoSetData {
   std::shared_ptr<PlanData<Space, Precision>> targets, sources;
+  std::shared_ptr<void const> lease = {};  ///< of a transposed plan: holds those whose trees it has
 };
 
 [[noreturn]] FMM_NOINLINE inline void refuse_moved_plan() {

@@ -16,6 +16,7 @@
 #include "evaluation_ends.hpp"
 #include "measures_by_powers.hpp"
 #include "near_pairs.hpp"
+#include "transpose.hpp"
 #include "two_set_build.hpp"
 
 namespace fmm::engine {
@@ -122,7 +123,7 @@ class SolverCore {
                 Targets const& given_targets, Report* report) {
     const HostThread<Space> thread(space);
     const typename Targets::const_type targets = given_targets;
-    engine::retarget<Traversal>(space, plan, options_, far_field(), targets, report);
+    engine::retarget<Traversal>(space, pool_, plan, options_, far_field(), targets, report);
     if (report) report->memory_bytes = pool_.bytes();
   }
   /// Solver::near_pairs.
@@ -134,9 +135,17 @@ class SolverCore {
   template <class PublicSpace>
   NearPairs<PublicSpace> near_pairs(Space const& space,
                                     TwoSetData<Space, Precision> const& plan) const {
-    auto const& [targets, sources] = plan;
-    return pairs_of<PublicSpace, NoShift>(space, targets->facts, {targets->tree, sources->tree},
-                                          targets->lists);
+    auto const& targets = *plan.targets;
+    return pairs_of<PublicSpace, NoShift>(space, targets.facts, {targets.tree, plan.sources->tree},
+                                          targets.lists);
+  }
+  /// Solver::transposed, of one set or of two.
+  template <class SomeData>
+  auto transposed(Space const& space, SomeData const& plan, Report* report) {
+    const HostThread<Space> thread(space);
+    auto result = make_transposed(space, pool_, checked_lists(plan), report);
+    if (report) report->memory_bytes = pool_.bytes();
+    return result;
   }
   /// Solver::choose.
   template <class Positions>
@@ -223,10 +232,10 @@ class SolverCore {
                 MakeFarFieldFor<Kernel, Space, Precision, Ends, NoShift> operators,
                 Ends const& ends, Report* report) {
     const HostThread<Space> thread(space);
-    auto& [targets, sources] = data;
+    auto const& [targets, sources, lease] = data;
     const std::int64_t m = targets->tree.size, n = sources->tree.size;
     ends.template check<Space>(m, n);
-    if (m > 0 && n > 0) check_lists(*targets);
+    checked_lists(data);
     const EvaluationClock clock(space, report);
     if ((m == 0 && !ends.unchanged) || sources->kept.solver != number_) sources->kept = {};
     if (m == 0) return;
@@ -277,6 +286,15 @@ class SolverCore {
   }
 
  private:
+  Data const& checked_lists(Data const& plan) const {
+    if (plan.tree.size > 0) check_lists(plan);
+    return plan;
+  }
+  TwoSetData<Space, Precision> const& checked_lists(
+      TwoSetData<Space, Precision> const& plan) const {
+    if (plan.targets->tree.size > 0 && plan.sources->tree.size > 0) check_lists(*plan.targets);
+    return plan;
+  }
   template <class PublicSpace, class Shift = OneSet>
   NearPairs<PublicSpace> pairs_of(Space const& space, PlanFacts const& facts,
                                   BodySets<Space, Precision, Shift> const& sets,

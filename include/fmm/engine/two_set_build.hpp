@@ -35,6 +35,27 @@ constexpr bool check_two_sets() {
   return true;
 }
 
+/// The compile-time door of transposed plans.
+template <class Method, bool HasP2L>
+constexpr bool check_transposed() {
+  using Traversal = typename Method::traversal;
+  constexpr auto traits = traits_v<Traversal>;
+  static_assert(
+      !traits.uses_charges,
+      "fmm: transposed plans are for criteria of the geometry alone (fmm::RadiusCriterion, "
+      "fmm::FmmList, fmm::FmmStencil)");
+  static_assert(Method::has_locals || std::is_same_v<Method, DirectSum>,
+                "fmm: the transpose of a treecode has local expansions: use fmm::Fmm");
+  static_assert(!Method::has_locals || traits.only_m2l || HasP2L,
+                "fmm: the transpose of these lists has P2L, which the expansion lacks");
+  static_assert(!std::is_same_v<typename Method::translation, BatchedGemm>,
+                "fmm: BatchedGemm is for lists that are not transposed: use fmm::Rotation");
+  if constexpr (is_dual_v<Traversal>)
+    static_assert(!has_lower_orders_v<typename Traversal::criterion>,
+                  "fmm: VariableOrder is for lists that are not transposed");
+  return true;
+}
+
 /// The smallest box with both. Throws as bounding_box does.
 template <class Space, class Targets, class Sources>
 Box box_of_two(Space const& space, Targets const& targets, Sources const& sources) {
@@ -131,7 +152,7 @@ TwoSetData<Space, Precision> make_two_set_plan(Space const& space, PlanPool<Spac
     to.tree.cube = from.tree.cube = chosen.cube;
     from.facts.split = chosen.split;
     if constexpr (is_direct) {
-      to.facts.all_pairs_shape = chosen.all_pairs_shape;
+      to.facts.all_pairs_shape = from.facts.all_pairs_shape = chosen.all_pairs_shape;
       const int tile = Tuning<Space, Real>::all_pairs[chosen.all_pairs_shape].tile;
       if (m > 0) sort_into_tiles(space, to.memory, to.tree, targets, tile, report);
       sort_into_tiles(space, from.memory, from.tree, sources, tile, report);
@@ -180,12 +201,14 @@ inline bool is_at_centre(Box const& box, Cube const& cube) {
 /// Solver::retarget. Where there are sources the targets' leaves are their leaves, so that a target at a source's very
 /// point is rounded as that is. Until all is there the plan is one that was not built.
 template <class Traversal, class Space, class Precision, class Targets>
-void retarget(Space const& space, TwoSetData<Space, Precision>& plan, Options const& options,
-              FarFieldRule far, Targets const& targets, Report* report) {
+void retarget(Space const& space, PlanPool<Space, Precision>& pool,
+              TwoSetData<Space, Precision>& plan, Options const& options, FarFieldRule far,
+              Targets const& targets, Report* report) {
   using Shapes = Tuning<Space, real_t<Precision>>;
-  auto& to = *plan.targets;
   auto& from = *plan.sources;
   check_traversal(from.facts.traversal, &traversal_mark<Traversal>);
+  if (plan.lease)
+    throw InvalidArgument("plan", "transposed", "one that was built: transpose it afterwards");
   const std::int64_t m = checked_size("targets", targets), n = from.tree.size;
   const Region region("build");
   const Stopwatch watch;
@@ -198,6 +221,8 @@ void retarget(Space const& space, TwoSetData<Space, Precision>& plan, Options co
       // A set at one point has no length; with targets beside it, it has.
       if (from.tree.cube.is_point) from.tree.cube.is_point = is_at_centre(box, from.tree.cube);
     });
+  if (!plan.targets->lease.expired()) plan.targets = pool.free_plan();
+  auto& to = *plan.targets;
   to.facts = {};
   to.tree = {};
   to.tree.size = m;
