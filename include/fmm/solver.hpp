@@ -129,11 +129,11 @@ class Solver {
   /// A plan of the transposed sums, for iterative solvers and adjoints. If A takes what sources carry to what targets
   /// receive by `plan`, targets are the sources now, and <A x, y> = <x, A^T y> to rounding, where A itself is good to
   /// the error of its expansions. (Of one set, too: lists by radii are not symmetric.) Charges to potentials is the
-  /// transpose of charges to potentials, dipoles to potentials that of charges to gradients, which are minus the fields,
-  /// and dipoles to fields that of dipoles to fields. For DirectSum, and an Fmm by the geometry alone. It is evaluated
-  /// as any plan is, but has no retarget; its trees are those of `plan`, which may be used, given new targets, or
-  /// destroyed. Throws InvalidArgument for a plan of another traversal, and OutOfMemory. Cost: O(entries of the lists),
-  /// and memory for them and for its evaluations.
+  /// transpose of charges to potentials, dipoles to potentials that of charges to gradients, which are minus the
+  /// fields, and dipoles to fields that of dipoles to fields. For DirectSum, and an Fmm by the geometry alone. It is
+  /// evaluated as any plan is, but has no retarget; its trees are those of `plan`, which may be used, given new
+  /// targets, or destroyed. Throws InvalidArgument for a plan of another traversal, and OutOfMemory. Cost: O(entries of
+  /// the lists), and memory for them and for its evaluations.
   plan_type transposed(ExecutionSpace const& space, plan_type const& plan,
                        Report* report = nullptr) {
     static_assert(engine::check_transposed<Method, has_p2l>());
