@@ -13,6 +13,8 @@
 // same potential at r = 0 and is exactly 1/r from 2.8 eps on.
 #pragma once
 
+#include "batch.hpp"
+#include "batch_plan.hpp"
 #include "engine/density_blocks.hpp"
 #include "engine/far_field_of.hpp"
 #include "engine/m2l_in_orders.hpp"
@@ -49,6 +51,7 @@ class Solver {
   using Core = engine::SolverCore<Kernel, Traversal, Precision, Site>;
   using Data = typename Core::Data;
   using TwoSets = TwoSetPlan<ExecutionSpace, Precision>;
+  using Batches = BatchPlan<ExecutionSpace, Precision>;
   static constexpr bool is_direct = std::is_same_v<Method, DirectSum>;
   using Expansion = kernels::expansion_t<Kernel, Method::order, Real, typename Method::translation>;
   static constexpr bool has_p2l = Method::has_locals && !tree::traits_v<Traversal>.only_m2l &&
@@ -144,6 +147,18 @@ class Solver {
     static_assert(engine::check_transposed<Method, has_p2l>());
     return TwoSets(core_.transposed(space, plan.data(), report));
   }
+  /// With DirectSum: a plan of many independent sets at once. Every set is summed over its own pairs, in one launch.
+  /// Throws InvalidArgument for positions that are not finite, and for offsets that do not ascend from 0 to N, and
+  /// OutOfMemory. Lengths are counted in the largest extent of a set: in float and Mixed sets less than 1e-15 of it are
+  /// for solvers of their own. Cost: a sort of N bodies; of an evaluation the sum of N_b^2 pairs.
+  template <class Sources, class Offsets>
+    requires is_direct BatchPlan<ExecutionSpace, Precision> build(
+        ExecutionSpace const& space, Batch<Sources, Offsets> const& batch,
+        Report* report = nullptr) {
+      engine::check_view<ExecutionSpace, Sources, 2>();
+      static_assert(engine::check_offsets<ExecutionSpace, Offsets>());
+      return BatchPlan<ExecutionSpace, Precision>(core_.build_batch(space, batch, report));
+    }
   /// Short for `Inputs{.sources = positions}`.
   template <class Positions>
   plan_type build(ExecutionSpace const& space, Positions const& positions,
@@ -170,6 +185,13 @@ class Solver {
     evaluate_any(space, plan, charges, Results<Potential, Field>{potential, field}, false, report);
   }
 
+  /// The same of a batch: all of its sets at once.
+  template <class Charges, class Potential, class Field>
+  void evaluate(ExecutionSpace const& space, Batches& plan, Charges const& charges,
+                Potential const& potential, Field const& field, Report* report = nullptr) {
+    evaluate_any(space, plan, charges, Results<Potential, Field>{potential, field}, false, report);
+  }
+
   /// Any of potential (N), field (N,3) and Hessian (N,6) from charges, dipoles, or both: `strengths` are
   /// fmm::Strengths, or (N) charges. Throws as above. Dipoles and Hessians are for criteria of the geometry alone.
   /// Cost: as above, with more operations a pair and a coefficient, which a Report counts.
@@ -186,6 +208,13 @@ class Solver {
   /// The same of a plan of two sets, at the targets.
   template <class SomeStrengths, class Potential, class Field, class Hessian>
   void evaluate(ExecutionSpace const& space, TwoSets& plan, SomeStrengths const& strengths,
+                Results<Potential, Field, Hessian> const& results, Report* report = nullptr) {
+    evaluate_strengths(space, plan, strengths, results, report);
+  }
+
+  /// The same of a batch.
+  template <class SomeStrengths, class Potential, class Field, class Hessian>
+  void evaluate(ExecutionSpace const& space, Batches& plan, SomeStrengths const& strengths,
                 Results<Potential, Field, Hessian> const& results, Report* report = nullptr) {
     evaluate_strengths(space, plan, strengths, results, report);
   }
@@ -323,7 +352,9 @@ class Solver {
                      Report* report) {
     static_assert(check_ends<Ends>());
     using Shift = std::conditional_t<std::is_same_v<SomePlan, TwoSets>, NoShift, OneSet>;
-    if constexpr (is_direct)
+    if constexpr (std::is_same_v<SomePlan, Batches>)
+      core_.evaluate_batch(space, plan.data(), ends, report);
+    else if constexpr (is_direct)
       core_.evaluate(space, plan.data(), nullptr, ends, report);
     else
       core_.evaluate(space, plan.data(),

@@ -2,11 +2,11 @@
 // The rooms of the library, a folder and a namespace each, and the rooms below that each speaks of. An
 // include points from a room to its own files, to rooms below it and to the words that all share:
 // fmm/arrays.hpp, environment.hpp, errors.hpp, host.hpp, inputs.hpp, strengths.hpp, results.hpp, near_pairs.hpp,
-// options.hpp, precision.hpp, report.hpp, large_pages.hpp and cells/ (namespace fmm).
+// batch.hpp, options.hpp, precision.hpp, report.hpp, large_pages.hpp and cells/ (namespace fmm).
 //
 //     runtime     policies as values, compiled in the library fmm::runtime; its headers know no Kokkos
 //     tolerance   a solver that is told an error
-//     solver.hpp, plan.hpp, two_set_plan.hpp
+//     solver.hpp, plan.hpp, two_set_plan.hpp, batch_plan.hpp
 //     accuracy    direct sums in double, and errors against them
 //     engine      memory, build and evaluation
 //     methods.hpp

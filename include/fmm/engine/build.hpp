@@ -36,9 +36,7 @@ void sort_into_tiles(Space const& space, Workspace<Space, Precision>& memory,
                      Report* report) {
   const auto sorted = sort_bodies(space, memory, tree, positions, max_tree_depth, report);
   stage(space, report, "tree", [&] {
-    tree.positions = memory.positions.resize(tree.size);
-    for_range("fmm::positions", space, tree.size,
-              CopyPositions<Space, Positions>{positions, tree.permutation, tree.positions});
+    copy_positions(space, memory, tree, positions);
     tree.octree.tiles =
         block_tiles(space, sorted.keys, tile, memory.octree.tiles, memory.octree.totals);
   });

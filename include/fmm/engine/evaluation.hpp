@@ -241,16 +241,15 @@ class Evaluation {
 template <class Space, class Precision, class Kernel>
 using SeePairs = std::function<void(Kernel const&, double, Array<Sums<sum_t<Precision>>, Space>)>;
 
-/// Potential and field from the sources' charges by all pairs; the sums of all targets, or of a sample. Both are one
-/// plan, or with NoShift two (cells/sets.hpp).
-template <class Out, class Shift = OneSet, class Strengths = kernels::Charges<>, class Space,
-          class Precision, class Kernel, class Charges, class Potential, class Field, class Hessian>
-void evaluate_all_pairs(Space const& space, PlanData<Space, Precision>& targets,
-                        PlanData<Space, Precision>& sources, Kernel const& kernel,
-                        Charges const& charges, Results<Potential, Field, Hessian> const& results,
-                        TileSample<Space> const* sample, Report* report,
-                        SeePairs<Space, Precision, Kernel> const& see = {},
-                        DensityFacts<Strengths::densities> const* known = nullptr) {
+/// Results from the sources' strengths without a tree: sum(kernel, per_length, sums, others) sums so many pairs, where
+/// lengths times per_length are in the kernel's unit. Both are one plan, or with NoShift two (cells/sets.hpp).
+template <class Out, class Shift, class Strengths, class Space, class Precision, class Kernel,
+          class Charges, class Potential, class Field, class Hessian, class Sum>
+void evaluate_by_pairs(Space const& space, PlanData<Space, Precision>& targets,
+                       PlanData<Space, Precision>& sources, Kernel const& kernel,
+                       Charges const& charges, Results<Potential, Field, Hessian> const& results,
+                       Report* report, DensityFacts<Strengths::densities> const* known,
+                       std::int64_t pairs, Sum const& sum) {
   constexpr bool one_set = std::is_same_v<Shift, OneSet>;
   auto& tree = targets.tree;
   SourceStrengths<Space, double, Strengths> strengths{sources.tree.positions, {}};
@@ -262,24 +261,57 @@ void evaluate_all_pairs(Space const& space, PlanData<Space, Precision>& targets,
   if constexpr (!one_set) targets.memory.sums.resize(tree.size * Out::records);
   const auto sums = targets.memory.sums.view(tree.size * Out::records);
   double length = 1;
-  const auto sum_pairs = [&](auto const& kernel_of_unit) {
-    stage(space, report, "p2p", [&] {
-      p2p_all<Out, Precision, Strengths>(space, kernel_of_unit, 1 / length,
-                                         of_sets<Shift>(tree.positions, sources.tree.positions),
-                                         sample ? sample->tiles : tree.octree.tiles,
-                                         targets.facts.all_pairs_shape, sums, strengths.others);
-    });
-    if (see) see(kernel_of_unit, 1 / length, sums);
-  };
   if constexpr (RescalableKernel<Kernel>) {
     length = tree.cube.exact_unit();
-    sum_pairs(in_units_of(length, kernel));
+    sum(in_units_of(length, kernel), 1 / length, sums, strengths.others);
   } else {
-    sum_pairs(kernel);
+    sum(kernel, 1.0, sums, strengths.others);
   }
   results_stage<Out>(space, tree, sums, profile_of(kernel), length, facts.units(), results, report);
+  if (report) count_pairs<Out, Strengths>(pairs, *report);
+}
+
+/// Those by all pairs, of all targets or of a sample.
+template <class Out, class Shift = OneSet, class Strengths = kernels::Charges<>, class Space,
+          class Precision, class Kernel, class Charges, class Potential, class Field, class Hessian>
+void evaluate_all_pairs(Space const& space, PlanData<Space, Precision>& targets,
+                        PlanData<Space, Precision>& sources, Kernel const& kernel,
+                        Charges const& charges, Results<Potential, Field, Hessian> const& results,
+                        TileSample<Space> const* sample, Report* report,
+                        SeePairs<Space, Precision, Kernel> const& see = {},
+                        DensityFacts<Strengths::densities> const* known = nullptr) {
+  auto& tree = targets.tree;
   const auto summed = sample ? std::int64_t(sample->bodies.size()) : tree.size;
-  if (report) count_pairs<Out, Strengths>(summed * (sources.tree.size - one_set), *report);
+  evaluate_by_pairs<Out, Shift, Strengths>(
+      space, targets, sources, kernel, charges, results, report, known,
+      summed * (sources.tree.size - std::is_same_v<Shift, OneSet>),
+      [&](auto const& kernel_of_unit, double per_unit, auto sums, auto others) {
+        stage(space, report, "p2p", [&] {
+          p2p_all<Out, Precision, Strengths>(space, kernel_of_unit, per_unit,
+                                             of_sets<Shift>(tree.positions, sources.tree.positions),
+                                             sample ? sample->tiles : tree.octree.tiles,
+                                             targets.facts.all_pairs_shape, sums, others);
+        });
+        if (see) see(kernel_of_unit, per_unit, sums);
+      });
+}
+
+/// Those of a batch.
+template <class Out, class Strengths, class Space, class Precision, class Kernel, class Charges,
+          class Potential, class Field, class Hessian>
+void evaluate_batch(Space const& space, PlanData<Space, Precision>& plan, Kernel const& kernel,
+                    Charges const& charges, Results<Potential, Field, Hessian> const& results,
+                    Report* report, DensityFacts<Strengths::densities> const* known) {
+  auto& tree = plan.tree;
+  evaluate_by_pairs<Out, OneSet, Strengths>(
+      space, plan, plan, kernel, charges, results, report, known, plan.facts.pairs_of_batch,
+      [&](auto const& kernel_of_unit, double per_unit, auto sums, auto others) {
+        stage(space, report, "p2p", [&] {
+          p2p_batch<Out, Precision, Strengths>(space, kernel_of_unit, per_unit, tree.positions,
+                                               plan.memory.batch.offsets.view(), tree.octree.tiles,
+                                               plan.facts.all_pairs_shape, sums, others);
+        });
+      });
 }
 
 }  // namespace fmm::engine

@@ -94,6 +94,12 @@ struct EvaluationEnds {
     evaluate_all_pairs<Out, NoShift, Strengths>(space, *plan.targets, *plan.sources, kernel,
                                                 charges, results(), all, report, {}, facts);
   }
+  /// The same of a batch.
+  template <class Space, class Precision, class Kernel>
+  void batch(Space const& space, PlanData<Space, Precision>& plan, Kernel const& kernel,
+             Report* report) const {
+    evaluate_batch<Out, Strengths>(space, plan, kernel, charges, results(), report, facts);
+  }
   /// Everything between, where there are no sources.
   template <class Space>
   void give_nothing(Space const& space, std::int64_t targets) const {

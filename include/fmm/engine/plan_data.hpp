@@ -24,6 +24,7 @@ struct PlanFacts {
   int order = -1;       ///< of the expansions
   int all_pairs_shape = 0;  ///< DirectSum only: the index of the tiles' P2PShape
   SplitRule split = {};     ///< of two sets' trees
+  std::int64_t pairs_of_batch = 0;
 };
 
 /// One for each expansion and kind of strengths, by whose address multipoles are told apart.

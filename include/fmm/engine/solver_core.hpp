@@ -9,6 +9,7 @@
 #include <utility>
 
 #include "../detail/host_thread.hpp"
+#include "batch_build.hpp"
 #include "build.hpp"
 #include "checks.hpp"
 #include "completed_options.hpp"
@@ -125,6 +126,13 @@ class SolverCore {
     const typename Targets::const_type targets = given_targets;
     engine::retarget<Traversal>(space, pool_, plan, options_, far_field(), targets, report);
     if (report) report->memory_bytes = pool_.bytes();
+  }
+  /// Solver::build of a Batch.
+  template <class Sources, class Offsets>
+  std::shared_ptr<Data> build_batch(Space const& space, Batch<Sources, Offsets> const& batch,
+                                    Report* report) {
+    const HostThread<Space> thread(space);
+    return make_batch_plan(space, pool_, batch, report);
   }
   /// Solver::near_pairs.
   template <class PublicSpace>
@@ -268,6 +276,17 @@ class SolverCore {
     const EvaluationClock clock(space, report);
     if (data.tree.size == 0) return;
     ends.all_pairs(space, data, kernel_, sample, report, see);
+    clock.stop(memory_bytes());
+  }
+
+  /// Solver::evaluate of a batch.
+  template <class Ends>
+  void evaluate_batch(Space const& space, Data& data, Ends const& ends, Report* report) {
+    const HostThread<Space> thread(space);
+    ends.template check<Space>(data.tree.size);
+    const EvaluationClock clock(space, report);
+    if (data.tree.size == 0) return;
+    ends.batch(space, data, kernel_, report);
     clock.stop(memory_bytes());
   }
 

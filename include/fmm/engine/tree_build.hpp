@@ -42,6 +42,24 @@ constexpr TileRule tile_rule() {
   return {Tuning<Space, Real>::tile, Tuning<Space, Real>::tile_sorting_team};
 }
 
+/// Keys sorted by their bits from first_bit on, and the bodies' places with them.
+template <class Space, class Precision>
+Sorted<Space> sort_unsorted(Space const& space, Workspace<Space, Precision>& memory,
+                            BodyTree<Space, Precision>& tree, UnsortedKeys<Space> const& keys,
+                            int first_bit, Report* report) {
+  Sorted<Space> sorted;
+  stage(space, report, "sort", [&] {
+    sorted = sort_keys(space, memory.sort, keys, memory.keys(1, tree.size), first_bit);
+    tree.permutation = sorted.permutation;
+    if constexpr (gathers_results_v<Space>) {
+      tree.place = sorted.spare;
+      for_range("fmm::sort::invert", space, tree.size,
+                InvertPermutation<Space>{tree.permutation, tree.place});
+    }
+  });
+  return sorted;
+}
+
 /// Keys of all bodies, sorted by their first `levels` levels.
 template <class Space, class Precision, class Positions>
 Sorted<Space> sort_bodies(Space const& space, Workspace<Space, Precision>& memory,
@@ -54,17 +72,7 @@ Sorted<Space> sort_bodies(Space const& space, Workspace<Space, Precision>& memor
     keys = unsorted_keys(memory.sort, memory.keys(0, n), first_bit);
     make_keys(space, positions, tree.cube, keys);
   });
-  Sorted<Space> sorted;
-  stage(space, report, "sort", [&] {
-    sorted = sort_keys(space, memory.sort, keys, memory.keys(1, n), first_bit);
-    tree.permutation = sorted.permutation;
-    if constexpr (gathers_results_v<Space>) {
-      tree.place = sorted.spare;
-      for_range("fmm::sort::invert", space, n,
-                InvertPermutation<Space>{tree.permutation, tree.place});
-    }
-  });
-  return sorted;
+  return sort_unsorted(space, memory, tree, keys, first_bit, report);
 }
 
 /// The bodies in tree order, and radii if the criterion uses them.
@@ -139,5 +147,12 @@ struct CopyPositions {
     bodies(i).z = positions(from, 2);
   }
 };
+template <class Space, class Precision, class Positions>
+void copy_positions(Space const& space, Workspace<Space, Precision>& memory,
+                    BodyTree<Space, Precision>& tree, Positions const& positions) {
+  tree.positions = memory.positions.resize(tree.size);
+  for_range("fmm::positions", space, tree.size,
+            CopyPositions<Space, Positions>{positions, tree.permutation, tree.positions});
+}
 
 }  // namespace fmm::engine

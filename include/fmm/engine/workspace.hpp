@@ -59,6 +59,16 @@ struct RoundingOfBody {
   float field, potential;
 };
 
+/// Where each set of a batch begins, and its box.
+template <class Space>
+struct BatchMemory {
+  Buffer<BodyIndex, Space> offsets{"offsets of sets"};
+  Buffer<Box, Space> boxes{"boxes of sets"};
+  Buffer<Offset, Space> blocks{"blocks of sets"};
+
+  std::size_t bytes() const { return offsets.bytes() + boxes.bytes() + blocks.bytes(); }
+};
+
 template <class Space, class Precision>
 struct Workspace {
   using Real = real_t<Precision>;
@@ -89,6 +99,7 @@ struct Workspace {
   Array<int, Space> left = {};  ///< there: kernels::ListedSources::left of the last near field
   Buffer<RoundingOfBody, Space> rounding{"rounding of bodies"};  ///< of a tolerance's glance
   GemmMemory<Space, Real> gemm;
+  BatchMemory<Space> batch;
 
   // ---- keys, sort, tree
 
@@ -142,7 +153,8 @@ struct Workspace {
     return sort.bytes() + octree.bytes() + traversal.bytes() + last_fields.bytes() +
            bodies.bytes() + low.bytes() + lowest.bytes() + positions.bytes() + multipoles.bytes() +
            locals.bytes() + gemm.bytes() + split_rows.bytes() + left_tiles.bytes() +
-           rounding.bytes() + sums.bytes() + others.bytes() + others_in_double.bytes();
+           rounding.bytes() + sums.bytes() + others.bytes() + others_in_double.bytes() +
+           batch.bytes();
   }
 };
 

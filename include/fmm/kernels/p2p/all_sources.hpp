@@ -85,8 +85,12 @@ struct AllSources {
   }
   KOKKOS_FUNCTION int load(TeamMember<Space> const& team, Frame const& f, Cursor& at,
                            WalkMemory<Real> const&, AnyChunk chunk) const {
+    return load_until(std::int64_t(sources_of(bodies).extent(0)), team, f, at, chunk);
+  }
+  /// The same of sources before `end`.
+  KOKKOS_FORCEINLINE_FUNCTION int load_until(std::int64_t end, TeamMember<Space> const& team,
+                                             Frame const& f, Cursor& at, AnyChunk chunk) const {
     constexpr int capacity = AnyChunk::capacity;
-    std::int64_t end = std::int64_t(sources_of(bodies).extent(0));
     if constexpr (one_set) {
       if (contiguous && at.body == f.tile_begin) at.body += f.count;
       if (contiguous && at.body < f.tile_begin) end = f.tile_begin;

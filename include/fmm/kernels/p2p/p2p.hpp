@@ -10,12 +10,14 @@
 //     close_sources.hpp  sources that mixed precision wants in two parts
 //     listed_sources.hpp the problem of a tree: the leaves of a list
 //     all_sources.hpp    the problem of all pairs and of chosen targets
+//     batch_sources.hpp  the problem of all pairs within each of many sets
 //
 // Here the team's shape is chosen: shapes are template parameters, and Tuning says which one a number of
 // tiles or targets gets. All calls are asynchronous in `space`; a target's sums are written by one thread.
 #pragma once
 
 #include "all_sources.hpp"
+#include "batch_sources.hpp"
 #include "listed_sources.hpp"
 
 namespace fmm::kernels {
@@ -49,7 +51,7 @@ constexpr P2PShape near_field_shape(P2PShape shape) {
 /// numbers, a GPU's scratch memory has room for fewer sources.
 template <class Space, class Precision, class Out, class Strengths>
 constexpr P2PShape with_room_for(P2PShape shape) {
-  constexpr int records = Out::records, most_source_bytes = 28672,
+  constexpr int records = Out::records, most_source_bytes = records == 1 ? 28672 : 12288,
                 source_bytes = ((two_part_v<Precision> ? 6 : 3) + Strengths::numbers) *
                                int(sizeof(real_t<Precision>));
   if (is_host_space_v<Space>) {
@@ -123,6 +125,24 @@ void p2p_all(Space const& space, Kernel const& kernel_of_unit, double per_unit,
     using Problem = AllSources<Space, Kernel, Precision, of_records, Out, true, Strengths, Bodies>;
     launch_p2p(space, std::int64_t(tiles.extent(0)),
                Problem{bodies, tiles, {}, sums, kernel_of_unit, per_unit, others});
+  });
+}
+
+/// The same within each of many sets: set s has bodies offsets(s) .. offsets(s + 1) - 1, and a tile is of the set that
+/// its `cell` says. Cost: the sum of N^2 pairs of each set.
+template <class Out, class Precision, class Strengths = Charges<>, class Space, class Kernel>
+  requires(!IsChoice<Kernel>)
+void p2p_batch(Space const& space, Kernel const& kernel_of_unit, double per_unit,
+               Array<Body<double>, Space> bodies, Array<BodyIndex, Space> offsets,
+               Array<Tile, Space> tiles, int shape, Array<Sums<sum_t<Precision>>, Space> sums,
+               Array<double, Space> others = {}) {
+  using Shapes = Tuning<Space, real_t<Precision>>;
+  with_index<int(Shapes::all_pairs.size())>(shape, [&](auto index) {
+    constexpr P2PShape of_records =
+        with_room_for<Space, Precision, Out, Strengths>(Shapes::all_pairs[decltype(index)::value]);
+    using Problem = BatchSources<Space, Kernel, Precision, of_records, Out, Strengths>;
+    launch_p2p(space, std::int64_t(tiles.extent(0)),
+               Problem{{bodies, tiles, {}, sums, kernel_of_unit, per_unit, others}, offsets});
   });
 }
 

@@ -47,8 +47,12 @@ struct CutBlock {
   template <class Emit>
   KOKKOS_FUNCTION void cut(std::int64_t i, Emit const& emit) const {
     const std::int64_t n = std::int64_t(keys.extent(0)), last = (i + 1) * block;
-    const std::int64_t block_end = last < n ? last : n;
-    for (std::int64_t begin = i * block; begin < block_end;) {
+    cut(i * block, last < n ? last : n, emit);
+  }
+  /// The same for bodies begin .. block_end - 1.
+  template <class Emit>
+  KOKKOS_FUNCTION void cut(std::int64_t begin, std::int64_t block_end, Emit const& emit) const {
+    while (begin < block_end) {
       std::int64_t end = block_end;
       while (end - begin > 1) {
         const int level = common_level(begin, end - 1);
@@ -64,6 +68,17 @@ struct CutBlock {
   }
 };
 
+/// Tiles one after the other.
+struct TileWriter {
+  Tile* to;  ///< nowhere, if they are only counted
+  Offset* count;
+  CellIndex cell = -1;
+  KOKKOS_FUNCTION void operator()(std::int64_t begin, std::int64_t end) const {
+    if (to) to[*count] = {cell, BodyIndex(begin), BodyIndex(end - begin)};
+    ++*count;
+  }
+};
+
 /// The tiles of all blocks, and how many they are.
 template <class Space>
 struct WriteBlockTiles {
@@ -72,17 +87,9 @@ struct WriteBlockTiles {
   Array<Tile, Space> tiles;
   Array<Offset, Space> tile_count;
 
-  struct Writer {
-    Tile* to;  ///< nowhere, if they are only counted
-    Offset* count;
-    KOKKOS_FUNCTION void operator()(std::int64_t begin, std::int64_t end) const {
-      if (to) to[*count] = {-1, BodyIndex(begin), BodyIndex(end - begin)};
-      ++*count;
-    }
-  };
   KOKKOS_FUNCTION void operator()(std::int64_t i, Offset& before, bool final) const {
     Offset written = 0;
-    blocks.cut(i, Writer{final ? tiles.data() + before : nullptr, &written});
+    blocks.cut(i, TileWriter{final ? tiles.data() + before : nullptr, &written});
     before += written;
     if (final && i == count - 1) tile_count(0) = before;
   }
@@ -97,6 +104,64 @@ Array<Tile, Space> block_tiles(Space const& space, Array<std::uint64_t, Space> k
   const auto total = totals.resize(1);
   scan<Offset>("fmm::tree::tiles", space, blocks,
                WriteBlockTiles<Space>{{keys, block}, blocks, tiles.resize(n), total});
+  return tiles.view(read_back(space, total.data()));
+}
+
+/// How many blocks a set of a batch has.
+template <class Space>
+struct CountBatchBlocks {
+  Array<BodyIndex, Space> offsets;
+  int block;
+  Array<Offset, Space> begins;  ///< of each set's blocks, and the end
+
+  KOKKOS_FUNCTION void operator()(std::int64_t set, Offset& before, bool final) const {
+    if (final) begins(set) = before;
+    if (set + 1 < std::int64_t(offsets.extent(0)))
+      before += (offsets(set + 1) - offsets(set) + block - 1) / block;
+  }
+};
+
+/// The tiles of a batch, each of its set alone, and how many they are. The blocks of a set are as even as can be.
+template <class Space>
+struct WriteBatchTiles {
+  CutBlock<Space> blocks;
+  Array<BodyIndex, Space> offsets;
+  Array<Offset, Space> begins;
+  std::int64_t most;  ///< blocks
+  Array<Tile, Space> tiles;
+  Array<Offset, Space> tile_count;
+
+  KOKKOS_FUNCTION void operator()(std::int64_t i, Offset& before, bool final) const {
+    const auto sets = std::int64_t(offsets.extent(0)) - 1;
+    if (i < begins(sets)) {
+      const auto set =
+          first_not(std::int64_t(0), sets, [&](std::int64_t s) { return begins(s + 1) <= i; });
+      const std::int64_t begin = offsets(set), size = offsets(set + 1) - begin,
+                         count = begins(set + 1) - begins(set), t = i - begins(set);
+      Offset written = 0;
+      blocks.cut(begin + size * t / count, begin + size * (t + 1) / count,
+                 TileWriter{final ? tiles.data() + before : nullptr, &written, CellIndex(set)});
+      before += written;
+    }
+    if (final && i == most - 1) tile_count(0) = before;
+  }
+};
+
+/// Tiles of at most `block` bodies of one set of a batch, over keys that are sorted set by set. As block_tiles.
+template <class Space>
+Array<Tile, Space> batch_tiles(Space const& space, Array<std::uint64_t, Space> keys,
+                               Array<BodyIndex, Space> offsets, int block,
+                               Buffer<Tile, Space>& tiles, Buffer<Offset, Space>& totals,
+                               Buffer<Offset, Space>& begins) {
+  const std::int64_t n = keys.extent(0), sets = std::int64_t(offsets.extent(0)) - 1,
+                     most = n / block + std::min(n, sets);
+  const auto total = totals.resize(1);
+  const auto begin_of_sets = begins.resize(sets + 1);
+  scan<Offset>("fmm::tree::blocks", space, sets + 1,
+               CountBatchBlocks<Space>{offsets, block, begin_of_sets});
+  scan<Offset>(
+      "fmm::tree::tiles", space, most,
+      WriteBatchTiles<Space>{{keys, block}, offsets, begin_of_sets, most, tiles.resize(n), total});
   return tiles.view(read_back(space, total.data()));
 }
 

@@ -1,0 +1,138 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// The build of a batch: many sets of bodies, of which each is summed over its own pairs. Bodies are in the order of
+// their sets, within a set in that of its Morton keys, and tiles are of one set.
+#pragma once
+
+#include "../batch.hpp"
+#include "../tree/keys/batch_keys.hpp"
+#include "build.hpp"
+
+namespace fmm::engine {
+
+/// Copies the caller's offsets, finds the first that is not allowed, and counts pairs.
+template <class Space, class Offsets>
+struct TakeOffsets {
+  struct Value {
+    FirstIndex bad;
+    std::int64_t pairs = 0;
+    KOKKOS_FUNCTION void join(Value const& other) {
+      bad.join(other.bad);
+      pairs += other.pairs;
+    }
+  };
+  Offsets offsets;
+  std::int64_t bodies;
+  Array<BodyIndex, Space> to;
+
+  KOKKOS_FUNCTION bool is_allowed(std::int64_t i) const {
+    const auto here = offsets(i);
+    const bool is_last = i + 1 == std::int64_t(offsets.extent(0));
+    if (i == 0 && here != 0) return false;
+    if (i > 0 && here < offsets(i - 1)) return false;
+    return is_last ? std::int64_t(here) == bodies : std::int64_t(here) <= bodies;
+  }
+  KOKKOS_FUNCTION void operator()(std::int64_t i, Value& value) const {
+    to(i) = BodyIndex(offsets(i));
+    if (!is_allowed(i)) value.bad.join({i});
+    if (i > 0) {
+      const auto size = std::int64_t(offsets(i)) - std::int64_t(offsets(i - 1));
+      value.pairs += size * (size - 1);
+    }
+  }
+};
+
+template <class Offsets>
+struct ReadOffset {
+  Offsets offsets;
+  std::int64_t i;
+  KOKKOS_FUNCTION double get() const { return double(offsets(i)); }
+  KOKKOS_FUNCTION void operator()(std::int64_t, SumOf<double>& sum) const { sum.value += get(); }
+};
+
+/// The offsets in the plan's memory. Throws InvalidArgument unless they ascend from 0 to the number of bodies.
+template <class Space, class Offsets>
+Array<BodyIndex, Space> take_offsets(Space const& space, Offsets const& offsets, std::int64_t n,
+                                     Buffer<BodyIndex, Space>& memory, std::int64_t& pairs) {
+  const auto count = std::int64_t(offsets.extent(0));
+  if (count == 0)
+    throw InvalidArgument("offsets.extent(0)", 0, "one more than there are sets, 1 or more");
+  const TakeOffsets<Space, Offsets> take{offsets, n, memory.resize(count)};
+  const auto found =
+      reduce<typename TakeOffsets<Space, Offsets>::Value>("fmm::offsets", space, count, take);
+  space.fence();
+  if (const std::int64_t bad = found.bad.value; bad < count)
+    throw InvalidArgument(
+        "offsets(" + std::to_string(bad) + ")",
+        read_alone(space, ReadOffset<Offsets>{offsets, bad}),
+        "0 first, ascending, and the number of bodies, " + std::to_string(n) + ", last");
+  pairs = found.pairs;
+  return take.to;
+}
+
+/// Solver::build of a Batch.
+template <class Space, class Precision, class Sources, class Offsets>
+std::shared_ptr<PlanData<Space, Precision>> make_batch_plan(Space const& space,
+                                                            PlanPool<Space, Precision>& pool,
+                                                            Batch<Sources, Offsets> const& batch,
+                                                            Report* report) {
+  using Shapes = Tuning<Space, real_t<Precision>>;
+  const typename Sources::const_type positions = batch.sources;
+  const typename Offsets::const_type given_offsets = batch.offsets;
+  const std::int64_t n = checked_size("positions", positions);
+  const Region region("build");
+  const Stopwatch watch;
+  const auto plan = pool.free_plan();
+  auto& memory = plan->memory;
+  auto& tree = plan->tree;
+  plan->facts = {&traversal_mark<DirectSum>};
+  plan->lists = {};
+  tree = {};
+  tree.size = n;
+  Array<BodyIndex, Space> offsets;
+  Array<Box, Space> boxes;
+  stage(space, report, "bounds", [&] {
+    offsets =
+        take_offsets(space, given_offsets, n, memory.batch.offsets, plan->facts.pairs_of_batch);
+    if (n == 0) return;
+    Box all = bounding_box(space, positions);
+    const auto sets = std::int64_t(offsets.extent(0)) - 1;
+    boxes = memory.batch.boxes.resize(sets);
+    fill(space, boxes, BoxOfFinite().box);
+    using Add = AddToBoxes<Space, typename Sources::const_type>;
+    for_range("fmm::batch::boxes", space, (n - 1) / Add::block + 1, Add{positions, offsets, boxes});
+    const double largest =
+        reduce<LargestExtent>("fmm::batch::extent", space, sets, MeasureBoxes<Space>{boxes}).value;
+    space.fence();
+    for (int d = 0; d < 3; ++d) all.high[d] = all.low[d] + largest;
+    check_extent("sets", all);
+    tree.cube = root_cube(all);
+  });
+  if (n > 0) {
+    plan->facts.all_pairs_shape = Shapes::all_pairs_shape(n, space.concurrency());
+    memory.lend_place_of_bodies(n);
+    const int first_bit = first_bit_of(max_tree_depth);
+    UnsortedKeys<Space> keys;
+    stage(space, report, "keys", [&] {
+      keys = unsorted_keys(memory.sort, memory.keys(0, n), first_bit);
+      for_range("fmm::keys", space, n,
+                MakeBatchKeys<Space, typename Sources::const_type>{
+                    positions, offsets, boxes, bits_of_sets(std::int64_t(boxes.extent(0))), keys});
+    });
+    const auto sorted = sort_unsorted(space, memory, tree, keys, first_bit, report);
+    stage(space, report, "tree", [&] {
+      copy_positions(space, memory, tree, positions);
+      tree.octree.tiles = batch_tiles(
+          space, sorted.keys, offsets, Shapes::all_pairs[plan->facts.all_pairs_shape].tile,
+          memory.octree.tiles, memory.octree.totals, memory.batch.blocks);
+    });
+  }
+  if (report) {
+    for (char const* name : {"bounds", "keys", "sort"}) add_work(*report, name, n);
+    space.fence();
+    report->build_seconds += watch.seconds();
+    report->memory_bytes = pool.bytes();
+  }
+  return plan;
+}
+
+}  // namespace fmm::engine
