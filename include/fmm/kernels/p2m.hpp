@@ -30,16 +30,21 @@ struct P2M : WithExpansion<Expansion> {
     const BodyIndex begin = leaf.body_begin + BodyIndex(first);
     const Body<Real>* const body = sources.bodies.data() + begin;
     constexpr int W = lane_count_v<V>;
-    Real x[W] = {}, y[W] = {}, z[W] = {};  // empty lanes: no charge at the centre
-    LaneStrengths<Strengths, V> strengths;
-    for (int l = 0; l < (W == 1 ? 1 : count); ++l) {
-      x[l] = body[l].x;
-      y[l] = body[l].y;
-      z[l] = body[l].z;
-      strengths.load(l, sources, begin + l, body[l], density, edges_of_level<Real>(leaf.level));
+    if constexpr (W == 1 && !Strengths::has_dipoles) {  // by way of lanes nvcc fuses other products
+      at_level<Real>(this->expansion(), leaf.level)
+          .p2m(body->x, body->y, body->z, sources.charge(begin, *body, density), sum);
+    } else {
+      Real x[W] = {}, y[W] = {}, z[W] = {};  // empty lanes: no charge at the centre
+      LaneStrengths<Strengths, V> strengths;
+      for (int l = 0; l < (W == 1 ? 1 : count); ++l) {
+        x[l] = body[l].x;
+        y[l] = body[l].y;
+        z[l] = body[l].z;
+        strengths.load(l, sources, begin + l, body[l], density, edges_of_level<Real>(leaf.level));
+      }
+      using T = LaneTraits<V>;
+      strengths.expand(p2m_of(leaf), T::load(x), T::load(y), T::load(z), sum);
     }
-    using T = LaneTraits<V>;
-    strengths.expand(p2m_of(leaf), T::load(x), T::load(y), T::load(z), sum);
   }
   /// What adds a body's terms to the leaf's multipole.
   KOKKOS_FORCEINLINE_FUNCTION auto p2m_of(Cell const& leaf) const {
