@@ -43,7 +43,8 @@ struct DensityRanks<fmm::Strengths<Charges, Dipoles>> {
 /// there. Three of four and six of eight cost less than one by one, and four and one less than five of eight.
 template <class Visit>
 void for_density_blocks(int densities, Visit const& visit) {
-  for (int first = 0; first < densities;) {
+  int first = 0;
+  while (first < densities) {
     const int left = densities - first;
     const auto take = [&]<int Size>(std::integral_constant<int, Size> size) {
       visit(size, first, std::min(left, Size));
