@@ -37,8 +37,8 @@ class Plan {
   std::int64_t p2l_entries() const { return entries(data().lists.p2l); }
   std::int64_t m2p_entries() const { return entries(data().lists.m2p); }
   std::int64_t p2p_entries() const { return entries(data().lists.p2p); }
-  /// The cube that encloses all bodies: from low()[d] to low()[d] + edge() in each direction d. A leaf of level l has an
-  /// edge of edge() / 2^l.
+  /// The cube that encloses all bodies: from low()[d] to low()[d] + edge() in each direction d. A leaf of level l has
+  /// an edge of edge() / 2^l.
   std::array<double, 3> low() const { return std::to_array(data().tree.cube.low); }
   double edge() const { return data().tree.cube.edge; }
   /// Bytes held in the execution space's memory.

@@ -19,6 +19,7 @@
 #include "engine/far_field_of.hpp"
 #include "engine/m2l_in_orders.hpp"
 #include "engine/solver_core.hpp"
+#include "exclusions.hpp"
 #include "inputs.hpp"
 #include "methods.hpp"
 #include "plan.hpp"
@@ -205,6 +206,18 @@ class Solver {
                 Results<Potential, Field, Hessian> const& results, Report* report = nullptr) {
     evaluate_strengths(space, plan, strengths, results, report);
   }
+  /// The same without some pairs, such as bonded atoms, of one set. Throws InvalidArgument for rows that are not as
+  /// Exclusions say, before any result is touched. Cost besides: the near pairs of all bodies that have rows with near
+  /// ones, in double.
+  template <class SomeStrengths, class Potential, class Field, class Hessian, class Offsets,
+            class Bodies>
+  void evaluate(ExecutionSpace const& space, plan_type& plan, SomeStrengths const& strengths,
+                Results<Potential, Field, Hessian> const& results,
+                Exclusions<Offsets, Bodies> const& exclusions, Report* report = nullptr) {
+    static_assert(engine::check_offsets<ExecutionSpace, Offsets>());
+    static_assert(engine::check_offsets<ExecutionSpace, Bodies>());
+    evaluate_strengths(space, plan, strengths, results, report, exclusions);
+  }
   /// The same of a plan of two sets, at the targets.
   template <class SomeStrengths, class Potential, class Field, class Hessian>
   void evaluate(ExecutionSpace const& space, TwoSets& plan, SomeStrengths const& strengths,
@@ -305,38 +318,42 @@ class Solver {
   std::size_t memory_bytes() const { return core_.memory_bytes(); }
 
  private:
-  template <class SomePlan, class Charges, class SomeResults>
+  template <class SomePlan, class Charges, class SomeResults, class SomeExclusions = None>
   void evaluate_strengths(ExecutionSpace const& space, SomePlan& plan, Charges const& charges,
-                          SomeResults const& results, Report* report) {
-    evaluate_any(space, plan, charges, results, false, report);
+                          SomeResults const& results, Report* report,
+                          SomeExclusions const& exclusions = {}) {
+    evaluate_any(space, plan, charges, results, false, report, exclusions);
   }
-  template <class SomePlan, class Charges, class Dipoles, class SomeResults>
+  template <class SomePlan, class Charges, class Dipoles, class SomeResults,
+            class SomeExclusions = None>
   void evaluate_strengths(ExecutionSpace const& space, SomePlan& plan,
                           Strengths<Charges, Dipoles> const& strengths, SomeResults const& results,
-                          Report* report) {
+                          Report* report, SomeExclusions const& exclusions = {}) {
     static_assert(!(std::is_same_v<Charges, None> && std::is_same_v<Dipoles, None>),
                   "fmm: fmm::Strengths have charges, dipoles, or both");
     if constexpr (std::is_same_v<Dipoles, None>)
-      evaluate_any(space, plan, strengths.charges, results, strengths.unchanged, report);
+      evaluate_any(space, plan, strengths.charges, results, strengths.unchanged, report,
+                   exclusions);
     else
-      evaluate_any(space, plan, strengths, results, strengths.unchanged, report);
+      evaluate_any(space, plan, strengths, results, strengths.unchanged, report, exclusions);
   }
   /// Of one density, or of several block by block.
-  template <class SomePlan, class SomeStrengths, class Potential, class Field, class Hessian>
+  template <class SomePlan, class SomeStrengths, class Potential, class Field, class Hessian,
+            class SomeExclusions = None>
   void evaluate_any(ExecutionSpace const& space, SomePlan& plan, SomeStrengths const& strengths,
                     Results<Potential, Field, Hessian> const& results, bool unchanged,
-                    Report* report) {
+                    Report* report, SomeExclusions const& exclusions = {}) {
     if constexpr (engine::has_densities_v<SomeStrengths>) {
       static_assert(!uses_charges, "fmm: several densities are for criteria of the geometry alone");
       engine::evaluate_densities<Precision>(
           Site(space), plan.data(), kernels::profile_of(kernel()), strengths, results, unchanged,
-          report, [&](auto const& ends) { evaluate_ends(space, plan, ends, report); });
+          report, [&](auto const& ends) { evaluate_ends(space, plan, ends, report, exclusions); });
     } else {
       evaluate_ends(
           space, plan,
           engine::EvaluationEnds<SomeStrengths, Potential, Field, Hessian>{
               strengths, results.potential, results.field, results.hessian, nullptr, unchanged},
-          report);
+          report, exclusions);
     }
   }
   template <class Ends>
@@ -347,19 +364,26 @@ class Solver {
                   "fmm: dipoles and Hessians are for criteria of the geometry alone");
     return true;
   }
-  template <class SomePlan, class Ends>
-  void evaluate_ends(ExecutionSpace const& space, SomePlan& plan, Ends const& ends,
-                     Report* report) {
+  template <class SomePlan, class Ends, class SomeExclusions>
+  void evaluate_ends(ExecutionSpace const& space, SomePlan& plan, Ends const& ends, Report* report,
+                     SomeExclusions const& exclusions) {
     static_assert(check_ends<Ends>());
-    using Shift = std::conditional_t<std::is_same_v<SomePlan, TwoSets>, NoShift, OneSet>;
     if constexpr (std::is_same_v<SomePlan, Batches>)
       core_.evaluate_batch(space, plan.data(), ends, report);
-    else if constexpr (is_direct)
-      core_.evaluate(space, plan.data(), nullptr, ends, report);
+    else if constexpr (!std::is_same_v<SomeExclusions, None>)
+      core_.evaluate_without(exclusions, space, plan.data(), operators_for<SomePlan, Ends>(), ends,
+                             report);
     else
-      core_.evaluate(space, plan.data(),
-                     &make_operators<typename Ends::Out, Shift, typename Ends::Strengths>, ends,
-                     report);
+      core_.evaluate(space, plan.data(), operators_for<SomePlan, Ends>(), ends, report);
+  }
+  /// What makes the operators of an evaluation; with DirectSum there are none.
+  template <class SomePlan, class Ends>
+  static constexpr auto operators_for() {
+    using Shift = std::conditional_t<std::is_same_v<SomePlan, TwoSets>, NoShift, OneSet>;
+    if constexpr (is_direct)
+      return nullptr;
+    else
+      return &make_operators<typename Ends::Out, Shift, typename Ends::Strengths>;
   }
   static engine::PowersOf<Site, Real> make_powers(Kernel const& kernel, tree::Cube const& cube) {
     return [expansion = kernels::make_expansion<Expansion>(kernel, cube.edge)](

@@ -11,8 +11,8 @@ namespace fmm {
 ///     solver.evaluate(space, plan, fmm::Strengths{.dipoles = moments}, fmm::Results{.field = field});
 ///
 /// Kokkos Views of float or double, or fmm::none; clang before 17 takes them without names, or with their types named
-/// (fmm::Strengths<fmm::None, Moments>{.dipoles = moments}), as it does Results. A dipole p has the potential p.d / r^3 at d from it, in the unit of
-/// charge times length; softened as charges are (docs/math.md).
+/// (fmm::Strengths<fmm::None, Moments>{.dipoles = moments}), as it does Results. A dipole p has the potential p.d / r^3
+/// at d from it, in the unit of charge times length; softened as charges are (docs/math.md).
 template <class Charges = None, class Dipoles = None>
 struct Strengths {
   Charges charges = {};  ///< (N), of K densities (N,K)

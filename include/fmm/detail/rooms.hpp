@@ -2,7 +2,7 @@
 // The rooms of the library, a folder and a namespace each, and the rooms below that each speaks of. An
 // include points from a room to its own files, to rooms below it and to the words that all share:
 // fmm/arrays.hpp, environment.hpp, errors.hpp, host.hpp, inputs.hpp, strengths.hpp, results.hpp, near_pairs.hpp,
-// batch.hpp, options.hpp, precision.hpp, report.hpp, large_pages.hpp and cells/ (namespace fmm).
+// batch.hpp, exclusions.hpp, options.hpp, precision.hpp, report.hpp, large_pages.hpp and cells/ (namespace fmm).
 //
 //     runtime     policies as values, compiled in the library fmm::runtime; its headers know no Kokkos
 //     tolerance   a solver that is told an error

@@ -49,22 +49,25 @@ struct ReadOffset {
   KOKKOS_FUNCTION void operator()(std::int64_t, SumOf<double>& sum) const { sum.value += get(); }
 };
 
-/// The offsets in the plan's memory. Throws InvalidArgument unless they ascend from 0 to the number of bodies.
+/// The offsets in the plan's memory. Throws InvalidArgument unless they ascend from 0 to the number of bodies, or of
+/// what is called so.
 template <class Space, class Offsets>
 Array<BodyIndex, Space> take_offsets(Space const& space, Offsets const& offsets, std::int64_t n,
-                                     Buffer<BodyIndex, Space>& memory, std::int64_t& pairs) {
+                                     Buffer<BodyIndex, Space>& memory, std::int64_t& pairs,
+                                     std::string const& name = "offsets",
+                                     std::string const& bodies = "bodies") {
   const auto count = std::int64_t(offsets.extent(0));
   if (count == 0)
-    throw InvalidArgument("offsets.extent(0)", 0, "one more than there are sets, 1 or more");
+    throw InvalidArgument(name + ".extent(0)", 0, "one more than there are sets, 1 or more");
   const TakeOffsets<Space, Offsets> take{offsets, n, memory.resize(count)};
   const auto found =
       reduce<typename TakeOffsets<Space, Offsets>::Value>("fmm::offsets", space, count, take);
   space.fence();
   if (const std::int64_t bad = found.bad.value; bad < count)
     throw InvalidArgument(
-        "offsets(" + std::to_string(bad) + ")",
+        name + "(" + std::to_string(bad) + ")",
         read_alone(space, ReadOffset<Offsets>{offsets, bad}),
-        "0 first, ascending, and the number of bodies, " + std::to_string(n) + ", last");
+        "0 first, ascending, and the number of " + bodies + ", " + std::to_string(n) + ", last");
   pairs = found.pairs;
   return take.to;
 }

@@ -9,6 +9,7 @@
 #include <utility>
 
 #include "../inputs.hpp"
+#include "../kernels/p2p/excluded_pairs.hpp"
 #include "../kernels/p2p/p2p.hpp"
 #include "../tree/lists/blocks.hpp"
 #include "charges_stage.hpp"
@@ -197,6 +198,24 @@ class Evaluation {
     });
   }
 
+  /// The same without the pairs of kernels::ExcludedRows, of one set; those in the far field are taken off.
+  template <class PairPrecision = Precision, class Kernel, class Rows>
+  void near_field_without(Rows const& rows, Kernel const& kernel,
+                          Options const& options) requires one_set {
+    using Memory = typename Space::memory_space;
+    const auto far_sums = memory_.exclusions.far_sums.resize(sums().extent(0));
+    copy_bytes<Memory, Memory>(space_, sums().data(), far_sums.data(),
+                               far_sums.extent(0) * sizeof(Sums<Sum>));
+    near_field<PairPrecision>(kernel, options);
+    stage(space_, report_, "p2p", [&] {
+      kernels::leave_out_pairs<Out>(
+          space_, targets_.size, in_units_of(length_, kernel),
+          kernels::TreePlaces<Space, Real>{targets_.octree.cells, lists_.p2p, targets_.bodies,
+                                           targets_.low},
+          rows, sources(), 1.0, far_sums, sums());
+    });
+  }
+
   /// (N) potential, (N,3) field and (N,6) Hessian of the targets, or None; of several densities (N,K), (N,K,3) and
   /// (N,K,6).
   template <class Potential, class Field, class Hessian = None>
@@ -293,6 +312,30 @@ void evaluate_all_pairs(Space const& space, PlanData<Space, Precision>& targets,
                                              targets.facts.all_pairs_shape, sums, others);
         });
         if (see) see(kernel_of_unit, per_unit, sums);
+      });
+}
+
+/// Those by all pairs without the pairs of kernels::ExcludedRows.
+template <class Out, class Strengths, class Space, class Precision, class Kernel, class Charges,
+          class Potential, class Field, class Hessian, class Rows>
+void evaluate_pairs_without(Rows const& rows, Space const& space, PlanData<Space, Precision>& plan,
+                            Kernel const& kernel, Charges const& charges,
+                            Results<Potential, Field, Hessian> const& results, Report* report,
+                            DensityFacts<Strengths::densities> const* known) {
+  auto& tree = plan.tree;
+  evaluate_by_pairs<Out, OneSet, Strengths>(
+      space, plan, plan, kernel, charges, results, report, known, tree.size * (tree.size - 1),
+      [&](auto const& kernel_of_unit, double per_unit, auto sums, auto others) {
+        stage(space, report, "p2p", [&] {
+          p2p_all<Out, Precision, Strengths>(space, kernel_of_unit, per_unit, tree.positions,
+                                             tree.octree.tiles, plan.facts.all_pairs_shape, sums,
+                                             others);
+          kernels::leave_out_pairs<Out>(
+              space, tree.size, kernel_of_unit,
+              kernels::PlacesOfAll<Space>{tree.positions, per_unit}, rows,
+              SourceStrengths<Space, double, Strengths>{tree.positions, others}, per_unit,
+              decltype(sums){}, sums);
+        });
       });
 }
 

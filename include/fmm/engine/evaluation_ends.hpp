@@ -94,6 +94,13 @@ struct EvaluationEnds {
     evaluate_all_pairs<Out, NoShift, Strengths>(space, *plan.targets, *plan.sources, kernel,
                                                 charges, results(), all, report, {}, facts);
   }
+  /// The same of one set without some pairs.
+  template <class Space, class Precision, class Kernel, class Rows>
+  void pairs_without(Rows const& rows, Space const& space, PlanData<Space, Precision>& plan,
+                     Kernel const& kernel, Report* report) const {
+    evaluate_pairs_without<Out, Strengths>(rows, space, plan, kernel, charges, results(), report,
+                                           facts);
+  }
   /// The same of a batch.
   template <class Space, class Precision, class Kernel>
   void batch(Space const& space, PlanData<Space, Precision>& plan, Kernel const& kernel,

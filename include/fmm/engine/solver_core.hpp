@@ -15,6 +15,7 @@
 #include "completed_options.hpp"
 #include "evaluation_clock.hpp"
 #include "evaluation_ends.hpp"
+#include "excluded_pairs.hpp"
 #include "measures_by_powers.hpp"
 #include "near_pairs.hpp"
 #include "transpose.hpp"
@@ -206,6 +207,32 @@ class SolverCore {
           },
           [&](auto& steps) { steps.template near_field<PairPrecision>(kernel_, options_); },
           [](auto const&) { return true; });
+  }
+  /// The same without some pairs.
+  template <class Ends, class SomeExclusions>
+  void evaluate_without(SomeExclusions const& exclusions, Space const& space, Data& data,
+                        MakeFarFieldFor<Kernel, Space, Precision, Ends> operators, Ends const& ends,
+                        Report* report) {
+    const HostThread<Space> thread(space);
+    check(data, ends);
+    const auto rows = take_exclusions(space, data.memory, data.tree, exclusions);
+    if constexpr (is_direct) {
+      const EvaluationClock clock(space, report);
+      if (data.tree.size == 0) return;
+      ends.pairs_without(rows, space, data, kernel_, report);
+      clock.stop(memory_bytes());
+    } else {
+      evaluate_listed(
+          space, data, operators, ends, report, [](auto& steps) { steps.upward(uses_charges); },
+          [&](Array<Real, Space> multipoles) {
+            if constexpr (uses_charges) list(space, data, multipoles, report);
+            return true;
+          },
+          [&](auto& steps) {
+            steps.template near_field_without<PairPrecision>(rows, kernel_, options_);
+          },
+          [](auto const&) { return true; });
+    }
   }
   /// The same with multipoles that `upward(steps)` makes, near fields that `add_near(steps)` adds, and, where the
   /// criterion uses charges, lists that `list(multipoles)` makes, unless it says that multipoles have to be made again;

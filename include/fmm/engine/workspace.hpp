@@ -69,6 +69,15 @@ struct BatchMemory {
   std::size_t bytes() const { return offsets.bytes() + boxes.bytes() + blocks.bytes(); }
 };
 
+/// Rows of excluded pairs, and sums without near fields.
+template <class Space, class Sum>
+struct ExclusionMemory {
+  Buffer<BodyIndex, Space> offsets{"offsets of exclusions"}, place{"places of bodies"};
+  Buffer<Sum, Space> far_sums{"sums without near fields"};
+
+  std::size_t bytes() const { return offsets.bytes() + place.bytes() + far_sums.bytes(); }
+};
+
 template <class Space, class Precision>
 struct Workspace {
   using Real = real_t<Precision>;
@@ -100,6 +109,7 @@ struct Workspace {
   Buffer<RoundingOfBody, Space> rounding{"rounding of bodies"};  ///< of a tolerance's glance
   GemmMemory<Space, Real> gemm;
   BatchMemory<Space> batch;
+  ExclusionMemory<Space, Sum> exclusions;
 
   // ---- keys, sort, tree
 
@@ -154,7 +164,7 @@ struct Workspace {
            bodies.bytes() + low.bytes() + lowest.bytes() + positions.bytes() + multipoles.bytes() +
            locals.bytes() + gemm.bytes() + split_rows.bytes() + left_tiles.bytes() +
            rounding.bytes() + sums.bytes() + others.bytes() + others_in_double.bytes() +
-           batch.bytes();
+           batch.bytes() + exclusions.bytes();
   }
 };
 
