@@ -79,7 +79,14 @@ class FarFieldOf final : public FarField<Space, Precision, Out, Shift, Strengths
 
   void m2l(Space const& space, Memory& memory, Sets const& sets, Csr<Space> list,
            Numbers multipoles, Numbers locals) const override {
-    if constexpr (has_locals)
+    constexpr bool shares_pairs = densities > 1 && requires {
+      M2LScheme::template m2l_of_densities<Expansion, densities>(space, sets.cells(), list,
+                                                                 multipoles, locals, expansion_);
+    };
+    if constexpr (has_locals && shares_pairs)
+      M2LScheme::template m2l_of_densities<Expansion, densities>(space, sets.cells(), list,
+                                                                 multipoles, locals, expansion_);
+    else if constexpr (has_locals)
       for (int d = 0; d < densities; ++d)
         M2LScheme::template m2l<Expansion>(space, memory, sets.cells(), list, of(multipoles, d),
                                            of(locals, d), expansion_);
@@ -99,10 +106,13 @@ class FarFieldOf final : public FarField<Space, Precision, Out, Shift, Strengths
   }
   void l2p(Space const& space, Tree const& tree, Array<Tile, Space> tiles, Bodies bodies,
            Numbers locals, BodySums sums) const override {
-    if constexpr (has_locals)
-      for (int d = 0; d < densities; ++d)
-        kernels::l2p<Expansion, typename OfL2P<Space, Out>::type>(
-            space, tree.cells, tiles, bodies, of(locals, d), sums, d, expansion_);
+    using Wanted = typename OfL2P<Space, Out>::type;
+    if constexpr (has_locals && densities == 1)
+      kernels::l2p<Expansion, Wanted>(space, tree.cells, tiles, bodies, locals, sums, 0,
+                                      expansion_);
+    else if constexpr (has_locals)
+      kernels::l2p_of_densities<Expansion, Wanted>(space, tree.cells, tiles, bodies, locals, sums,
+                                                   expansion_);
   }
 
   std::size_t prepared_numbers(std::size_t cells) const override {

@@ -20,6 +20,14 @@ struct M2LBy {
                   Expansion const& expansion = {}) {
     kernels::m2l<Expansion>(space, cells, list, multipoles, locals, expansion);
   }
+  /// The same of several densities, whose expansions follow one another.
+  template <class Expansion, int Densities, class Space, class Cells, class Real>
+  static void m2l_of_densities(Space const& space, Cells const& cells, Csr<Space> list,
+                               Array<Real, Space> multipoles, Array<Real, Space> locals,
+                               Expansion const& expansion) {
+    kernels::m2l_of_densities<Expansion, Densities>(space, cells, list, multipoles, locals,
+                                                    expansion);
+  }
   template <class Expansion, class Space, class Precision>
   static void count(Space const&, Workspace<Space, Precision> const&, Csr<Space> list,
                     Report& report, Expansion const& expansion = {}) {

@@ -11,6 +11,7 @@ namespace fmm::kernels {
 
 template <class Space, class Expansion, class Real, class Out, class Sum>
 struct L2P : WithExpansion<Expansion> {
+  using real = Real;
   using V = Lanes<Space, Real>;
   static constexpr int W = lane_count_v<V>;
   static constexpr int size = prepared_size<Expansion>(), quads = row_length(size) / 4;
@@ -28,8 +29,14 @@ struct L2P : WithExpansion<Expansion> {
     const Tile tile = tiles(team.league_rank());
     Quad<Real>* const rows =
         scratch_array<Quad<Real>>(team, scratch_level, quads);  // for wide loads
+    set_sums(team, tile, rows, locals.data(), density);
+  }
+  /// Of that density, by the local expansions of all cells from `first` on, with scratch memory for one.
+  KOKKOS_FORCEINLINE_FUNCTION void set_sums(TeamMember<Space> const& team, Tile const& tile,
+                                            Quad<Real>* rows, Real const* first,
+                                            int of_density) const {
     Real* const prepared = rows->value;
-    Real const* const L = locals.data() + std::int64_t(tile.cell) * row_length(Expansion::size);
+    Real const* const L = first + std::int64_t(tile.cell) * row_length(Expansion::size);
     for (int k = team.team_rank(); k < size; k += team.team_size()) {
       if constexpr (requires { Expansion::prepared_size; })
         prepared[k] = this->expansion().prepare_local(L, k);
@@ -54,7 +61,29 @@ struct L2P : WithExpansion<Expansion> {
       value.z *= V(per_edge);
       if constexpr (Out::hessian) value.hessian *= V(per_edge * per_edge);
       add_records<Out, true>(
-          &sums(std::int64_t(tile.first + i) * Out::records + Out::record(density)), count, value);
+          &sums(std::int64_t(tile.first + i) * Out::records + Out::record(of_density)), count,
+          value);
+    }
+  }
+};
+
+/// The same of all densities, one after the other by the team that has the tile: a body's sums, which lie side by side,
+/// are written at about the same time.
+template <class One>
+struct L2POfDensities {
+  static constexpr int team_size = One::team_size, resident = 0, scratch_level = One::scratch_level;
+  static constexpr std::size_t scratch_bytes = One::scratch_bytes;
+  One one;
+  int densities;
+  std::int64_t plane;  ///< numbers from one density's expansions to the next's
+
+  template <class Team>
+  KOKKOS_FUNCTION void operator()(Team const& team) const {
+    const Tile tile = one.tiles(team.league_rank());
+    auto* const rows = scratch_array<Quad<typename One::real>>(team, scratch_level, One::quads);
+    for (int d = 0; d < densities; ++d) {
+      if (d > 0) team.team_barrier();
+      one.set_sums(team, tile, rows, one.locals.data() + d * plane, d);
     }
   }
 };
@@ -71,6 +100,23 @@ void l2p(Space const& space, Array<Cell, Space> cells, Array<Tile, Space> tiles,
     for_tiles(
         "fmm::l2p", space, std::int64_t(tiles.extent(0)),
         L2P<Space, Basis, Real, Out, Sum>{expansion, cells, tiles, bodies, locals, sums, density});
+}
+
+/// The same of so many densities, whose local expansions follow one another.
+template <class Expansion, class Out, class Space, class Real, class Sum>
+void l2p_of_densities(Space const& space, Array<Cell, Space> cells, Array<Tile, Space> tiles,
+                      Array<Body<Real>, Space> bodies, Array<Real, Space> locals,
+                      Array<Sums<Sum>, Space> sums, Expansion const& expansion = {}) {
+  using Basis = basis_t<Expansion>;
+  if constexpr (!std::is_same_v<Expansion, Basis>) {
+    l2p_of_densities<Basis, Out>(space, cells, tiles, bodies, locals, sums, expansion);
+  } else {
+    using One = L2P<Space, Basis, Real, Out, Sum>;
+    for_tiles("fmm::l2p", space, std::int64_t(tiles.extent(0)),
+              L2POfDensities<One>{{expansion, cells, tiles, bodies, locals, sums, 0},
+                                  Out::densities,
+                                  std::int64_t(locals.extent(0)) / Out::densities});
+  }
 }
 
 }  // namespace fmm::kernels

@@ -7,9 +7,12 @@
 // every thread sums one target coefficient over the chunk.
 #pragma once
 
+#include <numeric>
+
 #include "../cells/geometry.hpp"
 #include "../cells/sets.hpp"
 #include "mapping/gather_steps.hpp"
+#include "strengths.hpp"
 
 namespace fmm::kernels {
 
@@ -77,6 +80,44 @@ struct M2L : WithExpansion<Expansion> {
                           V(in_root_edges<Real>(target.edge())), a);
     FMM_UNROLL
     for (int k = 0; k < loop_end<size>(size); ++k) sum[k] += a[k];
+  }
+};
+
+/// The same of several densities at once, whose pairs of cells and rotations are the same: `One` is the M2L of the
+/// first, and expansions of the next ones follow, so many numbers from one density's to the next's: `plane` of the
+/// local ones.
+template <class One, int Densities>
+struct M2LOfDensities {
+  using real = typename One::real;
+  static constexpr int size = One::size, densities = Densities;
+  One one;
+  std::int64_t plane, plane_of_sources;
+
+  KOKKOS_FUNCTION std::int64_t items(int owner) const { return one.items(owner); }
+  KOKKOS_FUNCTION real* output(int owner) const { return one.output(owner); }
+
+  template <class V>
+  KOKKOS_FUNCTION void add(int owner, std::int64_t first, int count, V* sum) const {
+    constexpr int W = lane_count_v<V>;
+    const Cell target = targets_of(one.cells)(owner);
+    const Offset entry = one.list.begin(owner) + first;
+    LaneRows<V> source;
+    PairGeometry<V> pair;
+    for (int l = 0; l < W; ++l) {
+      const CellIndex s = one.list.entries(entry + (l < count ? l : 0));
+      source.row[l] = one.multipoles.data() + std::int64_t(s) * One::row;
+      pair.set(l, target, sources_of(one.cells)(s));
+    }
+    const V edge(in_root_edges<real>(target.edge()));
+    FMM_UNROLL
+    for (int d = 0; d < Densities; ++d) {
+      V a[size];
+      source.template load<size>(count, a);
+      for (int l = 0; l < W; ++l) source.row[l] += plane_of_sources;
+      one.expansion().m2l(pair.axis(0), pair.axis(1), pair.axis(2), pair.source_edge(), edge, a);
+      FMM_UNROLL
+      for (int k = 0; k < loop_end<size>(size); ++k) sum[d * size + k] += a[k];
+    }
   }
 };
 
@@ -199,6 +240,30 @@ void m2l(Space const& space, Cells const& cells, Csr<Space> list, Array<Real, Sp
         "fmm::m2l", space, owners, team_size,
         M2L<Space, Expansion, Real, Csr<Space>, row_length(Expansion::size), false, Cells>{
             expansion, cells, list, multipoles, locals});
+  }
+}
+
+/// The same of several densities, whose expansions follow one another: as many at a time as registers have room for.
+template <class Expansion, int Densities, class Space, class Cells, class Real>
+void m2l_of_densities(Space const& space, Cells const& cells, Csr<Space> list,
+                      Array<Real, Space> multipoles, Array<Real, Space> locals,
+                      Expansion const& expansion = {}) {
+  constexpr int order = RotationOrder<Expansion>::value;
+  constexpr bool in_registers = order >= 0 && translation_split<Space, Expansion, Real> == 1;
+  constexpr int together =
+      in_registers ? std::gcd(Densities, Tuning<Space, Real>::m2l_densities(order)) : 1;
+  using One = M2L<Space, Expansion, Real, Csr<Space>, row_length(Expansion::size), false, Cells>;
+  for (int d = 0; d < Densities; d += together) {
+    const auto of = [&](Array<Real, Space> const& all) { return plane(all, d, Densities); };
+    if constexpr (together == 1) {
+      m2l<Expansion>(space, cells, list, of(multipoles), of(locals), expansion);
+    } else {
+      const auto plane_of = [](auto const& all) { return std::int64_t(all.extent(0)) / Densities; };
+      gather("fmm::m2l", space, int(targets_of(cells).extent(0)), Tuning<Space, Real>::gather_team,
+             M2LOfDensities<One, together>{{expansion, cells, list, of(multipoles), of(locals)},
+                                           plane_of(locals),
+                                           plane_of(multipoles)});
+    }
   }
 }
 

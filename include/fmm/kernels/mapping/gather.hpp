@@ -96,35 +96,41 @@ KOKKOS_FORCEINLINE_FUNCTION void add_to_rows(V const* from, int count, Real* row
   }
 }
 
-/// out[k] = sum of partial[k] over all lanes and threads of the team; with Add, it is added to what is there.
-template <class Space, class Real, int Size, bool Add = false, class V>
-KOKKOS_INLINE_FUNCTION void team_sum(TeamMember<Space> const& team, V const* partial, Real* out) {
+/// out[k] = sum of partial[k] over all lanes and threads of the team; with Add, it is added to what is there. The same
+/// of several densities one after the other, whose numbers in `out` are `plane` apart.
+template <class Space, class Real, int Size, bool Add = false, int Densities = 1, class V>
+KOKKOS_INLINE_FUNCTION void team_sum(TeamMember<Space> const& team, V const* partial, Real* out,
+                                     [[maybe_unused]] std::int64_t plane = 0) {
   constexpr int slice = Tuning<Space, Real>::gather_slice;
-  const auto give = [out](int k, Real sum) {
+  const auto give = [&out](int k, Real sum) {
     if constexpr (Add)
       out[k] += sum;
     else
       out[k] = sum;
   };
   if (team.team_size() == 1) {
-    for (int k = 0; k < Size; ++k) give(k, LaneTraits<V>::sum(partial[k]));
+    for (int d = 0; d < Densities; ++d, partial += Size, out += plane)
+      for (int k = 0; k < Size; ++k) give(k, LaneTraits<V>::sum(partial[k]));
     return;
   }
   const int rank = team.team_rank(), width = team.team_size() + 1;  // padded against bank conflicts
   Real* const scratch = scratch_array<Real>(team, 0, slice * width);
   FMM_UNROLL
-  for (int begin = 0; begin < loop_end<Size>(Size); begin += slice) {
-    const int count = Size - begin < slice ? Size - begin : slice;
+  for (int d = 0; d < Densities; ++d, partial += Size, out += plane) {
     FMM_UNROLL
-    for (int k = 0; k < slice; ++k)
-      if (k < count) scratch[k * width + rank] = LaneTraits<V>::sum(partial[begin + k]);
-    team.team_barrier();
-    for (int k = rank; k < count; k += team.team_size()) {
-      Real sum(0);
-      for (int r = 0; r < team.team_size(); ++r) sum += scratch[k * width + r];
-      give(begin + k, sum);
+    for (int begin = 0; begin < loop_end<Size>(Size); begin += slice) {
+      const int count = Size - begin < slice ? Size - begin : slice;
+      FMM_UNROLL
+      for (int k = 0; k < slice; ++k)
+        if (k < count) scratch[k * width + rank] = LaneTraits<V>::sum(partial[begin + k]);
+      team.team_barrier();
+      for (int k = rank; k < count; k += team.team_size()) {
+        Real sum(0);
+        for (int r = 0; r < team.team_size(); ++r) sum += scratch[k * width + r];
+        give(begin + k, sum);
+      }
+      team.team_barrier();
     }
-    team.team_barrier();
   }
 }
 
@@ -215,9 +221,18 @@ concept SumsIntoCells = std::copy_constructible<Op> && requires(Op const op, int
   { op.output(owner) } -> std::same_as<typename Op::real*>;
 };
 
+/// How many expansions an owner has, if an operator says so.
+template <class Op>
+inline constexpr int densities_v = 1;
+template <class Op>
+  requires requires { Op::densities; }
+inline constexpr int densities_v<Op> = Op::densities;
+
 /// An operator that gathers in registers, beyond SumsIntoCells:
 ///
 ///   size             coefficients of an expansion
+///   densities, plane   optional: an owner has so many expansions, each so many numbers after the other, and sum[size]
+///                    of each follow one another
 ///   add(owner, first, count, sum)   adds items first .. first + count - 1, of which there are 1 .. W, to sum[size], an
 ///                    array of V = Lanes<Space, real> with W lanes: an item a lane, and nothing to the others
 ///
@@ -239,15 +254,19 @@ struct Gather {
 
   KOKKOS_FUNCTION void operator()(TeamMember<Space> const& team) const {
     constexpr int W = lane_count_v<V>;
+    constexpr int densities = densities_v<Op>, numbers = densities * Op::size;
     const int owner = team.league_rank();
-    V sum[Op::size];
+    V sum[numbers];
     FMM_UNROLL
-    for (int k = 0; k < loop_end<Op::size>(Op::size); ++k) sum[k] = V(Real(0));
+    for (int k = 0; k < loop_end<numbers>(numbers); ++k) sum[k] = V(Real(0));
     const std::int64_t items = op.items(owner);
     for (std::int64_t first = std::int64_t(team.team_rank()) * W; first < items;
          first += std::int64_t(team.team_size()) * W)
       op.add(owner, first, int(items - first < W ? items - first : W), sum);
-    team_sum<Space, Real, Op::size, adds_v<Op>>(team, sum, op.output(owner));
+    if constexpr (densities == 1)
+      team_sum<Space, Real, Op::size, adds_v<Op>>(team, sum, op.output(owner));
+    else
+      team_sum<Space, Real, Op::size, adds_v<Op>, densities>(team, sum, op.output(owner), op.plane);
   }
 };
 
