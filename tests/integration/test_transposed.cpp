@@ -162,7 +162,7 @@ TEST(Transposed, OutlivesItsPlan) {
   EXPECT_EQ(potentials(solver, one_transposed, 700, charges), of_one);
 }
 
-/// Multipoles of the last evaluation with a transposed plan are its own.
+/// Charges and multipoles of the last evaluation with each of several plans on the same trees are its own.
 TEST(Transposed, KeepsMultipolesOfItsOwn) {
   const DefaultSpace space;
   fmm::Solver<Laplace, fmm::Fmm<6>, double> solver({.leaf_capacity = 16});
@@ -170,13 +170,42 @@ TEST(Transposed, KeepsMultipolesOfItsOwn) {
       space,
       fmm::Inputs{.sources = to_space<DefaultSpace>(make_bodies(Model::cube, 900).x),
                   .targets = to_space<DefaultSpace>(make_bodies(Model::cube, 500, false, 9).x)});
-  auto transposed = solver.transposed(space, plan);
-  auto x = charges_of(random_numbers(900, 1)), y = charges_of(random_numbers(500, 2));
-  const Numbers forth = potentials(solver, plan, 500, x),
-                back = potentials(solver, transposed, 900, y);
-  x.unchanged = y.unchanged = true;
-  EXPECT_EQ(potentials(solver, plan, 500, x), forth);
-  EXPECT_EQ(potentials(solver, transposed, 900, y), back);
+  auto transposed = solver.transposed(space, plan), other = solver.transposed(space, plan),
+       back = solver.transposed(space, transposed);
+  const auto evaluate = [&](auto& one, unsigned seed, bool unchanged) {
+    auto charges = charges_of(random_numbers(std::size_t(one.sources()), seed));
+    charges.unchanged = unchanged;
+    const ViewIn<double*, DefaultSpace> potential("potential", std::size_t(one.targets()));
+    fmm::Report report;
+    solver.evaluate(space, one, charges, fmm::Results{.potential = potential}, &report);
+    EXPECT_EQ(report.find("p2m") == nullptr, unchanged);
+    return numbers_of(potential);
+  };
+  const Numbers of_plan = evaluate(plan, 1, false), of_transposed = evaluate(transposed, 2, false),
+                of_other = evaluate(other, 3, false), of_back = evaluate(back, 4, false);
+  EXPECT_EQ(evaluate(plan, 1, true), of_plan);
+  EXPECT_EQ(evaluate(transposed, 2, true), of_transposed);
+  EXPECT_EQ(evaluate(other, 3, true), of_other);
+  EXPECT_EQ(evaluate(back, 4, true), of_back);
+}
+
+/// The lists are those of the solver that gave a plan its targets, and so is the near field that a transposed plan has.
+TEST(Transposed, HasTheNearFieldOfItsLists) {
+  const DefaultSpace space;
+  using Solver = fmm::Solver<SoftenedGravity, fmm::Fmm<4>, double>;
+  Solver wide({.leaf_capacity = 8, .softening = 0.1}),
+      narrow({.leaf_capacity = 8, .softening = 1e-3});
+  const auto x = to_space<DefaultSpace>(make_bodies(Model::cube, 900).x);
+  const ViewIn<double*, DefaultSpace> ones("ones", 900), potential("potential", 900);
+  Kokkos::deep_copy(ones, 1);
+  auto plan = wide.build(space, fmm::Inputs{.sources = x, .targets = x});
+  narrow.retarget(space, plan, x);
+  auto of_narrow = narrow.transposed(space, plan);
+  expect_refused([&] { wide.evaluate(space, of_narrow, ones, potential, fmm::none); },
+                 "plan's near field");
+  wide.retarget(space, plan, x);
+  auto of_wide = wide.transposed(space, plan);
+  EXPECT_NO_THROW(wide.evaluate(space, of_wide, ones, potential, fmm::none));
 }
 
 TEST(Transposed, OfFewOrNone) {
