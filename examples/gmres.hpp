@@ -35,7 +35,8 @@ struct Gmres {
     result.residual = norm_b > 0 ? 1 : 0;
     Kokkos::deep_copy(space, x, 0.0);
     add(space, next, 0, b, 1);
-    for (double length = norm_b; length > options.tolerance * norm_b;) {
+    for (double length = norm_b;
+         length > options.tolerance * norm_b && result.iterations < options.most;) {
       // A basis of the Krylov space, the triangle that rotations make of A in it, and the rotated right-hand side.
       std::vector<std::vector<double>> triangle;
       std::vector<double> cosine, sine, right{length};

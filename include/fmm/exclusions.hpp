@@ -11,8 +11,8 @@ namespace fmm {
 ///
 /// Rows of body numbers, a row of each body: bodies(offsets(i)) to bodies(offsets(i + 1) - 1) exert nothing on body i,
 /// such as atoms that are bonded to it. With j in the row of i, i is in the row of j; a row has no body twice, and not
-/// its own. Kokkos Views of whole numbers that the solver's space can access. Near pairs are never summed, far ones are
-/// taken off exactly: what remains has the error that all pairs have.
+/// its own. Kokkos Views of whole numbers that the solver's space can access. Near ones do not enter the sums, far ones
+/// are taken off exactly: what remains has the error that all pairs have.
 template <class Offsets, class Bodies>
 struct Exclusions {
   Offsets offsets;  ///< (N + 1): ascending, from 0 to the number of entries

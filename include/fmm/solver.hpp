@@ -136,8 +136,8 @@ class Solver {
   /// transpose of charges to potentials, dipoles to potentials that of charges to gradients, which are minus the
   /// fields, and dipoles to fields that of dipoles to fields. For DirectSum, and an Fmm by the geometry alone. It is
   /// evaluated as any plan is, but has no retarget; its trees are those of `plan`, which may be used, given new
-  /// targets, or destroyed. Throws InvalidArgument for a plan of another traversal, and OutOfMemory. Cost: O(entries of
-  /// the lists), and memory for them and for its evaluations.
+  /// targets, or destroyed. Throws InvalidArgument for a plan of another traversal or whose near field is too small for
+  /// this solver, and OutOfMemory. Cost: O(E log E) for rows of E entries, and memory for them and for evaluations.
   plan_type transposed(ExecutionSpace const& space, plan_type const& plan,
                        Report* report = nullptr) {
     static_assert(engine::check_transposed<Method, has_p2l>());
@@ -150,14 +150,14 @@ class Solver {
   }
   /// With DirectSum: a plan of many independent sets at once. Every set is summed over its own pairs, in one launch.
   /// Throws InvalidArgument for positions that are not finite, and for offsets that do not ascend from 0 to N, and
-  /// OutOfMemory. Lengths are counted in the largest extent of a set: in float and Mixed sets less than 1e-15 of it are
-  /// for solvers of their own. Cost: a sort of N bodies; of an evaluation the sum of N_b^2 pairs.
+  /// OutOfMemory. Lengths are counted in the largest extent of a set: in float and Mixed bodies nearer than 1e-12 of it
+  /// are for solvers of their own. Cost: a sort of N bodies; of an evaluation the sum of N_b^2 pairs.
   template <class Sources, class Offsets>
     requires is_direct BatchPlan<ExecutionSpace, Precision> build(
         ExecutionSpace const& space, Batch<Sources, Offsets> const& batch,
         Report* report = nullptr) {
       engine::check_view<ExecutionSpace, Sources, 2>();
-      static_assert(engine::check_offsets<ExecutionSpace, Offsets>());
+      static_assert(engine::check_whole_numbers<ExecutionSpace, Offsets>());
       return BatchPlan<ExecutionSpace, Precision>(core_.build_batch(space, batch, report));
     }
   /// Short for `Inputs{.sources = positions}`.
@@ -208,14 +208,14 @@ class Solver {
   }
   /// The same without some pairs, such as bonded atoms, of one set. Throws InvalidArgument for rows that are not as
   /// Exclusions say, before any result is touched. Cost besides: the near pairs of all bodies that have rows with near
-  /// ones, in double.
+  /// ones, in double, and the squares of the rows' lengths, which are to be short.
   template <class SomeStrengths, class Potential, class Field, class Hessian, class Offsets,
             class Bodies>
   void evaluate(ExecutionSpace const& space, plan_type& plan, SomeStrengths const& strengths,
                 Results<Potential, Field, Hessian> const& results,
                 Exclusions<Offsets, Bodies> const& exclusions, Report* report = nullptr) {
-    static_assert(engine::check_offsets<ExecutionSpace, Offsets>());
-    static_assert(engine::check_offsets<ExecutionSpace, Bodies>());
+    static_assert(engine::check_whole_numbers<ExecutionSpace, Offsets>());
+    static_assert(engine::check_whole_numbers<ExecutionSpace, Bodies>());
     evaluate_strengths(space, plan, strengths, results, report, exclusions);
   }
   /// The same of a plan of two sets, at the targets.

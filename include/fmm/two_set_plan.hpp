@@ -35,8 +35,8 @@ class TwoSetPlan {
   std::int64_t p2l_entries() const { return entries(data().targets->lists.p2l); }
   std::int64_t m2p_entries() const { return entries(data().targets->lists.m2p); }
   std::int64_t p2p_entries() const { return entries(data().targets->lists.p2p); }
-  /// The cube in which all bodies are, and targets to come shall be (Solver::retarget): from low()[d] to low()[d] +
-  /// edge() in each direction d.
+  /// With sources: the cube in which all bodies are, and targets to come shall be (Solver::retarget): from low()[d] to
+  /// low()[d] + edge() in each direction d.
   std::array<double, 3> low() const { return std::to_array(data().sources->tree.cube.low); }
   double edge() const { return data().sources->tree.cube.edge; }
   /// Bytes held in the execution space's memory.

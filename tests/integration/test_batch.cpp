@@ -207,6 +207,29 @@ TEST(Batch, OfDipolesHessiansAndDensities) {
   }
 }
 
+/// Lengths are counted in the largest set, wherever sets lie; many small sets have small tiles on a GPU.
+TEST(Batch, OfTinySetsFarFromTheOrigin) {
+  const DefaultSpace space;
+  Sets sets;
+  sets.add(1, 0, -1e3, 1);
+  for (unsigned s = 0; s < 500; ++s) sets.add(2 + s % 9, 1e-14, 0, 2 + s);
+  fmm::Solver<Laplace, DirectSum, float> solver;
+  auto plan = solver.build(space, fmm::Batch{.sources = to_space<DefaultSpace>(sets.x),
+                                             .offsets = offsets_in_space<int>(sets.offsets)});
+  const Results exact = summed(sets);
+  expect_each_set(sets, evaluated<double>(solver, plan, sets.q), exact, 1e-5);
+  const std::size_t n = sets.size();
+  const ViewIn<double* [6], DefaultSpace> hessian("hessian", n);
+  solver.evaluate(space, plan, fmm::Strengths{.charges = column_in<DefaultSpace>(sets.q)},
+                  fmm::Results{.hessian = hessian});
+  const auto h = Kokkos::create_mirror_view_and_copy(Kokkos::HostSpace(), hessian);
+  for (std::size_t i = 1; i < n; ++i) {
+    EXPECT_TRUE(std::isfinite(h(i, 0)));
+    EXPECT_LT(std::fabs(h(i, 0) + h(i, 1) + h(i, 2)),
+              1e-4 * (std::fabs(h(i, 0)) + std::fabs(h(i, 1)) + std::fabs(h(i, 2))));
+  }
+}
+
 /// Bodies at one point, and clumps that are far apart for their size, in one set.
 TEST(Batch, OfBodiesAtOnePointAndOfClumps) {
   const DefaultSpace space;

@@ -224,6 +224,50 @@ TEST(Densities, OfDipolesAndHessiansInAnyLayout) {
   expect_all_results_in_any_layout<DefaultSpace>();
 }
 
+/// A plan whose lists know the geometry alone is a linear operator of any charges, and errs by a share of the field of
+/// their magnitudes, though fields of charges that cancel may be a thousandth of it.
+TEST(Densities, OfAPlanAreALinearOperator) {
+  const DefaultSpace space;
+  constexpr int n = 2000, count = 4;
+  std::vector<double> x = make_bodies(Model::plummer, n, false, 3).x;
+  for (int i = 0; i < n; i += 2)
+    for (int d = 0; d < 3; ++d) x[3 * (i + 1) + d] = x[3 * i + d] + (d == 0 ? 1e-4 : 0);
+  Densities all{count, {}, {}};
+  std::mt19937_64 random(7);
+  std::uniform_real_distribution<double> uniform(-1, 1);
+  for (int i = 0; i < n; ++i) {
+    const double a = uniform(random), b = uniform(random), q = i % 2 == 0 ? 1 : -1;
+    for (const double charge : {a, b, 2 * a - 3 * b, q}) all.charges.push_back(charge);
+  }
+  const ViewIn<double**, DefaultSpace> charges("charges", n, count),
+      potential("potential", n, count);
+  const ViewIn<double** [3], DefaultSpace> field("field", n, count);
+  fill(charges, all.charges);
+  fmm::Solver<Laplace, fmm::Fmm<8>, double> solver({.theta = 0.5, .leaf_capacity = 16});
+  auto plan = solver.build(space, to_space<DefaultSpace>(x));
+  solver.evaluate(space, plan, charges, potential, field);
+  space.fence();
+  const auto f = on_host(field);
+  double off2 = 0, norm2 = 0;
+  for (int i = 0; i < n; ++i)
+    for (int d = 0; d < 3; ++d) {
+      off2 += std::pow(f(i, 2, d) - (2 * f(i, 0, d) - 3 * f(i, 1, d)), 2);
+      norm2 += std::pow(f(i, 2, d), 2);
+    }
+  EXPECT_LT(std::sqrt(off2 / norm2), 1e-13);
+  const auto exact = summed(x, x, all, 3);
+  Densities magnitudes = all;
+  for (double& q : magnitudes.charges) q = std::fabs(q);
+  const auto of_magnitudes = summed(x, x, magnitudes, 3);
+  double error2 = 0, size2 = 0;
+  for (int i = 0; i < n; ++i)
+    for (int d = 0; d < 3; ++d) {
+      error2 += std::pow(f(i, 3, d) - double(exact[i][1 + d]), 2);
+      size2 += std::pow(double(of_magnitudes[i][1 + d]), 2);
+    }
+  EXPECT_LT(std::sqrt(error2 / size2), 1e-6);
+}
+
 /// Bad input in the last block is found before the first one's results are written.
 TEST(Densities, BadInputIsRefused) {
   const DefaultSpace space;

@@ -223,6 +223,20 @@ TEST(Exclusions, OfNoneAndOfAll) {
   EXPECT_TRUE(evaluated(solver, nothing, none, exclusions_of({})).empty());
 }
 
+/// A transposed plan leaves the same pairs out.
+TEST(Exclusions, OfATransposedPlan) {
+  const DefaultSpace space;
+  const Molecules all(1000, 1e-3, 8);
+  fmm::Solver<Laplace, fmm::Fmm<10>, double> solver({.theta = 0.4, .leaf_capacity = 16});
+  auto plan = solver.build(space, to_space<DefaultSpace>(all.x));
+  auto transposed = solver.transposed(space, plan);
+  const auto exclusions = exclusions_of(all.rows);
+  const Numbers forth = columns(evaluated(solver, plan, all, exclusions), 0, 1),
+                back = columns(evaluated(solver, transposed, all, exclusions), 0, 1);
+  EXPECT_LT(relative_l2(back, columns(summed(all, 0, false), 0, 1)), 1e-6);
+  EXPECT_LT(relative_l2(back, forth), 1e-6);
+}
+
 TEST(Exclusions, BadInputIsRefused) {
   const DefaultSpace space;
   const Molecules all(6, 0.1, 6);
@@ -238,6 +252,7 @@ TEST(Exclusions, BadInputIsRefused) {
   refuses({{1, 1}, {0}, {}, {}, {}, {}}, "exclusions.bodies(1)");
   refuses({{1}, {0}, {5}, {}, {}, {}}, "exclusions.bodies(2)");
   const ViewIn<double*, DefaultSpace> u("u", 6);
+  Kokkos::deep_copy(u, 7);
   const auto offsets = numbers_in_space<int>({0, 1, 1, 2, 2, 2, 1});
   expect_refused(
       [&] {
@@ -245,6 +260,8 @@ TEST(Exclusions, BadInputIsRefused) {
                         fmm::Exclusions{.offsets = offsets, .bodies = offsets});
       },
       "exclusions.offsets(6)");
+  const auto untouched = Kokkos::create_mirror_view_and_copy(Kokkos::HostSpace(), u);
+  for (int i = 0; i < 6; ++i) EXPECT_EQ(untouched(i), 7);
 }
 
 }  // namespace

@@ -239,6 +239,8 @@ TEST(Retarget, FromAPointToOthers) {
   solver.retarget(space, plan, to_space<DefaultSpace>(beside));
   expect_refused(in_float, "in float");
   EXPECT_LT(relative_l2(evaluated(solver, plan, q).field, summed(beside, sources).field), 1e-6);
+  solver.retarget(space, plan, to_space<DefaultSpace>(point));
+  EXPECT_NO_THROW(in_float());
 }
 
 /// Memory may run out before all is there.

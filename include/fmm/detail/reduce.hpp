@@ -19,6 +19,15 @@ struct SumOf {
   KOKKOS_FUNCTION void join(SumOf const& other) { value += other.value; }
 };
 
+/// The largest, 0 or more.
+template <class T>
+struct MaxOf {
+  T value = T(0);
+  KOKKOS_FUNCTION void join(MaxOf const& other) {
+    if (other.value > value) value = other.value;
+  }
+};
+
 /// The smallest of some indices; the largest number if there is none.
 struct FirstIndex {
   std::int64_t value = std::numeric_limits<std::int64_t>::max();

@@ -34,7 +34,7 @@ struct TakeOffsets {
   KOKKOS_FUNCTION void operator()(std::int64_t i, Value& value) const {
     to(i) = BodyIndex(offsets(i));
     if (!is_allowed(i)) value.bad.join({i});
-    if (i > 0) {
+    if (i > 0 && is_allowed(i) && is_allowed(i - 1)) {
       const auto size = std::int64_t(offsets(i)) - std::int64_t(offsets(i - 1));
       value.pairs += size * (size - 1);
     }
@@ -72,6 +72,16 @@ Array<BodyIndex, Space> take_offsets(Space const& space, Offsets const& offsets,
   return take.to;
 }
 
+/// The index of the tiles' P2PShape: as for all pairs of so many bodies, but no tile is larger than sets are on
+/// average, if there is a smaller one.
+template <class Shapes>
+int shape_of_batch(std::int64_t bodies, std::int64_t sets, int concurrency) {
+  int shape = Shapes::all_pairs_shape(bodies, concurrency);
+  while (shape + 1 < int(Shapes::all_pairs.size()) && Shapes::all_pairs[shape].tile * sets > bodies)
+    ++shape;
+  return shape;
+}
+
 /// Solver::build of a Batch.
 template <class Space, class Precision, class Sources, class Offsets>
 std::shared_ptr<PlanData<Space, Precision>> make_batch_plan(Space const& space,
@@ -97,22 +107,22 @@ std::shared_ptr<PlanData<Space, Precision>> make_batch_plan(Space const& space,
     offsets =
         take_offsets(space, given_offsets, n, memory.batch.offsets, plan->facts.pairs_of_batch);
     if (n == 0) return;
-    Box all = bounding_box(space, positions);
+    bounding_box(space, positions);  // finite
     const auto sets = std::int64_t(offsets.extent(0)) - 1;
     boxes = memory.batch.boxes.resize(sets);
     fill(space, boxes, BoxOfFinite().box);
     using Add = AddToBoxes<Space, typename Sources::const_type>;
     for_range("fmm::batch::boxes", space, (n - 1) / Add::block + 1, Add{positions, offsets, boxes});
     const double largest =
-        reduce<LargestExtent>("fmm::batch::extent", space, sets, MeasureBoxes<Space>{boxes}).value;
+        reduce<MaxOf<double>>("fmm::batch::extent", space, sets, MeasureBoxes<Space>{boxes}).value;
     space.fence();
-    for (int d = 0; d < 3; ++d) all.high[d] = all.low[d] + largest;
-    check_extent("sets", all);
-    tree.cube = root_cube(all);
+    const Box largest_set{{0, 0, 0}, {largest, largest, largest}};
+    check_extent("sets", largest_set);
+    tree.cube = root_cube(largest_set);
   });
   if (n > 0) {
-    plan->facts.all_pairs_shape = Shapes::all_pairs_shape(n, space.concurrency());
-    memory.lend_place_of_bodies(n);
+    plan->facts.all_pairs_shape =
+        shape_of_batch<Shapes>(n, std::int64_t(boxes.extent(0)), space.concurrency());
     const int first_bit = first_bit_of(max_tree_depth);
     UnsortedKeys<Space> keys;
     stage(space, report, "keys", [&] {

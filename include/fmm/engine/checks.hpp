@@ -154,13 +154,12 @@ constexpr bool check_optional_view() {
   return true;
 }
 
-/// The offsets of a batch.
+/// Offsets, or numbers of bodies.
 template <class Space, class View>
-constexpr bool check_offsets() {
-  static_assert(
-      Kokkos::is_view<View>::value && View::rank == 1 &&
-          std::is_integral_v<typename View::non_const_value_type>,
-      "fmm: the offsets of a batch are a Kokkos View of rank 1, (B + 1), of whole numbers");
+constexpr bool check_whole_numbers() {
+  static_assert(Kokkos::is_view<View>::value && View::rank == 1 &&
+                    std::is_integral_v<typename View::non_const_value_type>,
+                "fmm: offsets and numbers of bodies are Kokkos Views of rank 1 of whole numbers");
   static_assert(can_access_v<Space, View>,
                 "fmm: the solver's execution space cannot access this View's memory space");
   return true;

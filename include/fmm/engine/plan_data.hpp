@@ -24,6 +24,7 @@ struct PlanFacts {
   int order = -1;       ///< of the expansions
   int all_pairs_shape = 0;  ///< DirectSum only: the index of the tiles' P2PShape
   SplitRule split = {};     ///< of two sets' trees
+  bool at_point = false;    ///< of sources: whether all bodies of the build were at one point
   std::int64_t pairs_of_batch = 0;
 };
 
@@ -67,7 +68,7 @@ struct TwoSetData {
 FMM_NOINLINE inline void check_traversal(void const* of_plan, void const* mark) {
   if (!of_plan)
     throw InvalidArgument("plan", "not built",
-                          "built, or given targets again after a retarget that threw OutOfMemory");
+                          "built, or given targets again after a retarget that threw");
   if (of_plan != mark)
     throw InvalidArgument("plan", "one of another traversal", "made with the solver's own");
 }

@@ -152,8 +152,14 @@ class SolverCore {
   template <class SomeData>
   auto transposed(Space const& space, SomeData const& plan, Report* report) {
     const HostThread<Space> thread(space);
+    const Region region("build");
+    const Stopwatch watch;
     auto result = make_transposed(space, pool_, checked_lists(plan), report);
-    if (report) report->memory_bytes = pool_.bytes();
+    if (report) {
+      space.fence();
+      report->build_seconds += watch.seconds();
+      report->memory_bytes = pool_.bytes();
+    }
     return result;
   }
   /// Solver::choose.
@@ -199,14 +205,9 @@ class SolverCore {
     if constexpr (is_direct)
       evaluate_pairs(space, data, ends, report, nullptr);
     else
-      evaluate_listed(
-          space, data, operators, ends, report, [](auto& steps) { steps.upward(uses_charges); },
-          [&](Array<Real, Space> multipoles) {
-            if constexpr (uses_charges) list(space, data, multipoles, report);
-            return true;
-          },
-          [&](auto& steps) { steps.template near_field<PairPrecision>(kernel_, options_); },
-          [](auto const&) { return true; });
+      evaluate_once(space, data, operators, ends, report, [&](auto& steps) {
+        steps.template near_field<PairPrecision>(kernel_, options_);
+      });
   }
   /// The same without some pairs.
   template <class Ends, class SomeExclusions>
@@ -215,23 +216,19 @@ class SolverCore {
                         Report* report) {
     const HostThread<Space> thread(space);
     check(data, ends);
-    const auto rows = take_exclusions(space, data.memory, data.tree, exclusions);
+    using Rows = decltype(take_exclusions(space, data.memory, data.tree, exclusions));
+    Rows rows;
+    stage(space, report, "exclusions",
+          [&] { rows = take_exclusions(space, data.memory, data.tree, exclusions); });
     if constexpr (is_direct) {
       const EvaluationClock clock(space, report);
       if (data.tree.size == 0) return;
       ends.pairs_without(rows, space, data, kernel_, report);
       clock.stop(memory_bytes());
     } else {
-      evaluate_listed(
-          space, data, operators, ends, report, [](auto& steps) { steps.upward(uses_charges); },
-          [&](Array<Real, Space> multipoles) {
-            if constexpr (uses_charges) list(space, data, multipoles, report);
-            return true;
-          },
-          [&](auto& steps) {
-            steps.template near_field_without<PairPrecision>(rows, kernel_, options_);
-          },
-          [](auto const&) { return true; });
+      evaluate_once(space, data, operators, ends, report, [&](auto& steps) {
+        steps.template near_field_without<PairPrecision>(rows, kernel_, options_);
+      });
     }
   }
   /// The same with multipoles that `upward(steps)` makes, near fields that `add_near(steps)` adds, and, where the
@@ -332,6 +329,19 @@ class SolverCore {
   }
 
  private:
+  /// On a tree, with near fields that `add_near(steps)` adds.
+  template <class Ends, class AddNear>
+  void evaluate_once(Space const& space, Data& data,
+                     MakeFarFieldFor<Kernel, Space, Precision, Ends> operators, Ends const& ends,
+                     Report* report, AddNear const& add_near) {
+    evaluate_listed(
+        space, data, operators, ends, report, [](auto& steps) { steps.upward(uses_charges); },
+        [&](Array<Real, Space> multipoles) {
+          if constexpr (uses_charges) list(space, data, multipoles, report);
+          return true;
+        },
+        add_near, [](auto const&) { return true; });
+  }
   Data const& checked_lists(Data const& plan) const {
     if (plan.tree.size > 0) check_lists(plan);
     return plan;

@@ -151,6 +151,7 @@ TwoSetData<Space, Precision> make_two_set_plan(Space const& space, PlanPool<Spac
         space, box, is_direct ? m : std::max(m, n), options, far);
     to.tree.cube = from.tree.cube = chosen.cube;
     from.facts.split = chosen.split;
+    from.facts.at_point = chosen.cube.is_point;
     if constexpr (is_direct) {
       to.facts.all_pairs_shape = from.facts.all_pairs_shape = chosen.all_pairs_shape;
       const int tile = Tuning<Space, Real>::all_pairs[chosen.all_pairs_shape].tile;
@@ -219,7 +220,7 @@ void retarget(Space const& space, PlanPool<Space, Precision>& pool,
       if (n == 0) return;
       check_in_plan(box, from.tree.cube);
       // A set at one point has no length; with targets beside it, it has.
-      if (from.tree.cube.is_point) from.tree.cube.is_point = is_at_centre(box, from.tree.cube);
+      from.tree.cube.is_point = from.facts.at_point && is_at_centre(box, from.tree.cube);
     });
   if (!plan.targets->lease.expired()) plan.targets = pool.free_plan();
   auto& to = *plan.targets;

@@ -43,17 +43,11 @@ struct AddToBoxes {
   }
 };
 
-/// The largest extent of a box, as the value of a reduction. Boxes of nothing have none.
-struct LargestExtent {
-  double value = 0;
-  KOKKOS_FUNCTION void join(LargestExtent const& other) {
-    if (other.value > value) value = other.value;
-  }
-};
+/// The largest extent of a box; boxes of nothing have none.
 template <class Space>
 struct MeasureBoxes {
   Array<Box, Space> boxes;
-  KOKKOS_FUNCTION void operator()(std::int64_t i, LargestExtent& largest) const {
+  KOKKOS_FUNCTION void operator()(std::int64_t i, MaxOf<double>& largest) const {
     const Box box = boxes(i);
     for (int d = 0; d < 3; ++d) largest.join({box.high[d] - box.low[d]});
   }

@@ -35,20 +35,12 @@ struct WriteColumns {
   }
 };
 
-/// The longest row, as the value of a reduction.
-struct LongestRow {
-  Offset value = 0;
-  KOKKOS_FUNCTION void join(LongestRow const& other) {
-    if (other.value > value) value = other.value;
-  }
-};
-
 /// Sorts each row in its place, by heapsort.
 template <class Space>
 struct SortRows {
   Csr<Space> list;
 
-  KOKKOS_FUNCTION void operator()(std::int64_t row, LongestRow& longest) const {
+  KOKKOS_FUNCTION void operator()(std::int64_t row, MaxOf<Offset>& longest) const {
     CellIndex* const entries = list.entries.data() + list.begin(row);
     const Offset length = list.end(row) - list.begin(row);
     longest.join({length});
@@ -93,11 +85,12 @@ Csr<Space> transposed(Space const& space, Csr<Space> list, std::int64_t rows, st
   for_range("fmm::lists::write_columns", space, rows,
             WriteColumns<Space>{list, next, result.entries});
   result.longest =
-      reduce<LongestRow>("fmm::lists::sort_columns", space, columns, SortRows<Space>{result}).value;
+      reduce<MaxOf<Offset>>("fmm::lists::sort_columns", space, columns, SortRows<Space>{result})
+          .value;
   return result;
 }
 
-/// All lists, in the memory of `buffers`. Cost: O(entries), and a wait for each list.
+/// All lists, in the memory of `buffers`. Cost: O(E log E) for a row of E entries, and a wait for each list.
 template <class Space>
 InteractionLists<Space> transposed(Space const& space, InteractionLists<Space> const& lists,
                                    std::int64_t rows, std::int64_t columns,
