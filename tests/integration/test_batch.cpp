@@ -60,15 +60,6 @@ Results summed(Sets const& sets) {
   return sums;
 }
 
-template <class Offset>
-ViewIn<Offset*, DefaultSpace> offsets_in_space(std::vector<int> const& offsets) {
-  const ViewIn<Offset*, DefaultSpace> view("offsets", offsets.size());
-  const auto host = Kokkos::create_mirror_view(view);
-  std::copy(offsets.begin(), offsets.end(), host.data());
-  Kokkos::deep_copy(view, host);
-  return view;
-}
-
 template <class Number, class Plan, class Solver>
 Results evaluated(Solver& solver, Plan& plan, Numbers const& q, fmm::Report* report = nullptr) {
   const DefaultSpace space;
@@ -100,7 +91,7 @@ void expect_batch(double most) {
   const Sets sets = sets_of_all_sizes(1e6);
   fmm::Solver<Laplace, DirectSum, Precision> solver;
   const fmm::Batch batch{.sources = to_space<DefaultSpace>(sets.x),
-                         .offsets = offsets_in_space<int>(sets.offsets)};
+                         .offsets = column_in<DefaultSpace>(sets.offsets)};
   auto plan = solver.build(space, batch);
   std::int64_t pairs = 0;
   for (std::size_t s = 0; s + 1 < sets.offsets.size(); ++s) {
@@ -134,13 +125,13 @@ TEST(Batch, OfOneSetIsTheDirectSum) {
     EXPECT_LT(relative_l2(found.field, exact.field), 1e-14);
     EXPECT_LT(relative_l2(found.potential, exact.potential), 1e-14);
   };
-  expect_same(offsets_in_space<std::int64_t>(one.offsets));
-  expect_same(offsets_in_space<std::uint32_t>(one.offsets));
-  expect_same(offsets_in_space<std::size_t>({0, 0, 900, 900}));
+  expect_same(column_in<DefaultSpace>(std::vector<std::int64_t>{0, 900}));
+  expect_same(column_in<DefaultSpace>(std::vector<std::uint32_t>{0, 900}));
+  expect_same(column_in<DefaultSpace>(std::vector<std::size_t>{0, 0, 900, 900}));
   const auto nothing = to_space<DefaultSpace>({});
   for (std::vector<int> const& offsets : {std::vector<int>{0}, {0, 0, 0}}) {
     auto none = solver.build(
-        space, fmm::Batch{.sources = nothing, .offsets = offsets_in_space<int>(offsets)});
+        space, fmm::Batch{.sources = nothing, .offsets = column_in<DefaultSpace>(offsets)});
     EXPECT_EQ(evaluated<double>(solver, none, {}).potential.size(), 0u);
   }
 }
@@ -154,7 +145,7 @@ TEST(Batch, SetsKnowNothingOfEachOther) {
   for (double& q : many.q) q = std::fabs(q);
   for (double& q : alone.q) q = std::fabs(q);
   auto of_many = solver.build(space, fmm::Batch{.sources = to_space<DefaultSpace>(many.x),
-                                                .offsets = offsets_in_space<int>(many.offsets)});
+                                                .offsets = column_in<DefaultSpace>(many.offsets)});
   auto of_one = solver.build(space, to_space<DefaultSpace>(alone.x));
   const Results found = evaluated<double>(solver, of_many, many.q),
                 exact = evaluated<double>(solver, of_one, alone.q);
@@ -171,7 +162,7 @@ TEST(Batch, OfDipolesHessiansAndDensities) {
   const std::size_t n = sets.size();
   fmm::Solver<Laplace, DirectSum, double> solver;
   auto plan = solver.build(space, fmm::Batch{.sources = to_space<DefaultSpace>(sets.x),
-                                             .offsets = offsets_in_space<int>(sets.offsets)});
+                                             .offsets = column_in<DefaultSpace>(sets.offsets)});
   const auto q = column_in<DefaultSpace>(sets.q);
   const auto p = to_space<DefaultSpace>(sets.p);
   const ViewIn<double* [6], DefaultSpace> hessian("hessian", n);
@@ -215,7 +206,7 @@ TEST(Batch, OfTinySetsFarFromTheOrigin) {
   for (unsigned s = 0; s < 500; ++s) sets.add(2 + s % 9, 1e-14, 0, 2 + s);
   fmm::Solver<Laplace, DirectSum, float> solver;
   auto plan = solver.build(space, fmm::Batch{.sources = to_space<DefaultSpace>(sets.x),
-                                             .offsets = offsets_in_space<int>(sets.offsets)});
+                                             .offsets = column_in<DefaultSpace>(sets.offsets)});
   const Results exact = summed(sets);
   expect_each_set(sets, evaluated<double>(solver, plan, sets.q), exact, 1e-5);
   const std::size_t n = sets.size();
@@ -240,7 +231,7 @@ TEST(Batch, OfBodiesAtOnePointAndOfClumps) {
   sets.add(200, 1e-4, 1, 3);
   fmm::Solver<Laplace, DirectSum, float> solver;
   auto plan = solver.build(space, fmm::Batch{.sources = to_space<DefaultSpace>(sets.x),
-                                             .offsets = offsets_in_space<int>(sets.offsets)});
+                                             .offsets = column_in<DefaultSpace>(sets.offsets)});
   const Results found = evaluated<double>(solver, plan, sets.q), exact = summed(sets);
   for (int i = 0; i < 50; ++i) EXPECT_EQ(found.potential[i], 0);
   const auto rest = [](Numbers const& all, int row) {
@@ -255,7 +246,7 @@ TEST(Batch, BadInputIsRefused) {
   fmm::Solver<SoftenedGravity, DirectSum> solver;
   const auto build = [&](std::vector<int> const& offsets, Numbers const& x) {
     return solver.build(space, fmm::Batch{.sources = to_space<DefaultSpace>(x),
-                                          .offsets = offsets_in_space<int>(offsets)});
+                                          .offsets = column_in<DefaultSpace>(offsets)});
   };
   const Numbers four(12, 0.5);
   expect_refused([&] { build({}, four); }, "offsets.extent(0)");

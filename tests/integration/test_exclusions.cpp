@@ -38,22 +38,15 @@ struct Molecules {
   int size() const { return int(q.size()); }
 };
 
-template <class Number>
-ViewIn<Number*, DefaultSpace> numbers_in_space(std::vector<int> const& numbers) {
-  const ViewIn<Number*, DefaultSpace> view("numbers", numbers.size());
-  const auto host = Kokkos::create_mirror_view(view);
-  std::copy(numbers.begin(), numbers.end(), host.data());
-  Kokkos::deep_copy(view, host);
-  return view;
-}
 auto exclusions_of(std::vector<std::vector<int>> const& rows) {
-  std::vector<int> offsets = {0}, bodies;
+  std::vector<std::int64_t> offsets = {0};
+  std::vector<int> bodies;
   for (auto const& row : rows) {
     bodies.insert(bodies.end(), row.begin(), row.end());
-    offsets.push_back(int(bodies.size()));
+    offsets.push_back(std::int64_t(bodies.size()));
   }
-  return fmm::Exclusions{.offsets = numbers_in_space<std::int64_t>(offsets),
-                         .bodies = numbers_in_space<int>(bodies)};
+  return fmm::Exclusions{.offsets = column_in<DefaultSpace>(offsets),
+                         .bodies = column_in<DefaultSpace>(bodies)};
 }
 
 /// Potential, field and Hessian in rows of ten, of charges and dipoles.
@@ -253,7 +246,7 @@ TEST(Exclusions, BadInputIsRefused) {
   refuses({{1}, {0}, {5}, {}, {}, {}}, "exclusions.bodies(2)");
   const ViewIn<double*, DefaultSpace> u("u", 6);
   Kokkos::deep_copy(u, 7);
-  const auto offsets = numbers_in_space<int>({0, 1, 1, 2, 2, 2, 1});
+  const auto offsets = column_in<DefaultSpace>(std::vector<int>{0, 1, 1, 2, 2, 2, 1});
   expect_refused(
       [&] {
         solver.evaluate(space, plan, column_in<DefaultSpace>(all.q), fmm::Results{.potential = u},

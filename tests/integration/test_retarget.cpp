@@ -243,46 +243,46 @@ TEST(Retarget, FromAPointToOthers) {
   EXPECT_NO_THROW(in_float());
 }
 
+/// A plan of some sources and targets, and what it gave.
+struct Evaluated {
+  DefaultSpace space;
+  Bodies sources{points_in(500, 0, 1, 1), std::vector<double>(500, 1.0)};
+  Points targets = points_in(100, 0.2, 0.5, 2);
+  fmm::Solver<Laplace, fmm::Fmm<6>, double> solver;
+  fmm::TwoSetPlan<DefaultSpace, double> plan =
+      solver.build(space, fmm::Inputs{.sources = to_space<DefaultSpace>(sources.x),
+                                      .targets = to_space<DefaultSpace>(targets)});
+  ViewIn<double*, DefaultSpace> q = column_in<DefaultSpace>(sources.q);
+  Results before = evaluated(solver, plan, q);
+};
+
 /// Memory may run out before all is there.
 TEST(Retarget, APlanWithoutItsTargetsIsRefusedUntilItHasSome) {
-  const DefaultSpace space;
-  const Bodies sources{points_in(500, 0, 1, 1), std::vector<double>(500, 1.0)};
-  const Points targets = points_in(100, 0.2, 0.5, 2);
-  fmm::Solver<Laplace, fmm::Fmm<6>, double> solver;
-  auto plan = solver.build(space, fmm::Inputs{.sources = to_space<DefaultSpace>(sources.x),
-                                              .targets = to_space<DefaultSpace>(targets)});
-  const auto q = column_in<DefaultSpace>(sources.q);
-  const Results before = evaluated(solver, plan, q);
-  plan.data().targets->facts = {};
-  plan.data().targets->lists = {};
-  expect_refused([&] { evaluated(solver, plan, q); }, "not built");
-  solver.retarget(space, plan, to_space<DefaultSpace>(targets));
-  EXPECT_LT(relative_l2(evaluated(solver, plan, q).potential, before.potential), 1e-4);
+  Evaluated of;
+  of.plan.data().targets->facts = {};
+  of.plan.data().targets->lists = {};
+  expect_refused([&] { evaluated(of.solver, of.plan, of.q); }, "not built");
+  of.solver.retarget(of.space, of.plan, to_space<DefaultSpace>(of.targets));
+  EXPECT_LT(relative_l2(evaluated(of.solver, of.plan, of.q).potential, of.before.potential), 1e-4);
   fmm::TwoSetPlan<DefaultSpace, double> none;
-  expect_refused([&] { solver.retarget(space, none, to_space<DefaultSpace>(targets)); },
+  expect_refused([&] { of.solver.retarget(of.space, none, to_space<DefaultSpace>(of.targets)); },
                  "not built");
 }
 
 TEST(Retarget, BadInputIsRefused) {
-  const DefaultSpace space;
-  const Bodies sources{points_in(500, 0, 1, 1), std::vector<double>(500, 1.0)};
-  const Points targets = points_in(100, 0.2, 0.5, 2);
-  fmm::Solver<Laplace, fmm::Fmm<6>, double> solver;
-  auto plan = solver.build(space, fmm::Inputs{.sources = to_space<DefaultSpace>(sources.x),
-                                              .targets = to_space<DefaultSpace>(targets)});
-  const auto q = column_in<DefaultSpace>(sources.q);
-  const Results before = evaluated(solver, plan, q);
-  Points far = targets, not_a_number = targets;
-  far[7] = plan.low()[1] + 1.01 * plan.edge();
+  Evaluated of;
+  Points far = of.targets, not_a_number = of.targets;
+  far[7] = of.plan.low()[1] + 1.01 * of.plan.edge();
   not_a_number[8] = std::nan("");
   const auto retarget = [&](Points const& points) {
-    return [&] { solver.retarget(space, plan, to_space<DefaultSpace>(points)); };
+    return [&] { of.solver.retarget(of.space, of.plan, to_space<DefaultSpace>(points)); };
   };
   expect_refused(retarget(far), "in the plan's cube");
   expect_refused(retarget(not_a_number), "targets(2, 2)");
-  const Results after = evaluated(solver, plan, fmm::Strengths{.charges = q, .unchanged = true});
-  EXPECT_EQ(before.potential, after.potential);
-  EXPECT_EQ(before.field, after.field);
+  const Results after =
+      evaluated(of.solver, of.plan, fmm::Strengths{.charges = of.q, .unchanged = true});
+  EXPECT_EQ(of.before.potential, after.potential);
+  EXPECT_EQ(of.before.field, after.field);
 }
 
 }  // namespace
