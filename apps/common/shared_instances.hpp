@@ -56,7 +56,7 @@
   prefix template std::int64_t fmm::engine::give_results<fmm::kernels::Outputs<true, true>>( \
       Space const&, fmm::Array<fmm::Sums<Sum>, Space>, fmm::Array<fmm::BodyIndex, Space>,    \
       fmm::kernels::DensityUnits<> const&, double,                                           \
-      fmm::Results<forces::Column<Space, Data>, forces::Table3<Space, Data>> const&, bool);
+      fmm::Results<forces::Column<Space, Data>, forces::Table3<Space, Data>> const&, bool, bool);
 
 #define FORCES_SHARED_DATA(prefix, Space, Precision, Data)                                 \
   FORCES_SHARED_BUILD(prefix, Space, Precision, Data, fmm::DirectSum)                      \

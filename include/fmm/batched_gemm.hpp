@@ -161,6 +161,7 @@ void m2l_by_gemm(Space const& space, GemmMemory<Space, Real>& memory, Array<Cell
 
 template <>
 struct M2LBy<BatchedGemm> {
+  static constexpr bool takes_some_rows = false;  ///< which pairs are multiplied depends on all
   template <class Expansion, class Space, class Precision, class Cells, class Real>
   static void m2l(Space const& space, Workspace<Space, Precision>& memory, Cells const& cells,
                   Csr<Space> list, Array<Real, Space> multipoles, Array<Real, Space> locals,

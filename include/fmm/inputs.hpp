@@ -20,11 +20,14 @@ inline constexpr None none{};
 /// Targets are a set of their own, which may lie anywhere; without them the sources are the targets, too. Every source
 /// acts on every target: none of them is the other, whatever their places. A source at a target's very point exerts no
 /// force on it; its potential is counted with softening and left out without (docs/math.md).
+///
+/// Targets that are a View of rank 1 of whole numbers are chosen among the sources: each has the bits that it has with
+/// all sources as targets, and results are in the order of the numbers.
 template <class Sources, class Charges = None, class Targets = None, class LastField = None>
 struct Inputs {
   Sources sources;            ///< (N,3): the bodies' positions
   Charges charges = {};       ///< (N): for a criterion that uses charges
-  Targets targets = {};       ///< (M,3): the points that results are wanted at, if not the sources
+  Targets targets = {};       ///< (M,3): points that results are wanted at; or (M): numbers of sources
   LastField last_field = {};  ///< (N,3): for a criterion that uses it: `field` of the step before
 };
 

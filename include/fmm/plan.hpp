@@ -25,8 +25,10 @@ class Plan {
   Plan(Plan&&) = default;
   Plan& operator=(Plan&&) = default;
 
-  /// Number of bodies.
+  /// Number of bodies, N.
   std::int64_t size() const { return data().tree.size; }
+  /// Number of targets, M: N, unless they are chosen ones (Solver::retarget).
+  std::int64_t targets() const { return data().targets(); }
   /// Cells of the octree; 0 with DirectSum.
   std::int64_t cells() const { return std::int64_t(data().tree.octree.cells.extent(0)); }
   std::int64_t leaves() const { return std::int64_t(data().tree.octree.leaves.extent(0)); }

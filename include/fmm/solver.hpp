@@ -14,20 +14,9 @@
 #pragma once
 
 #include "batch.hpp"
-#include "batch_plan.hpp"
-#include "engine/density_blocks.hpp"
-#include "engine/far_field_of.hpp"
-#include "engine/m2l_in_orders.hpp"
-#include "engine/solver_core.hpp"
 #include "exclusions.hpp"
 #include "inputs.hpp"
-#include "methods.hpp"
-#include "plan.hpp"
-#include "report.hpp"
-#include "results.hpp"
-#include "strengths.hpp"
-#include "tuning.hpp"
-#include "two_set_plan.hpp"
+#include "solver_steps.hpp"
 
 namespace fmm {
 
@@ -43,40 +32,16 @@ namespace fmm {
 /// same size allocates nothing. It is not to be used from two threads at a time.
 template <class Kernel, class Method, class Precision = float,
           class ExecutionSpace = Kokkos::DefaultExecutionSpace>
-class Solver {
-  static_assert(engine::check_policies<Kernel, Method, Precision, ExecutionSpace>());
+class Solver : public SolverSteps<Kernel, Method, Precision, ExecutionSpace> {
+  using Base = SolverSteps<Kernel, Method, Precision, ExecutionSpace>;
 
-  using Real = real_t<Precision>;
-  using Traversal = typename Method::traversal;
-  using Site = site_t<ExecutionSpace>;
-  using Core = engine::SolverCore<Kernel, Traversal, Precision, Site>;
-  using Data = typename Core::Data;
-  using TwoSets = TwoSetPlan<ExecutionSpace, Precision>;
-  using Batches = BatchPlan<ExecutionSpace, Precision>;
-  static constexpr bool is_direct = std::is_same_v<Method, DirectSum>;
-  using Expansion = kernels::expansion_t<Kernel, Method::order, Real, typename Method::translation>;
-  static constexpr bool has_p2l = Method::has_locals && !tree::traits_v<Traversal>.only_m2l &&
-                                  kernels::has_p2l<kernels::basis_t<Expansion>>();
+  using Base::core_, Base::evaluate_any, Base::evaluate_strengths, Base::has_p2l, Base::is_direct;
+  using typename Base::Batches;
+  using typename Base::TwoSets;
 
  public:
-  using execution_space = ExecutionSpace;
-  using kernel_type = Kernel;
-  using precision = Precision;
-  using plan_type = Plan<ExecutionSpace, Precision>;
-  static constexpr int order = Method::order;
-  /// Whether `build` takes charges: where the traversal's criterion uses them.
-  static constexpr bool uses_charges = tree::traits_v<Traversal>.uses_charges;
-  /// Whether it takes the last step's field, too.
-  static constexpr bool uses_last_field = tree::traits_v<Traversal>.uses_last_field;
-
-  /// Validates `options` and fills in the defaults. Throws InvalidArgument.
-  explicit Solver(Options const& options = {}, Kernel kernel = {})
-      : core_(options, kernel, expansion_facts()) {}
-
-  /// With defaults filled in; only a uniform tree's depth may still be open (see Plan::depth). Of a kernel that was
-  /// handed in with a softening or G of its own kernel() tells those in force.
-  Options const& options() const { return core_.options(); }
-  Kernel const& kernel() const { return core_.kernel(); }
+  using Base::Base, Base::uses_charges, Base::uses_last_field;
+  using typename Base::plan_type;
 
   /// A plan: keys, sort, tree, lists. `inputs` are positions and, if the traversal's criterion uses them, charges and
   /// the field of the step before. With charges, evaluations redo acceptance and lists, but neither sort nor tree; if
@@ -103,6 +68,18 @@ class Solver {
     if constexpr (has_last_field) engine::check_view<ExecutionSpace, LastField, 2>();
     return plan_type(core_.build(space, inputs, report, choices));
   }
+  /// The same with targets that are chosen among the sources, by (M) numbers, as `retarget` takes them.
+  template <class Sources, class Charges, class Numbers, class LastField>
+    requires engine::are_numbers_v<Numbers> plan_type
+    build(ExecutionSpace const& space, Inputs<Sources, Charges, Numbers, LastField> const& inputs,
+          Report* report = nullptr) {
+      auto plan = build(space,
+                        Inputs<Sources, Charges, None, LastField>{inputs.sources, inputs.charges,
+                                                                  none, inputs.last_field},
+                        report);
+      retarget(space, plan, inputs.targets, report);
+      return plan;
+    }
   /// A plan of two sets, (M,3) targets and (N,3) sources: trees of both over the cube of both, and the lists between
   /// them. Every source acts on every target. A source at a target's very point exerts no force on it; its potential is
   /// counted with softening and left out without. For DirectSum and criteria of the geometry alone. Throws as above.
@@ -129,6 +106,18 @@ class Solver {
                 Report* report = nullptr) {
     engine::check_view<ExecutionSpace, Targets, 2>();
     core_.retarget(space, plan.data(), targets, report);
+  }
+  /// Targets of a plan of one set, chosen among its bodies: (M) `numbers`, a View of whole numbers in any order, which may
+  /// repeat; with fmm::none all bodies again. Evaluations then give (M) results, in the order of the numbers and with
+  /// the bits that all bodies' have; trees, lists and upward pass are all bodies', cells without targets are skipped
+  /// after them (but by the M2L of BatchedGemm and of VariableOrder). Throws InvalidArgument for other numbers, before the plan is touched, and
+  /// OutOfMemory: then the plan needs targets again. Cost: O(N) of a pass over marks.
+  template <class Numbers>
+  void retarget(ExecutionSpace const& space, plan_type& plan, Numbers const& numbers,
+                Report* report = nullptr) {
+    if constexpr (!std::is_same_v<Numbers, None>)
+      static_assert(engine::check_whole_numbers<ExecutionSpace, Numbers>());
+    core_.choose(space, plan.data(), numbers, report);
   }
   /// A plan of the transposed sums, for iterative solvers and adjoints. If A takes what sources carry to what targets
   /// receive by `plan`, targets are the sources now, and <A x, y> = <x, A^T y> to rounding, where A itself is good to
@@ -167,32 +156,17 @@ class Solver {
     return build(space, Inputs<Positions>{positions}, report);
   }
 
-  /// Potential (N) and field (N,3) of all bodies from (N) `charges`, in the caller's order; pass fmm::none
-  /// for a result that is not wanted. Asynchronous in `space` but for one reduction over the charges, for lists of a
-  /// criterion that uses charges, and for what docs/design.md names besides ("What waits for what"). Throws
-  /// InvalidArgument before any result is touched, and OutOfMemory. Cost: O(N) of an Fmm, O(N log N) of a Treecode, N^2
-  /// pairs of DirectSum; the memory stays with the plan.
-  template <class Charges, class Potential, class Field>
-  void evaluate(ExecutionSpace const& space, plan_type& plan, Charges const& charges,
+  /// Potential (N) and field (N,3) of all bodies from (N) `charges`, in the caller's order; pass fmm::none for a result
+  /// that is not wanted. The plan is one of `build`'s: of one set, of two (then results are the targets', (M) and (M,3),
+  /// in their order, and 0 without sources), or of a batch (all of its sets at once). Asynchronous in `space` but for
+  /// one reduction over the charges, for lists of a criterion that uses charges, and for what docs/design.md names
+  /// besides ("What waits for what"). Throws InvalidArgument before any result is touched, and OutOfMemory. Cost: O(N)
+  /// of an Fmm, O(N log N) of a Treecode, N^2 pairs of DirectSum; the memory stays with the plan.
+  template <class SomePlan, class Charges, class Potential, class Field>
+  void evaluate(ExecutionSpace const& space, SomePlan& plan, Charges const& charges,
                 Potential const& potential, Field const& field, Report* report = nullptr) {
     evaluate_any(space, plan, charges, Results<Potential, Field>{potential, field}, false, report);
   }
-
-  /// The same of a plan of two sets: potential (M) and field (M,3) of the targets from (N) `charges` of the sources,
-  /// each in its order. Without sources all are 0.
-  template <class Charges, class Potential, class Field>
-  void evaluate(ExecutionSpace const& space, TwoSets& plan, Charges const& charges,
-                Potential const& potential, Field const& field, Report* report = nullptr) {
-    evaluate_any(space, plan, charges, Results<Potential, Field>{potential, field}, false, report);
-  }
-
-  /// The same of a batch: all of its sets at once.
-  template <class Charges, class Potential, class Field>
-  void evaluate(ExecutionSpace const& space, Batches& plan, Charges const& charges,
-                Potential const& potential, Field const& field, Report* report = nullptr) {
-    evaluate_any(space, plan, charges, Results<Potential, Field>{potential, field}, false, report);
-  }
-
   /// Any of potential (N), field (N,3) and Hessian (N,6) from charges, dipoles, or both: `strengths` are
   /// fmm::Strengths, or (N) charges. Throws as above. Dipoles and Hessians are for criteria of the geometry alone.
   /// Cost: as above, with more operations a pair and a coefficient, which a Report counts.
@@ -201,35 +175,24 @@ class Solver {
   /// memory apart from these, for criteria of the geometry alone. They are summed 8, 4 and 1 at a time. What a
   /// density is given does not depend on what the others are. A report counts the pairs of each block, and a
   /// body whose results are not finite once for each.
-  template <class SomeStrengths, class Potential, class Field, class Hessian>
-  void evaluate(ExecutionSpace const& space, plan_type& plan, SomeStrengths const& strengths,
+  template <class SomePlan, class SomeStrengths, class Potential, class Field, class Hessian>
+  void evaluate(ExecutionSpace const& space, SomePlan& plan, SomeStrengths const& strengths,
                 Results<Potential, Field, Hessian> const& results, Report* report = nullptr) {
     evaluate_strengths(space, plan, strengths, results, report);
   }
   /// The same without some pairs, such as bonded atoms, of one set. Throws InvalidArgument for rows that are not as
   /// Exclusions say, before any result is touched. Cost besides: the near pairs of all bodies that have rows with near
   /// ones, in double, and the squares of the rows' lengths, which are to be short.
-  template <class SomeStrengths, class Potential, class Field, class Hessian, class Offsets,
-            class Bodies>
-  void evaluate(ExecutionSpace const& space, plan_type& plan, SomeStrengths const& strengths,
+  template <class SomePlan, class SomeStrengths, class Potential, class Field, class Hessian,
+            class Offsets, class Bodies>
+  void evaluate(ExecutionSpace const& space, SomePlan& plan, SomeStrengths const& strengths,
                 Results<Potential, Field, Hessian> const& results,
                 Exclusions<Offsets, Bodies> const& exclusions, Report* report = nullptr) {
     static_assert(engine::check_whole_numbers<ExecutionSpace, Offsets>());
     static_assert(engine::check_whole_numbers<ExecutionSpace, Bodies>());
+    static_assert(!Base::template is_plan<SomePlan> || std::is_same_v<SomePlan, plan_type>,
+                  "fmm: exclusions are for a plan of one set of bodies");
     evaluate_strengths(space, plan, strengths, results, report, exclusions);
-  }
-  /// The same of a plan of two sets, at the targets.
-  template <class SomeStrengths, class Potential, class Field, class Hessian>
-  void evaluate(ExecutionSpace const& space, TwoSets& plan, SomeStrengths const& strengths,
-                Results<Potential, Field, Hessian> const& results, Report* report = nullptr) {
-    evaluate_strengths(space, plan, strengths, results, report);
-  }
-
-  /// The same of a batch.
-  template <class SomeStrengths, class Potential, class Field, class Hessian>
-  void evaluate(ExecutionSpace const& space, Batches& plan, SomeStrengths const& strengths,
-                Results<Potential, Field, Hessian> const& results, Report* report = nullptr) {
-    evaluate_strengths(space, plan, strengths, results, report);
   }
 
   /// The pairs of bodies that evaluations with the plan sum one by one, for callers that replace some of them (the
@@ -259,140 +222,6 @@ class Solver {
       return core_.evaluate_sample(
           space, plan.data(), engine::EvaluationEnds{charges, potential, field}, samples, report);
     }
-
-  // ---- for callers that compose an evaluation's steps themselves
-
-  /// The far field's operators in trees over that cube, for outputs and strengths of kernels/strengths.hpp, of sources
-  /// at a shift (cells/sets.hpp).
-  template <class Out, class Shift = OneSet, class Strengths = kernels::Charges<>>
-  std::unique_ptr<engine::FarField<Site, Precision, Out, Shift, Strengths> const> operators(
-      tree::Cube const& cube) const {
-    return make_operators<Out, Shift, Strengths>(kernel(), cube);
-  }
-  /// The same of any kernel.
-  template <class Out, class Shift = OneSet, class Strengths = kernels::Charges<>>
-  static std::unique_ptr<engine::FarField<Site, Precision, Out, Shift, Strengths> const>
-  make_operators(Kernel const& kernel, tree::Cube const& cube) {
-    using Scheme = engine::m2l_scheme_t<Method>;
-    return std::make_unique<
-        engine::FarFieldOf<Expansion, Scheme, Site, Precision, Out, Shift, Strengths>>(
-        kernels::make_expansion<Expansion>(kernel, cube.edge));
-  }
-  /// What a build of these positions chooses. Waits for a reduction.
-  template <class Positions>
-  engine::BuildChoices choose(ExecutionSpace const& space, Positions const& positions) const {
-    engine::check_view<ExecutionSpace, Positions, 2>();
-    return core_.choose(space, positions);
-  }
-  /// The powers of the expansion's multipoles in trees over that cube, for criteria that use powers.
-  engine::PowersOf<Site, Real> powers_of(tree::Cube const& cube) const {
-    return make_powers(kernel(), cube);
-  }
-  /// What a core is to know of the expansions.
-  static engine::ExpansionFacts<Kernel, Site, Precision> expansion_facts() {
-    if constexpr (tree::traits_v<Traversal>.uses_powers)
-      return {order, has_p2l, &make_powers};
-    else
-      return {order, has_p2l, nullptr};
-  }
-  /// What lists are to know of the expansions.
-  engine::FarFieldRule far_field() const { return core_.far_field(); }
-  /// Throws InvalidArgument unless these arrays have the plan's size, and the plan's lists serve this solver.
-  template <class Charges, class Potential, class Field>
-  void check(plan_type const& plan, Charges const& charges, Potential const& potential,
-             Field const& field) const {
-    core_.check(plan.data(), engine::EvaluationEnds{charges, potential, field});
-  }
-  /// An evaluation with a plan of one body or more that is as `check` wants it.
-  template <class Out, class Strengths = kernels::Charges<>>
-  engine::Evaluation<Site, Precision, Out, OneSet, Strengths> evaluation(
-      ExecutionSpace const& space, plan_type& plan, Report* report) const {
-    return {space, operators<Out, OneSet, Strengths>(plan.data().tree.cube), plan.data(),
-            kernels::profile_of(kernel()), report};
-  }
-  /// The lists of a criterion that uses charges, once the plan has these and, if it uses powers, `multipoles`.
-  void list(ExecutionSpace const& space, Data& data, Array<Real, Site> multipoles, Report* report) {
-    core_.list(space, data, multipoles, report);
-  }
-  /// Bytes that the solver's plans hold in the execution space's memory.
-  std::size_t memory_bytes() const { return core_.memory_bytes(); }
-
- private:
-  template <class SomePlan, class Charges, class SomeResults, class SomeExclusions = None>
-  void evaluate_strengths(ExecutionSpace const& space, SomePlan& plan, Charges const& charges,
-                          SomeResults const& results, Report* report,
-                          SomeExclusions const& exclusions = {}) {
-    evaluate_any(space, plan, charges, results, false, report, exclusions);
-  }
-  template <class SomePlan, class Charges, class Dipoles, class SomeResults,
-            class SomeExclusions = None>
-  void evaluate_strengths(ExecutionSpace const& space, SomePlan& plan,
-                          Strengths<Charges, Dipoles> const& strengths, SomeResults const& results,
-                          Report* report, SomeExclusions const& exclusions = {}) {
-    static_assert(!(std::is_same_v<Charges, None> && std::is_same_v<Dipoles, None>),
-                  "fmm: fmm::Strengths have charges, dipoles, or both");
-    if constexpr (std::is_same_v<Dipoles, None>)
-      evaluate_any(space, plan, strengths.charges, results, strengths.unchanged, report,
-                   exclusions);
-    else
-      evaluate_any(space, plan, strengths, results, strengths.unchanged, report, exclusions);
-  }
-  /// Of one density, or of several block by block.
-  template <class SomePlan, class SomeStrengths, class Potential, class Field, class Hessian,
-            class SomeExclusions = None>
-  void evaluate_any(ExecutionSpace const& space, SomePlan& plan, SomeStrengths const& strengths,
-                    Results<Potential, Field, Hessian> const& results, bool unchanged,
-                    Report* report, SomeExclusions const& exclusions = {}) {
-    if constexpr (engine::has_densities_v<SomeStrengths>) {
-      static_assert(!uses_charges, "fmm: several densities are for criteria of the geometry alone");
-      engine::evaluate_densities<Precision>(
-          Site(space), plan.data(), kernels::profile_of(kernel()), strengths, results, unchanged,
-          report, [&](auto const& ends) { evaluate_ends(space, plan, ends, report, exclusions); });
-    } else {
-      evaluate_ends(
-          space, plan,
-          engine::EvaluationEnds<SomeStrengths, Potential, Field, Hessian>{
-              strengths, results.potential, results.field, results.hessian, nullptr, unchanged},
-          report, exclusions);
-    }
-  }
-  template <class Ends>
-  static constexpr bool check_ends() {
-    using Strengths = typename Ends::Strengths;
-    static_assert(engine::check_derivatives<Kernel, Strengths, typename Ends::Out>());
-    static_assert(!uses_charges || !(Strengths::has_dipoles || Ends::Out::hessian),
-                  "fmm: dipoles and Hessians are for criteria of the geometry alone");
-    return true;
-  }
-  template <class SomePlan, class Ends, class SomeExclusions>
-  void evaluate_ends(ExecutionSpace const& space, SomePlan& plan, Ends const& ends, Report* report,
-                     SomeExclusions const& exclusions) {
-    static_assert(check_ends<Ends>());
-    if constexpr (std::is_same_v<SomePlan, Batches>)
-      core_.evaluate_batch(space, plan.data(), ends, report);
-    else if constexpr (!std::is_same_v<SomeExclusions, None>)
-      core_.evaluate_without(exclusions, space, plan.data(), operators_for<SomePlan, Ends>(), ends,
-                             report);
-    else
-      core_.evaluate(space, plan.data(), operators_for<SomePlan, Ends>(), ends, report);
-  }
-  /// What makes the operators of an evaluation; with DirectSum there are none.
-  template <class SomePlan, class Ends>
-  static constexpr auto operators_for() {
-    using Shift = std::conditional_t<std::is_same_v<SomePlan, TwoSets>, NoShift, OneSet>;
-    if constexpr (is_direct)
-      return nullptr;
-    else
-      return &make_operators<typename Ends::Out, Shift, typename Ends::Strengths>;
-  }
-  static engine::PowersOf<Site, Real> make_powers(Kernel const& kernel, tree::Cube const& cube) {
-    return [expansion = kernels::make_expansion<Expansion>(kernel, cube.edge)](
-               auto const& space, std::int64_t cells, auto const& multipoles, auto const& powers) {
-      kernels::multipole_powers<Expansion>(space, cells, multipoles, powers, expansion);
-    };
-  }
-
-  Core core_;
 };
 
 }  // namespace fmm

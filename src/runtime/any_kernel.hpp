@@ -61,7 +61,7 @@ inline engine::KernelTraits traits_of_kernel(AnyKernel const& any) {
 
 template <class Out, class Precision, class Strengths = Charges<>, class Space>
 void p2p(Space const& space, AnyKernel const& any, Array<Cell, Space> cells,
-         Array<Tile, Space> tiles, Csr<Space> list, Array<Body<real_t<Precision>>, Space> bodies,
+         TargetTiles<Space> tiles, Csr<Space> list, Array<Body<real_t<Precision>>, Space> bodies,
          Array<Body<real_t<Precision>>, Space> low, Array<Sums<sum_t<Precision>>, Space> sums,
          SplitRows<Space, sum_t<Precision>> rows = {}, MixedSums how = {},
          Array<real_t<Precision>, Space> = {}, Array<int, Space> left = {}) {

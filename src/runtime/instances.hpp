@@ -31,7 +31,8 @@
       fmm::Array<Real, Space>, fmm::SphericalExpansion<order, Real, fmm::Rotation> const&);        \
   prefix template void fmm::kernels::l2l<fmm::SphericalExpansion<order, Real, fmm::Rotation>>(     \
       Space const&, fmm::Array<fmm::Cell, Space>, fmm::CellIndex, fmm::CellIndex,                  \
-      fmm::Array<Real, Space>, fmm::SphericalExpansion<order, Real, fmm::Rotation> const&);
+      fmm::Array<Real, Space>, fmm::Array<fmm::BodyIndex, Space>,                                  \
+      fmm::SphericalExpansion<order, Real, fmm::Rotation> const&);
 #define FMM_INSTANCE_OF_L2P(prefix, Space, Precision, order, ...)                            \
   prefix template void fmm::kernels::l2p<fmm::SphericalBasis<order, fmm::real_t<Precision>>, \
                                          fmm::kernels::Outputs<__VA_ARGS__>>(                \
@@ -75,7 +76,7 @@
 // Sums over pairs of a kernel: the near field, all pairs and chosen targets.
 #define FMM_INSTANCE_OF_P2P(prefix, Space, Precision, Kernel, ...)                             \
   prefix template void fmm::kernels::p2p<fmm::kernels::Outputs<__VA_ARGS__>, Precision>(       \
-      Space const&, Kernel const&, fmm::Array<fmm::Cell, Space>, fmm::Array<fmm::Tile, Space>, \
+      Space const&, Kernel const&, fmm::Array<fmm::Cell, Space>, fmm::TargetTiles<Space>,      \
       fmm::Csr<Space>, fmm::Array<fmm::Body<fmm::real_t<Precision>>, Space>,                   \
       fmm::Array<fmm::Body<fmm::real_t<Precision>>, Space>,                                    \
       fmm::Array<fmm::Sums<fmm::sum_t<Precision>>, Space>,                                     \

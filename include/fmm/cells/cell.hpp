@@ -39,6 +39,17 @@ struct Tile {
   BodyIndex count;
 };
 
+/// Tiles whose targets an operator sums for: all of so many, or some. By the number of all launches are shaped and rows
+/// are cut, so that a target is given the same bits either way.
+template <class Space>
+struct TargetTiles {
+  Array<Tile, Space> tiles;
+  std::int64_t all;
+
+  TargetTiles(Array<Tile, Space> const& some, std::int64_t of) : tiles(some), all(of) {}
+  TargetTiles(Array<Tile, Space> const& these) : TargetTiles(these, these.extent(0)) {}
+};
+
 /// Rows of cell indices: row i is entries(offsets(i)) .. entries(offsets(i+1)-1). Without offsets all are empty.
 template <class Space>
 struct Csr {

@@ -6,7 +6,7 @@
 //
 //     runtime     policies as values, compiled in the library fmm::runtime; its headers know no Kokkos
 //     tolerance   a solver that is told an error
-//     solver.hpp, plan.hpp, two_set_plan.hpp, batch_plan.hpp
+//     solver.hpp, solver_steps.hpp, plan.hpp, two_set_plan.hpp, batch_plan.hpp
 //     accuracy    direct sums in double, and errors against them
 //     engine      memory, build and evaluation
 //     methods.hpp

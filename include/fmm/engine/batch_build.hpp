@@ -6,71 +6,20 @@
 #include "../batch.hpp"
 #include "../tree/keys/batch_keys.hpp"
 #include "build.hpp"
+#include "offsets.hpp"
 
 namespace fmm::engine {
 
-/// Copies the caller's offsets, finds the first that is not allowed, and counts pairs.
-template <class Space, class Offsets>
-struct TakeOffsets {
-  struct Value {
-    FirstIndex bad;
-    std::int64_t pairs = 0;
-    KOKKOS_FUNCTION void join(Value const& other) {
-      bad.join(other.bad);
-      pairs += other.pairs;
-    }
-  };
-  Offsets offsets;
-  std::int64_t bodies;
-  Array<BodyIndex, Space> to;
+/// Ordered pairs within set i.
+template <class Space>
+struct CountPairsOfSets {
+  Array<BodyIndex, Space> offsets;
 
-  KOKKOS_FUNCTION bool is_allowed(std::int64_t i) const {
-    const auto here = offsets(i);
-    const bool is_last = i + 1 == std::int64_t(offsets.extent(0));
-    if (i == 0 && here != 0) return false;
-    if (i > 0 && here < offsets(i - 1)) return false;
-    return is_last ? std::int64_t(here) == bodies : std::int64_t(here) <= bodies;
-  }
-  KOKKOS_FUNCTION void operator()(std::int64_t i, Value& value) const {
-    to(i) = BodyIndex(offsets(i));
-    if (!is_allowed(i)) value.bad.join({i});
-    if (i > 0 && is_allowed(i) && is_allowed(i - 1)) {
-      const auto size = std::int64_t(offsets(i)) - std::int64_t(offsets(i - 1));
-      value.pairs += size * (size - 1);
-    }
+  KOKKOS_FUNCTION void operator()(std::int64_t i, SumOf<std::int64_t>& pairs) const {
+    const auto size = std::int64_t(offsets(i + 1)) - offsets(i);
+    pairs.value += size * (size - 1);
   }
 };
-
-template <class Offsets>
-struct ReadOffset {
-  Offsets offsets;
-  std::int64_t i;
-  KOKKOS_FUNCTION double get() const { return double(offsets(i)); }
-  KOKKOS_FUNCTION void operator()(std::int64_t, SumOf<double>& sum) const { sum.value += get(); }
-};
-
-/// The offsets in the plan's memory. Throws InvalidArgument unless they ascend from 0 to the number of bodies, or of
-/// what is called so.
-template <class Space, class Offsets>
-Array<BodyIndex, Space> take_offsets(Space const& space, Offsets const& offsets, std::int64_t n,
-                                     Buffer<BodyIndex, Space>& memory, std::int64_t& pairs,
-                                     std::string const& name = "offsets",
-                                     std::string const& bodies = "bodies") {
-  const auto count = std::int64_t(offsets.extent(0));
-  if (count == 0)
-    throw InvalidArgument(name + ".extent(0)", 0, "one more than there are sets, 1 or more");
-  const TakeOffsets<Space, Offsets> take{offsets, n, memory.resize(count)};
-  const auto found =
-      reduce<typename TakeOffsets<Space, Offsets>::Value>("fmm::offsets", space, count, take);
-  space.fence();
-  if (const std::int64_t bad = found.bad.value; bad < count)
-    throw InvalidArgument(
-        name + "(" + std::to_string(bad) + ")",
-        read_alone(space, ReadOffset<Offsets>{offsets, bad}),
-        "0 first, ascending, and the number of " + bodies + ", " + std::to_string(n) + ", last");
-  pairs = found.pairs;
-  return take.to;
-}
 
 /// The index of the tiles' P2PShape: as for all pairs of so many bodies, but no tile is larger than sets are on
 /// average, if there is a smaller one.
@@ -104,11 +53,13 @@ std::shared_ptr<PlanData<Space, Precision>> make_batch_plan(Space const& space,
   Array<BodyIndex, Space> offsets;
   Array<Box, Space> boxes;
   stage(space, report, "bounds", [&] {
-    offsets =
-        take_offsets(space, given_offsets, n, memory.batch.offsets, plan->facts.pairs_of_batch);
+    offsets = take_offsets(space, given_offsets, n, memory.batch.offsets);
     if (n == 0) return;
     bounding_box(space, positions);  // finite
     const auto sets = std::int64_t(offsets.extent(0)) - 1;
+    plan->facts.pairs_of_batch = reduce<SumOf<std::int64_t>>("fmm::batch::pairs", space, sets,
+                                                             CountPairsOfSets<Space>{offsets})
+                                     .value;
     boxes = memory.batch.boxes.resize(sets);
     fill(space, boxes, BoxOfFinite().box);
     using Add = AddToBoxes<Space, typename Sources::const_type>;

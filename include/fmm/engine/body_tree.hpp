@@ -23,6 +23,11 @@ struct ChargeFacts {
   bool need_short_sums = false;  ///< kernels::MixedSums::short_sums; found with a tolerance
 };
 
+/// Whether results are gathered by `place`, in the caller's order (a GPU writes whole lines then), or
+/// scattered by `permutation`.
+template <class Space>
+inline constexpr bool gathers_results_v = !is_host_space_v<Space>;
+
 /// Bodies in tree order, and their octree. Charges are those of the last evaluation.
 template <class Space, class Precision>
 struct BodyTree {

@@ -3,6 +3,7 @@
 #pragma once
 
 #include "charges.hpp"
+#include "plan_data.hpp"
 #include "results.hpp"
 #include "stage.hpp"
 #include "workspace.hpp"
@@ -57,21 +58,21 @@ DensityFacts<Strengths::densities> charges_stage(
   return facts;
 }
 
-/// Sums of the tree's bodies, made with a length and the densities' charges as units, into the caller's order; a report
-/// has the count of those that are not finite there.
+/// Sums of the plan's targets, made with a length and the densities' charges as units, into the caller's order; a
+/// report has the count of those that are not finite there.
 template <class Out, class Space, class Precision, class Potential, class Field, class Hessian>
-void results_stage(Space const& space, BodyTree<Space, Precision> const& tree,
+void results_stage(Space const& space, PlanData<Space, Precision> const& plan,
                    Array<Sums<sum_t<Precision>>, Space> sums, KernelProfile const& kernel,
                    double length, kernels::DensityUnits<Out::densities> units,
                    Results<Potential, Field, Hessian> const& results, Report* report) {
   for (double& unit : units.of) unit *= kernel.potential_unit(length);
   stage(space, report, "results", [&] {
+    const auto [way, gathers] = plan.way_of_results();
     const std::int64_t not_finite =
-        give_results<Out>(space, sums, gathers_results_v<Space> ? tree.place : tree.permutation,
-                          units, length, results, report != nullptr);
+        give_results<Out>(space, sums, way, units, length, results, report != nullptr, gathers);
     if (report) report->not_finite = not_finite;
   });
-  if (report) add_work(*report, "results", tree.size);
+  if (report) add_work(*report, "results", plan.targets());
 }
 
 }  // namespace fmm::engine

@@ -154,6 +154,13 @@ constexpr bool check_optional_view() {
   return true;
 }
 
+/// Whether a build's targets are numbers of bodies, and not points.
+template <class Targets>
+inline constexpr bool are_numbers_v = false;
+template <class Targets>
+requires Kokkos::is_view<Targets>::value inline constexpr bool are_numbers_v<Targets> =
+    std::is_integral_v<typename Targets::non_const_value_type>;
+
 /// Offsets, or numbers of bodies.
 template <class Space, class View>
 constexpr bool check_whole_numbers() {

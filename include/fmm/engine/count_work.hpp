@@ -21,13 +21,16 @@ KOKKOS_FUNCTION std::int64_t bodies_in_row(Cells const& cells, Csr<Space> const&
   return bodies;
 }
 
-/// Pairs of bodies, of a body with a cell's multipole, and of a body with a cell's local expansion.
+/// Pairs of bodies, of a body with a cell's multipole, and of a body with a cell's local expansion; targets, and cells
+/// that have some.
 struct PairCounts {
-  std::int64_t p2p = 0, m2p = 0, p2l = 0;
+  std::int64_t p2p = 0, m2p = 0, p2l = 0, bodies = 0, cells = 0;
   KOKKOS_FUNCTION void join(PairCounts const& other) {
     p2p += other.p2p;
     m2p += other.m2p;
     p2l += other.p2l;
+    bodies += other.bodies;
+    cells += other.cells;
   }
 };
 
@@ -37,25 +40,31 @@ struct CountPairs {
   Cells cells;
   InteractionLists<Space> lists;
   bool m2l_at_bodies;
+  Array<BodyIndex, Space> chosen;  ///< targets of each cell, if they are chosen ones
 
   KOKKOS_FUNCTION void operator()(std::int64_t i, PairCounts& pairs) const {
     auto const& [m2l, p2l, m2p, p2p] = lists;
-    const std::int64_t bodies = targets_of(cells)(i).body_count;
+    const std::int64_t all = targets_of(cells)(i).body_count,
+                       bodies = chosen.extent(0) > 0 ? chosen(i) : all;
+    if (bodies == 0) return;
+    ++pairs.cells;
     for (Offset k = p2p.offsets(i); k < p2p.offsets(i + 1); ++k) {
       const bool is_self = is_one_set_v<Cells> && p2p.entries(k) == CellIndex(i);
-      pairs.p2p += bodies * (is_self ? bodies - 1 : sources_of(cells)(p2p.entries(k)).body_count);
+      pairs.p2p += bodies * (is_self ? all - 1 : sources_of(cells)(p2p.entries(k)).body_count);
     }
     pairs.m2p += bodies * (m2p.length(i) + (m2l_at_bodies ? m2l.length(i) : 0));
     pairs.p2l += bodies_in_row(sources_of(cells), p2l, i);
+    if (i == 0) pairs.bodies = bodies;
   }
 };
 
 /// Those in all lists.
 template <class Space, class Cells>
 PairCounts pairs_in_lists(Space const& space, std::int64_t targets, Cells const& cells,
-                          InteractionLists<Space> const& lists, bool m2l_at_bodies) {
+                          InteractionLists<Space> const& lists, bool m2l_at_bodies,
+                          Array<BodyIndex, Space> chosen = {}) {
   return reduce<PairCounts>("fmm::count", space, targets,
-                            CountPairs<Space, Cells>{cells, lists, m2l_at_bodies});
+                            CountPairs<Space, Cells>{cells, lists, m2l_at_bodies, chosen});
 }
 
 /// Pairs of bodies.
@@ -65,18 +74,18 @@ void count_pairs(std::int64_t pairs, Report& report) {
   add_work(report, "p2p", pairs, pair_flops<Out, Strengths>());
 }
 
-/// Counts and flops of the far field's operators and of P2P.
+/// Counts and flops of the far field's operators and of P2P; `chosen`: targets of each cell, if they are chosen ones.
 template <class Space, class Precision, class Out, class Shift, class Strengths>
 void count_tree_work(Space const& space,
                      FarField<Space, Precision, Out, Shift, Strengths> const& far,
                      Workspace<Space, Precision> const& memory,
                      std::type_identity_t<BodySets<Space, Precision, Shift>> const& sets,
                      InteractionLists<Space> const& lists, Report& report,
-                     bool has_kept_multipoles = false) {
+                     bool has_kept_multipoles = false, Array<BodyIndex, Space> chosen = {}) {
   const bool has_locals = far.traits().has_locals;
-  const std::int64_t cells = sets.targets.octree.cells.extent(0);
-  const auto [pairs, m2p_pairs, p2l_pairs] =
-      pairs_in_lists(space, cells, sets.cells(), lists, !has_locals);
+  const auto [pairs, m2p_pairs, p2l_pairs, bodies, cells] =
+      pairs_in_lists(space, std::int64_t(sets.targets.octree.cells.extent(0)), sets.cells(), lists,
+                     !has_locals, chosen);
   const OperatorFlops flops = far.flops();
   const auto add = [&](char const* name, std::int64_t count, std::int64_t of_one) {
     add_work(report, name, count, of_one * Strengths::densities);
@@ -91,7 +100,7 @@ void count_tree_work(Space const& space,
     if (p2l_pairs > 0) add("p2l", p2l_pairs, flops.p2l);
     report.p2l += p2l_pairs;
     add("l2l", cells - 1, flops.l2l);
-    add("l2p", sets.targets.size, flops.l2p);
+    add("l2p", bodies, flops.l2p);
   }
   if (m2p_pairs > 0) add("m2p", m2p_pairs, flops.m2p);
   report.m2p += m2p_pairs;

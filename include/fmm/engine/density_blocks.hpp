@@ -165,7 +165,7 @@ class DensityChecks {
 /// What an evaluation of several densities knows of its plan.
 template <class Space, class Precision>
 DensityChecks checks_of(PlanData<Space, Precision> const& plan) {
-  return {{plan.tree.size, "bodies"}, {plan.tree.size, "bodies"}};
+  return {{plan.targets(), plan.chosen.are_all ? "bodies" : "targets"}, {plan.tree.size, "bodies"}};
 }
 template <class Space, class Precision>
 DensityChecks checks_of(TwoSetData<Space, Precision> const& plan) {

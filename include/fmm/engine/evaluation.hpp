@@ -76,6 +76,7 @@ class Evaluation {
         sources_(sources.tree),
         shift_(shift),
         lists_(lists),
+        plan_(targets),
         memory_(targets.memory),
         memory_of_sources_(sources.memory),
         kept_(sources.kept),
@@ -165,7 +166,8 @@ class Evaluation {
       memory_.locals.resize(std::max(
           numbers, far_->prepared_numbers(sources_.octree.cells.extent(0) * Strengths::densities)));
     locals_ = memory_.locals.resize(numbers);
-    set_locals(space_, *far_, memory_, sets(), sources(), lists_, multipoles_, locals_, report_);
+    choose_rows();
+    set_locals(space_, *far_, memory_, sets(), sources(), lists(), multipoles_, locals_, report_);
   }
   /// As multipoles, from interact to downward.
   Array<Real, Space> locals() const { return locals_; }
@@ -174,14 +176,15 @@ class Evaluation {
   void downward() {
     auto const& octree = targets_.octree;
     if (traits().has_locals) {
-      pass_locals_down(space_, *far_, octree, locals_, report_);
-      stage(space_, report_, "l2p",
-            [&] { far_->l2p(space_, octree, octree.tiles, targets_.bodies, locals_, sums()); });
+      pass_locals_down(space_, *far_, octree, locals_, report_, plan_.chosen.bodies);
+      stage(space_, report_, "l2p", [&] {
+        far_->l2p(space_, octree, plan_.tiles().tiles, targets_.bodies, locals_, sums());
+      });
       if (!has_m2p()) return;
     }
     stage(space_, report_, "m2p", [&] {
       if (!keeps_) prepared_ = far_->prepare(space_, multipoles_, memory_.locals);
-      far_->m2p(space_, memory_, sets(), octree.tiles, lists_.m2p,
+      far_->m2p(space_, memory_, sets(), plan_.tiles(), lists_.m2p,
                 traits().has_locals ? Csr<Space>{} : lists_.m2l, prepared_, sums());
     });
   }
@@ -193,7 +196,7 @@ class Evaluation {
   void near_field(Kernel const& kernel, Options const& options) {
     stage(space_, report_, "p2p", [&] {
       add_near_field<Out, PairPrecision>(
-          space_, memory_, sets(), sources(), in_units_of(length_, kernel), targets_.octree.tiles,
+          space_, memory_, sets(), sources(), in_units_of(length_, kernel), plan_.tiles(),
           lists_.p2p, sums(), options, options.tolerance && options.error_norm == ErrorNorm::l2);
     });
   }
@@ -220,9 +223,11 @@ class Evaluation {
   /// (N,K,6).
   template <class Potential, class Field, class Hessian = None>
   void give_results(Potential const& potential, Field const& field, Hessian const& hessian = {}) {
-    results_stage<Out>(space_, targets_, sums(), kernel_, length_, facts_.units(),
+    results_stage<Out>(space_, plan_, sums(), kernel_, length_, facts_.units(),
                        Results<Potential, Field, Hessian>{potential, field, hessian}, report_);
-    if (report_) count_tree_work(space_, *far_, memory_, sets(), lists_, *report_, took_kept_);
+    if (report_)
+      count_tree_work(space_, *far_, memory_, sets(), lists(), *report_, took_kept_,
+                      plan_.chosen.bodies);
   }
 
  private:
@@ -231,6 +236,19 @@ class Evaluation {
       memory_.sums.resize(targets_.size * Out::records);
       if (!traits().has_locals) fill(space_, sums(), Sums<Sum>{});
     }
+  }
+  /// Of chosen targets, the rows of lists that end in local expansions.
+  void choose_rows() {
+    if (plan_.chosen.are_all || !traits().takes_some_rows) return;
+    stage(space_, report_, "targets", [&] {
+      auto& memory = memory_.chosen;
+      chosen_lists_ = {chosen_rows(space_, lists_.m2l, plan_.chosen.bodies, memory.m2l),
+                       chosen_rows(space_, lists_.p2l, plan_.chosen.bodies, memory.p2l), lists_.m2p,
+                       lists_.p2p};
+    });
+  }
+  InteractionLists<Space> const& lists() const {
+    return chosen_lists_.p2p.offsets.extent(0) > 0 ? chosen_lists_ : lists_;
   }
   FarFieldTraits const& traits() const { return far_->traits(); }
   bool has_m2p() const { return !traits().only_m2l && lists_.m2p.entries.extent(0) > 0; }
@@ -243,6 +261,8 @@ class Evaluation {
   Tree& sources_;  ///< in which charges are put
   Shift shift_;
   InteractionLists<Space> const& lists_;
+  InteractionLists<Space> chosen_lists_;  ///< if there are chosen rows
+  Plan const& plan_;                      ///< of the targets
   Workspace<Space, Precision>&memory_, &memory_of_sources_;
   KeptMultipoles& kept_;
   bool took_kept_ = false;
@@ -270,7 +290,7 @@ void evaluate_by_pairs(Space const& space, PlanData<Space, Precision>& targets,
                        Report* report, DensityFacts<Strengths::densities> const* known,
                        std::int64_t pairs, Sum const& sum) {
   constexpr bool one_set = std::is_same_v<Shift, OneSet>;
-  auto& tree = targets.tree;
+  auto const& tree = targets.tree;
   SourceStrengths<Space, double, Strengths> strengths{sources.tree.positions, {}};
   if constexpr (Strengths::numbers > 1)
     strengths.others = sources.memory.others_in_double.resize(sources.tree.size * strengths.rows);
@@ -286,7 +306,8 @@ void evaluate_by_pairs(Space const& space, PlanData<Space, Precision>& targets,
   } else {
     sum(kernel, 1.0, sums, strengths.others);
   }
-  results_stage<Out>(space, tree, sums, profile_of(kernel), length, facts.units(), results, report);
+  results_stage<Out>(space, targets, sums, profile_of(kernel), length, facts.units(), results,
+                     report);
   if (report) count_pairs<Out, Strengths>(pairs, *report);
 }
 
@@ -300,7 +321,7 @@ void evaluate_all_pairs(Space const& space, PlanData<Space, Precision>& targets,
                         SeePairs<Space, Precision, Kernel> const& see = {},
                         DensityFacts<Strengths::densities> const* known = nullptr) {
   auto& tree = targets.tree;
-  const auto summed = sample ? std::int64_t(sample->bodies.size()) : tree.size;
+  const auto summed = sample ? std::int64_t(sample->bodies.size()) : targets.targets();
   evaluate_by_pairs<Out, Shift, Strengths>(
       space, targets, sources, kernel, charges, results, report, known,
       summed * (sources.tree.size - std::is_same_v<Shift, OneSet>),
@@ -308,7 +329,7 @@ void evaluate_all_pairs(Space const& space, PlanData<Space, Precision>& targets,
         stage(space, report, "p2p", [&] {
           p2p_all<Out, Precision, Strengths>(space, kernel_of_unit, per_unit,
                                              of_sets<Shift>(tree.positions, sources.tree.positions),
-                                             sample ? sample->tiles : tree.octree.tiles,
+                                             sample ? sample->tiles : targets.tiles().tiles,
                                              targets.facts.all_pairs_shape, sums, others);
         });
         if (see) see(kernel_of_unit, per_unit, sums);
@@ -328,7 +349,7 @@ void evaluate_pairs_without(Rows const& rows, Space const& space, PlanData<Space
       [&](auto const& kernel_of_unit, double per_unit, auto sums, auto others) {
         stage(space, report, "p2p", [&] {
           p2p_all<Out, Precision, Strengths>(space, kernel_of_unit, per_unit, tree.positions,
-                                             tree.octree.tiles, plan.facts.all_pairs_shape, sums,
+                                             plan.tiles().tiles, plan.facts.all_pairs_shape, sums,
                                              others);
           kernels::leave_out_pairs<Out>(
               space, tree.size, kernel_of_unit,

@@ -4,7 +4,8 @@
 
 #include "../exclusions.hpp"
 #include "../kernels/p2p/excluded_pairs.hpp"
-#include "batch_build.hpp"
+#include "chosen_targets.hpp"
+#include "offsets.hpp"
 
 namespace fmm::engine {
 
@@ -43,24 +44,16 @@ auto take_exclusions(Space const& space, Workspace<Space, Precision>& memory,
                   "one more than the number of bodies, " + std::to_string(n + 1));
   if (bodies.extent(0) > std::size_t(std::numeric_limits<BodyIndex>::max()))
     refuse_extent("exclusions.bodies", 0, bodies.extent(0), "at most 2147483647");
-  std::int64_t pairs = 0;
-  const auto taken =
-      take_offsets(space, offsets, std::int64_t(bodies.extent(0)), memory.exclusions.offsets, pairs,
-                   "exclusions.offsets", "entries");
+  const auto taken = take_offsets(space, offsets, std::int64_t(bodies.extent(0)),
+                                  memory.exclusions.offsets, "exclusions.offsets", "entries");
   const std::int64_t bad =
       first_bad(space, "fmm::exclusions", n, CheckExclusions<Space, ConstBodies>{taken, bodies});
   if (bad < std::int64_t(bodies.extent(0)))
     throw InvalidArgument(
-        "exclusions.bodies(" + std::to_string(bad) + ")",
-        read_alone(space, ReadOffset<ConstBodies>{bodies, bad}),
+        "exclusions.bodies(" + std::to_string(bad) + ")", component(space, bodies, bad),
         "the number of a body, not the row's own, once in the row, and with that in its own row");
-  auto place = tree.place;
-  if constexpr (!gathers_results_v<Space>) {
-    place = memory.exclusions.place.resize(n);
-    for_range("fmm::exclusions::place", space, n,
-              InvertPermutation<Space>{tree.permutation, place});
-  }
-  return kernels::ExcludedRows<Space, ConstBodies>{taken, bodies, tree.permutation, place};
+  return kernels::ExcludedRows<Space, ConstBodies>{taken, bodies, tree.permutation,
+                                                   places_of_bodies(space, tree, memory.place)};
 }
 
 }  // namespace fmm::engine

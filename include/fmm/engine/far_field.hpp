@@ -22,6 +22,7 @@ struct FarFieldTraits {
   bool has_locals;  ///< an FMM; a treecode evaluates multipoles at the bodies in the place of M2L
   bool
       only_m2l;  ///< the lists have M2L (without local expansions: M2P in its place), and neither M2P nor P2L
+  bool takes_some_rows;        ///< M2L may be given some rows of the plan's list alone
   void const* mark = nullptr;  ///< &multipoles_mark<..> of the multipoles
 };
 
@@ -75,8 +76,10 @@ class FarField {
 
   // ---- downward
 
-  /// Adds to the local expansions on that level those of the parents.
-  virtual void l2l(Space const&, Tree const&, int level, Numbers locals) const = 0;
+  /// Adds to the local expansions on that level those of the parents; of cells with `bodies` above 0, if there are any
+  /// such numbers.
+  virtual void l2l(Space const&, Tree const&, int level, Numbers locals,
+                   Array<BodyIndex, Space> bodies) const = 0;
   /// Sets the sums of the bodies in these tiles.
   virtual void l2p(Space const&, Tree const&, Array<Tile, Space> tiles, Bodies, Numbers locals,
                    BodySums) const = 0;
@@ -92,7 +95,7 @@ class FarField {
                         Buffer<Real, Space>& memory) const = 0;
   /// Adds to the sums of the bodies in these tiles the multipoles in the rows of their leaves, `near`, and of the
   /// leaves and all cells above them, `far`.
-  virtual void m2p(Space const&, Memory&, Sets const&, Array<Tile, Space> tiles, Csr<Space> near,
+  virtual void m2p(Space const&, Memory&, Sets const&, TargetTiles<Space> tiles, Csr<Space> near,
                    Csr<Space> far, Prepared const&, BodySums) const = 0;
 
   // ---- what it costs
@@ -119,14 +122,15 @@ void set_locals(Space const& space, FarField<Space, Precision, Out, Shift, Stren
     stage(space, report, "p2l", [&] { far.p2l(space, sets, lists.p2l, sources, locals); });
 }
 
-/// Adds to each cell's local expansion those of the cells above it: L2L.
+/// Adds to each cell's local expansion those of the cells above it: L2L; `bodies` as in FarField::l2l.
 template <class Space, class Precision, class Out, class Shift, class Strengths>
 void pass_locals_down(Space const& space,
                       FarField<Space, Precision, Out, Shift, Strengths> const& far,
                       Octree<Space> const& octree, Array<real_t<Precision>, Space> locals,
-                      Report* report) {
+                      Report* report, Array<BodyIndex, Space> bodies = {}) {
   stage(space, report, "l2l", [&] {
-    for (int level = 1; level <= octree.depth; ++level) far.l2l(space, octree, level, locals);
+    for (int level = 1; level <= octree.depth; ++level)
+      far.l2l(space, octree, level, locals, bodies);
   });
 }
 

@@ -52,7 +52,7 @@ class FarFieldOf final : public FarField<Space, Precision, Out, Shift, Strengths
 
  public:
   explicit FarFieldOf(Expansion const& expansion)
-      : Base({row_length(Expansion::size), has_locals, only_m2l,
+      : Base({row_length(Expansion::size), has_locals, only_m2l, takes_some_rows_v<M2LScheme>,
               &multipoles_mark<basis_t<Expansion>, Strengths>}),
         expansion_(expansion) {}
 
@@ -98,11 +98,12 @@ class FarFieldOf final : public FarField<Space, Precision, Out, Shift, Strengths
         kernels::p2l<Expansion>(space, sets.cells(), list, sources, of(locals, d), d, expansion_);
   }
 
-  void l2l(Space const& space, Tree const& tree, int level, Numbers locals) const override {
+  void l2l(Space const& space, Tree const& tree, int level, Numbers locals,
+           Array<BodyIndex, Space> bodies) const override {
     if constexpr (has_locals)
       for (int d = 0; d < densities; ++d)
         kernels::l2l<Expansion>(space, tree.cells, tree.level_begin[level],
-                                tree.level_begin[level + 1], of(locals, d), expansion_);
+                                tree.level_begin[level + 1], of(locals, d), bodies, expansion_);
   }
   void l2p(Space const& space, Tree const& tree, Array<Tile, Space> tiles, Bodies bodies,
            Numbers locals, BodySums sums) const override {
@@ -132,11 +133,11 @@ class FarFieldOf final : public FarField<Space, Precision, Out, Shift, Strengths
     else
       return {};
   }
-  void m2p(Space const& space, Memory& memory, Sets const& sets, Array<Tile, Space> tiles,
+  void m2p(Space const& space, Memory& memory, Sets const& sets, TargetTiles<Space> tiles,
            Csr<Space> near, Csr<Space> far, Prepared const& prepared,
            BodySums sums) const override {
     if constexpr (has_m2p)
-      kernels::m2p<Expansion, Out>(space, sets.cells(), tiles, near, far, sets.targets.bodies,
+      kernels::m2p<Expansion, Out>(space, sets.cells(), tiles.tiles, near, far, sets.targets.bodies,
                                    prepared, sums,
                                    split_long_rows(space, memory, sets.targets.octree, tiles, near,
                                                    Tuning<Space, Real>::m2p_segment, Out::records),

@@ -11,25 +11,25 @@
 
 namespace fmm::engine {
 
-/// Segments of the rows that the leaves of these tiles, all or some of the tree's, have in a list, if there is a very
+/// Segments of the rows that the leaves of these tiles, some of all with rows, have in a list, if there is a very
 /// long one: more than `least` entries, and four times the mean, or of few tiles what fills the device. On a host rows
 /// stay whole. A target has so many records of sums.
 template <class Space, class Precision>
 SplitRows<Space, sum_t<Precision>> split_long_rows(
     [[maybe_unused]] Space const& space, [[maybe_unused]] Workspace<Space, Precision>& memory,
-    [[maybe_unused]] Octree<Space> const& tree, [[maybe_unused]] Array<Tile, Space> tiles,
+    [[maybe_unused]] Octree<Space> const& tree, [[maybe_unused]] TargetTiles<Space> const& tiles,
     [[maybe_unused]] Csr<Space> list, [[maybe_unused]] int least, [[maybe_unused]] int records) {
   if constexpr (!is_host_space_v<Space>)
     if (list.longest > least) {
       const double tiles_per_leaf = double(tree.tiles.extent(0)) / double(tree.leaves.extent(0));
-      const double mean = double(list.entries.extent(0)) / double(tiles.extent(0)) * tiles_per_leaf;
+      const double mean = double(list.entries.extent(0)) / double(tiles.all) * tiles_per_leaf;
       constexpr std::int64_t few = 64, teams = 4096;  // tiles; what fills the device
-      const auto count = std::int64_t(tiles.extent(0));
+      const std::int64_t count = tiles.all;
       const bool are_few = count <= few && list.longest > 16 * least;
       const double share = are_few ? double(list.longest) * double(count) / teams : 4 * mean;
       const Offset most = std::max<Offset>(least, Offset(share));
       if (list.longest > most)
-        return split_rows(space, tiles, list, most, Tuning<Space, real_t<Precision>>::tile,
+        return split_rows(space, tiles.tiles, list, most, Tuning<Space, real_t<Precision>>::tile,
                           memory.split_rows, records);
     }
   return {};

@@ -28,6 +28,7 @@ struct CountRanges {
 template <int... Lower>
 struct M2LInOrders {
   static constexpr int lower = sizeof...(Lower);
+  static constexpr bool takes_some_rows = false;  ///< rows' orders are kept beside the list
 
   /// The range of each row that is of lower order k, or of the expansions' own if k is the number of these.
   template <class Space, class Precision>

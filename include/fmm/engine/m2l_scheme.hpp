@@ -43,6 +43,13 @@ struct NoM2L {};
 template <class M2LScheme>
 struct OnlyM2L : M2LScheme {};
 
+/// Whether M2L may be given some rows of the plan's list alone; if a scheme says nothing, it may.
+template <class M2LScheme>
+inline constexpr bool takes_some_rows_v = true;
+template <class M2LScheme>
+  requires requires { M2LScheme::takes_some_rows; }
+inline constexpr bool takes_some_rows_v<M2LScheme> = M2LScheme::takes_some_rows;
+
 template <class M2LScheme>
 inline constexpr bool has_locals_v = !std::is_base_of_v<NoM2L, M2LScheme>;
 template <class M2LScheme>

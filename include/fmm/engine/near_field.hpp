@@ -27,9 +27,9 @@ template <class Out, class PairPrecision, class Space, class Precision, class Sh
 void add_near_field(Space const& space, Workspace<Space, Precision>& memory,
                     BodySets<Space, Precision, Shift> const& sets,
                     SourceStrengths<Space, real_t<Precision>, Strengths> const& sources,
-                    Kernel const& kernel, Array<Tile, Space> tiles, Csr<Space> list,
-                    Array<Sums<sum_t<Precision>>, Space> sums, Options const& options,
-                    bool first_in_one_part = false) {
+                    Kernel const& kernel, std::type_identity_t<TargetTiles<Space>> const& tiles,
+                    Csr<Space> list, Array<Sums<sum_t<Precision>>, Space> sums,
+                    Options const& options, bool first_in_one_part = false) {
   memory.left = {};
   const auto segments =
       split_long_rows(space, memory, sets.targets.octree, tiles, list,
@@ -42,7 +42,7 @@ void add_near_field(Space const& space, Workspace<Space, Precision>& memory,
                                                                segments, {}, sources.others);
   const auto how = mixed_sums<real_t<Precision>>(options, sets.sources.charges);
   if (kernels::may_leave_tiles<Space, PairPrecision> && first_in_one_part && how.leaving > 0)
-    memory.left = memory.left_tiles.resize(std::int64_t(tiles.extent(0)) + segments.count());
+    memory.left = memory.left_tiles.resize(std::int64_t(tiles.tiles.extent(0)) + segments.count());
   p2p<Out, PairPrecision, Strengths>(space, kernel, sets.cells(), tiles, list, sets.bodies(),
                                      sets.low(), sums, segments, how, sources.others, memory.left);
 }

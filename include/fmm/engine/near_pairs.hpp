@@ -7,69 +7,61 @@
 #include <string>
 #include <type_traits>
 
+#include "../cells/near_cells.hpp"
 #include "../detail/scan.hpp"
 #include "../errors.hpp"
 #include "../near_pairs.hpp"
-#include "../tuning.hpp"
 #include "plan_data.hpp"
 
 namespace fmm::engine {
 
-/// Visits the sources of one target: those of its leaf's row and, of one set, of the leaf itself.
+/// Visits the sources of one target: those of the cells near its leaf.
 template <class Space, class Sets>
 struct NearSources {
   Sets cells;
-  Array<Tile, Space> tiles;
   Csr<Space> list;
-  int tile_size;
+  Array<BodyIndex, Space> places;  ///< of chosen targets in tree order; none: all, in that order
+  Array<BodyIndex, Space> numbers, source_numbers;  ///< the caller's
   static constexpr bool one_set = is_one_set_v<Sets>;
 
-  /// Target i % tile_size of tile i / tile_size, if there is one: visit(target, source), in tree order.
-  template <class Begin, class Visit>
-  KOKKOS_FUNCTION void operator()(std::int64_t i, Begin const& begin, Visit const& visit) const {
-    const Tile tile = tiles(i / tile_size);
-    const auto k = BodyIndex(i % tile_size);
-    if (k >= tile.count) return;
-    const BodyIndex target = tile.first + k;
-    begin(target);
-    const auto visit_cell = [&](CellIndex index) {
+  /// The target's row.
+  KOKKOS_FORCEINLINE_FUNCTION std::int64_t row(std::int64_t i) const {
+    return places.extent(0) > 0 ? i : std::int64_t(numbers(i));
+  }
+  /// visit(source) for all sources of target i.
+  template <class Visit>
+  KOKKOS_FORCEINLINE_FUNCTION void operator()(std::int64_t i, Visit const& visit) const {
+    const auto target = places.extent(0) > 0 ? places(i) : BodyIndex(i);
+    for_near_cells<one_set>(list, leaf_of(targets_of(cells), target), [&](CellIndex index) {
       const Cell cell = sources_of(cells)(index);
       for (BodyIndex j = cell.body_begin; j < cell.body_begin + cell.body_count; ++j)
-        if (!one_set || j != target) visit(j);
-    };
-    if constexpr (one_set) visit_cell(tile.cell);
-    for (Offset entry = list.begin(tile.cell); entry < list.end(tile.cell); ++entry)
-      if (!one_set || list.entries(entry) != tile.cell) visit_cell(list.entries(entry));
+        if (!one_set || j != target) visit(source_numbers(j));
+    });
   }
 };
 
-/// How many sources each target has, in the caller's order.
+/// How many sources each target has, in the order of rows.
 template <class Space, class Sets>
 struct CountNearSources {
   NearSources<Space, Sets> near;
-  Array<BodyIndex, Space> target_numbers;
   Array<Offset, Space> counts;
 
   KOKKOS_FUNCTION void operator()(std::int64_t i) const {
-    Offset* count = nullptr;
-    near(
-        i, [&](BodyIndex target) { *(count = &counts(target_numbers(target))) = 0; },
-        [&](BodyIndex) { ++*count; });
+    Offset count = 0;
+    near(i, [&](BodyIndex) { ++count; });
+    counts(near.row(i)) = count;
   }
 };
 
 template <class Space, class Sets>
 struct WriteNearSources {
   NearSources<Space, Sets> near;
-  Array<BodyIndex, Space> target_numbers, source_numbers;
   Array<Offset, Space> offsets;
   Array<BodyIndex, Space> sources;
 
   KOKKOS_FUNCTION void operator()(std::int64_t i) const {
-    Offset next = 0;
-    near(
-        i, [&](BodyIndex target) { next = offsets(target_numbers(target)); },
-        [&](BodyIndex source) { sources(next++) = source_numbers(source); });
+    Offset next = offsets(near.row(i));
+    near(i, [&](BodyIndex source) { sources(next++) = source; });
   }
 };
 
@@ -88,12 +80,12 @@ View allocate_rows(char const* label, std::size_t count) {
   }
 }
 
-/// The rows of all targets. Throws InvalidArgument for a plan without lists, OutOfMemory for rows that there is no room
-/// for. Returns when all is there.
+/// The rows of so many targets: all, or those at these `places`. Throws InvalidArgument for a plan without lists,
+/// OutOfMemory for rows that there is no room for. Returns when all is there.
 template <class PublicSpace, class Space, class Precision, class Shift>
 NearPairs<PublicSpace> near_pairs(Space const& space, BodySets<Space, Precision, Shift> const& sets,
-                                  Csr<Space> const& list) {
-  const std::int64_t targets = sets.targets.size;
+                                  Csr<Space> const& list, std::int64_t targets,
+                                  Array<BodyIndex, Space> places) {
   NearPairs<PublicSpace> pairs;
   const bool is_empty = targets == 0 || sets.sources.size == 0;
   if (!is_empty && list.offsets.extent(0) == 0)
@@ -106,22 +98,21 @@ NearPairs<PublicSpace> near_pairs(Space const& space, BodySets<Space, Precision,
     return pairs;
   }
   using Sets = decltype(sets.cells());
-  const int tile_size = Tuning<Space, real_t<Precision>>::tile;
-  auto const& tiles = sets.targets.octree.tiles;
-  const NearSources<Space, Sets> near{sets.cells(), tiles, list, tile_size};
-  const auto items = std::int64_t(tiles.extent(0)) * tile_size;
+  constexpr int chunk = 256;
+  const NearSources<Space, Sets> near{sets.cells(), list, places, sets.targets.permutation,
+                                      sets.sources.permutation};
   const Array<Offset, Space> offsets(pairs.offsets.data(), pairs.offsets.size());
   Buffer<Offset, Space> buffer("near pairs' counts");
   const auto counts = buffer.resize(targets);
-  for_uneven("fmm::near_pairs::count", space, items, tile_size,
-             CountNearSources<Space, Sets>{near, sets.targets.permutation, counts});
+  for_uneven("fmm::near_pairs::count", space, targets, chunk,
+             CountNearSources<Space, Sets>{near, counts});
   exclusive_scan(space, counts, offsets);
   const auto total = std::size_t(read_back(space, offsets.data() + targets));
   pairs.sources = allocate_rows<decltype(pairs.sources)>("fmm::near_pairs::sources", total);
-  for_uneven("fmm::near_pairs::write", space, items, tile_size,
-             WriteNearSources<Space, Sets>{
-                 near, sets.targets.permutation, sets.sources.permutation, offsets,
-                 Array<BodyIndex, Space>(pairs.sources.data(), pairs.sources.size())});
+  for_uneven(
+      "fmm::near_pairs::write", space, targets, chunk,
+      WriteNearSources<Space, Sets>{
+          near, offsets, Array<BodyIndex, Space>(pairs.sources.data(), pairs.sources.size())});
   space.fence();
   return pairs;
 }

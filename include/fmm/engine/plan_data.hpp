@@ -40,6 +40,15 @@ struct KeptMultipoles {
   ChargeFacts of[most_densities];  ///< of each density
 };
 
+/// The targets of one set of bodies: all of these, or chosen ones (chosen_targets.hpp).
+template <class Space>
+struct ChosenTargets {
+  bool are_all = true;
+  Array<BodyIndex, Space> places;  ///< (M): in the tree's order, in the caller's order of targets
+  Array<Tile, Space> tiles;        ///< that have such targets
+  Array<BodyIndex, Space> bodies;  ///< of these tiles, in each cell
+};
+
 /// A plan: what it was made for, the bodies in their tree, the interaction lists, and the memory of all of it.
 template <class Space, class Precision>
 struct PlanData {
@@ -47,10 +56,26 @@ struct PlanData {
   /// Of targets and sources, which are one set of bodies, or of one of two sets.
   BodyTree<Space, Precision> tree;
   InteractionLists<Space> lists;
+  ChosenTargets<Space> chosen;
   Workspace<Space, Precision> memory;
   KeptMultipoles kept;  ///< of the sources of two sets
   /// Of targets: held by transposed plans, whose trees lie in this one's memory.
   std::weak_ptr<void const> lease = {};
+
+  /// How many, M.
+  std::int64_t targets() const {
+    return chosen.are_all ? tree.size : std::int64_t(chosen.places.extent(0));
+  }
+  /// Where their results are gathered from, or scattered to, and whether they are gathered.
+  std::pair<Array<BodyIndex, Space>, bool> way_of_results() const {
+    if (!chosen.are_all) return {chosen.places, true};
+    constexpr bool gathers = gathers_results_v<Space>;
+    return {gathers ? tree.place : tree.permutation, gathers};
+  }
+  TargetTiles<Space> tiles() const {
+    const auto all = std::int64_t(tree.octree.tiles.extent(0));
+    return {chosen.are_all ? tree.octree.tiles : chosen.tiles, all};
+  }
 };
 
 /// A plan of two sets: each set's tree and memory. What the plan was made for and its lists are with the targets.
@@ -109,6 +134,7 @@ class PlanPool {
     for (auto const& plan : all_)
       if (plan.use_count() == 1) {
         plan->kept = {};
+        plan->chosen = {};
         return plan;
       }
     auto const& plan = all_.emplace_back(std::make_shared<Data>());

@@ -13,15 +13,10 @@
 #include "../kernels/strengths.hpp"
 #include "../results.hpp"
 #include "../simd/simd.hpp"
-#include "../tree/octree.hpp"
+#include "body_tree.hpp"
 #include "checks.hpp"
 
 namespace fmm::engine {
-
-/// Whether results are gathered by `place`, in the caller's order (a GPU writes whole lines then), or
-/// scattered by `permutation`.
-template <class Space>
-inline constexpr bool gathers_results_v = !is_host_space_v<Space>;
 
 /// Of how many densities an evaluation's results are wanted: all, or those of a block.
 template <class Out, class Potential, class Field, class Hessian>
@@ -43,7 +38,8 @@ KOKKOS_FORCEINLINE_FUNCTION int wanted_densities(Potential const& potential, Fie
 template <class Out, class Space, class Real, class Potential, class Field, class Hessian>
 struct GiveResults {
   Array<Sums<Real>, Space> sums;
-  Array<BodyIndex, Space> way;  ///< place or permutation
+  Array<BodyIndex, Space> way;  ///< places, or if results are scattered the permutation
+  bool gathers;
   kernels::DensityUnits<Out::densities> potential_units, field_units, hessian_units;
   Potential potential;
   Field field;
@@ -57,10 +53,11 @@ struct GiveResults {
  private:
   /// Whether all are finite.
   KOKKOS_FORCEINLINE_FUNCTION bool give(std::int64_t i) const {
-    constexpr bool gathers = gathers_results_v<Space>;
-    if constexpr (!gathers)
-      if (i + bodies_ahead < std::int64_t(way.extent(0))) prepare(way(i + bodies_ahead));
-    const std::int64_t from = gathers ? way(i) : i, to = gathers ? i : way(i);
+    const bool is_gathered = gathers_results_v<Space> || gathers;
+    if constexpr (!gathers_results_v<Space>)
+      if (!is_gathered && i + bodies_ahead < std::int64_t(way.extent(0)))
+        prepare(way(i + bodies_ahead));
+    const std::int64_t from = is_gathered ? way(i) : i, to = is_gathered ? i : way(i);
     bool finite = true;
     const auto set = [&](auto& result, double value) {
       result = std::remove_reference_t<decltype(result)>(value);
@@ -96,21 +93,22 @@ struct GiveResults {
   }
 };
 
-/// Results of all bodies, of which potentials are in `units`, and lengths in `length`; with `counts` how many bodies
+/// Results of all on the way, of which potentials are in `units`, and lengths in `length`; with `counts` how many bodies
 /// have one that is not finite, after a wait, else 0.
 template <class Out, class Space, class Real, class Potential, class Field, class Hessian>
 std::int64_t give_results(Space const& space, Array<Sums<Real>, Space> sums,
                           Array<BodyIndex, Space> way,
                           std::type_identity_t<kernels::DensityUnits<Out::densities>> const& units,
                           double length, Results<Potential, Field, Hessian> const& results,
-                          bool counts = false) {
+                          bool counts = false, bool gathers = gathers_results_v<Space>) {
   auto of_fields = units, of_hessians = units;
   for (int k = 0; k < Out::densities; ++k) {
     of_fields.of[k] = units.of[k] / length;
     of_hessians.of[k] = units.of[k] / length / length;
   }
   const GiveResults<Out, Space, Real, Potential, Field, Hessian> give{
-      sums, way, units, of_fields, of_hessians, results.potential, results.field, results.hessian};
+      sums,           way, gathers, units, of_fields, of_hessians, results.potential, results.field,
+      results.hessian};
   const std::int64_t n = way.extent(0);
   if (counts) return reduce<SumOf<std::int64_t>>("fmm::results", space, n, give).value;
   for_range("fmm::results", space, n, give);

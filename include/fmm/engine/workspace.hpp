@@ -38,6 +38,7 @@
 #include "../kernels/spherical/dense_m2l.hpp"
 #include "../precision.hpp"
 #include "../tree/keys/sort.hpp"
+#include "../tree/lists/chosen_rows.hpp"
 #include "../tree/lists/lists.hpp"
 #include "../tree/lists/offset_buckets.hpp"
 #include "../tree/octree.hpp"
@@ -72,10 +73,26 @@ struct BatchMemory {
 /// Rows of excluded pairs, and sums without near fields.
 template <class Space, class Sum>
 struct ExclusionMemory {
-  Buffer<BodyIndex, Space> offsets{"offsets of exclusions"}, place{"places of bodies"};
+  Buffer<BodyIndex, Space> offsets{"offsets of exclusions"};
   Buffer<Sum, Space> far_sums{"sums without near fields"};
 
-  std::size_t bytes() const { return offsets.bytes() + place.bytes() + far_sums.bytes(); }
+  std::size_t bytes() const { return offsets.bytes() + far_sums.bytes(); }
+};
+
+/// Of targets that are chosen among the bodies.
+template <class Space>
+struct ChosenMemory {
+  Buffer<BodyIndex, Space> places{"places of targets"}, bodies{"targets of cells"};
+  Buffer<int, Space> marks{"marks of targets"};
+  Buffer<Tile, Space> tiles{"tiles of targets"};
+  Buffer<Offset, Space> count{"number of tiles"};
+  ListBuffers<Space> m2l{"chosen m2l offsets", "chosen m2l list"},
+      p2l{"chosen p2l offsets", "chosen p2l list"};
+
+  std::size_t bytes() const {
+    return places.bytes() + bodies.bytes() + marks.bytes() + tiles.bytes() + count.bytes() +
+           m2l.bytes() + p2l.bytes();
+  }
 };
 
 template <class Space, class Precision>
@@ -110,6 +127,8 @@ struct Workspace {
   GemmMemory<Space, Real> gemm;
   BatchMemory<Space> batch;
   ExclusionMemory<Space, Sum> exclusions;
+  ChosenMemory<Space> chosen;
+  Buffer<BodyIndex, Space> place{"places of bodies"};  ///< on a host, where these are asked for
 
   // ---- keys, sort, tree
 
@@ -164,7 +183,7 @@ struct Workspace {
            bodies.bytes() + low.bytes() + lowest.bytes() + positions.bytes() + multipoles.bytes() +
            locals.bytes() + gemm.bytes() + split_rows.bytes() + left_tiles.bytes() +
            rounding.bytes() + sums.bytes() + others.bytes() + others_in_double.bytes() +
-           batch.bytes() + exclusions.bytes();
+           batch.bytes() + exclusions.bytes() + chosen.bytes() + place.bytes();
   }
 };
 

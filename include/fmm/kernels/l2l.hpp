@@ -8,6 +8,16 @@
 
 namespace fmm::kernels {
 
+/// Whether none of `count` cells has one of the `bodies`, if there are such numbers.
+template <class Space>
+KOKKOS_FORCEINLINE_FUNCTION bool have_no_targets(Array<BodyIndex, Space> const& bodies,
+                                                 CellIndex first, int count) {
+  if (bodies.extent(0) == 0) return false;
+  for (int i = 0; i < count; ++i)
+    if (bodies(first + i) > 0) return false;
+  return true;
+}
+
 template <class Space, class Expansion, class Real>
 struct L2L : WithExpansion<Expansion> {
   using V = Lanes<Space, Real>;
@@ -16,10 +26,12 @@ struct L2L : WithExpansion<Expansion> {
   Array<Cell, Space> cells;
   CellIndex begin, end;  ///< the children's level
   Array<Real, Space> locals;
+  Array<BodyIndex, Space> bodies;  ///< cells with 0 are left out; without such numbers none
 
   KOKKOS_FUNCTION void operator()(std::int64_t group) const {
     const CellIndex first = begin + CellIndex(group) * W;
     const int count = int(end - first < W ? end - first : W);
+    if (have_no_targets(bodies, first, count)) return;
     LaneRows<V> parent;
     Real shift[3][W];
     for (int l = 0; l < W; ++l) {
@@ -46,10 +58,12 @@ struct L2LInSteps {
   Array<Cell, Space> cells;
   CellIndex begin, end;  ///< the children's level
   Array<Real, Space> locals;
+  Array<BodyIndex, Space> bodies;  ///< as in L2L
 
   KOKKOS_FUNCTION void operator()(TeamMember<Space> const& member) const {
     const CellIndex first = begin + member.league_rank() * Team::items;
     const int count = end - first < Team::items ? end - first : Team::items;
+    if (have_no_targets(bodies, first, count)) return;
     const Team team(member);
     team.translate(
         count, [&](int i) { return locals.data() + std::int64_t(cells(first + i).parent) * row; },
@@ -66,20 +80,22 @@ struct L2LInSteps {
   }
 };
 
-/// Adds to the locals of cells begin..end-1, all of one level, those of their parents.
+/// Adds to the locals of cells begin..end-1, all of one level, those of their parents; of all cells, or at least of
+/// those that have `bodies` above 0.
 template <class Expansion, class Space, class Real>
 void l2l(Space const& space, Array<Cell, Space> cells, CellIndex begin, CellIndex end,
-         Array<Real, Space> locals, Expansion const& expansion = {}) {
+         Array<Real, Space> locals, Array<BodyIndex, Space> bodies = {},
+         Expansion const& expansion = {}) {
   constexpr int split = translation_split<Space, Expansion, Real>;
   if constexpr (split == 1) {
     using Functor = L2L<Space, Expansion, Real>;
     for_range("fmm::l2l", space, (end - begin + Functor::W - 1) / Functor::W,
-              Functor{expansion, cells, begin, end, locals});
+              Functor{expansion, cells, begin, end, locals, bodies});
   } else {
     using Functor = L2LInSteps<Space, RotationOrder<Expansion>::value, Real, split>;
     constexpr int items = Functor::Team::items;
     launch_in_steps("fmm::l2l", space, int((end - begin + items - 1) / items),
-                    Functor{cells, begin, end, locals});
+                    Functor{cells, begin, end, locals, bodies});
   }
 }
 

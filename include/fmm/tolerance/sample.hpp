@@ -14,19 +14,6 @@
 
 namespace fmm::tolerance {
 
-/// Marks the leaves of a sample of tiles, and the cells above them.
-template <class Space>
-struct MarkWanted {
-  Array<Cell, Space> cells;
-  Array<Tile, Space> sample;
-  Array<int, Space> wanted;
-
-  KOKKOS_FUNCTION void operator()(std::int64_t i) const {
-    CellIndex cell = sample(i).cell;
-    while (cell >= 0 && Kokkos::atomic_exchange(&wanted(cell), 1) == 0) cell = cells(cell).parent;
-  }
-};
-
 /// The tiles of the first `largest` leaves, which are the largest, and behind them all others, in the opposite order.
 template <class Space>
 struct LargestLeavesFirst {
@@ -198,9 +185,7 @@ class SampledFields {
     numbers_.resize(3 * tiles);
     const std::int64_t n = plan.tree.size;
     sums_ = plan.memory.are_in_sums() ? own_sums_.resize(n) : plan.memory.sums.view(n);
-    fill<int>(space, wanted, 0);
-    for_range("fmm::calibration::wanted", space, tiles,
-              MarkWanted<Space>{plan.tree.octree.cells, sample_.tiles, wanted});
+    count_bodies_of_tiles(space, plan.tree.octree.cells, sample_.tiles, wanted);
   }
 
   /// The cells that need lists, as in DualWalk.

@@ -373,6 +373,29 @@ TYPED_TEST(Gemm, NothingToTranslateIsRight) {
   }
 }
 
+/// Targets that are chosen among the bodies have the bits that all bodies' results have.
+TYPED_TEST(Gemm, ChosenTargetsHaveTheSameBits) {
+  using Space = typename TypeParam::Space;
+  using Real = typename TypeParam::Real;
+  const Space space;
+  const Bodies bodies = make_bodies(Model::cube, 3000);
+  const DeviceBodies<Space> on_device(bodies);
+  fmm::Solver<Laplace, fmm::Fmm<4, FmmList, BatchedGemm>, Real, Space> solver(
+      {.leaf_capacity = 16});
+  auto plan = solver.build(space, on_device.x);
+  const auto evaluated = [&] {
+    const ViewIn<double*, Space> potential("potential", std::size_t(plan.targets()));
+    solver.evaluate(space, plan, on_device.q, potential, fmm::none);
+    space.fence();
+    return to_host(potential);
+  };
+  const auto all = evaluated();
+  const std::vector<int> chosen{2999, 5, 17, 5};
+  solver.retarget(space, plan, column_in<Space>(chosen));
+  const auto some = evaluated();
+  for (std::size_t m = 0; m < chosen.size(); ++m) EXPECT_EQ(some[m], all[std::size_t(chosen[m])]);
+}
+
 /// Twice; and, with Kokkos Kernels' own product, OpenMP with as many threads as the test was started with
 /// (ctest: 1, 2, 3) and Serial.
 TEST(GemmDeterminism, TheSameBits) {

@@ -4,6 +4,7 @@
 #pragma once
 
 #include "../../cells/geometry.hpp"
+#include "../../cells/near_cells.hpp"
 #include "../../detail/launch.hpp"
 #include "pairs.hpp"
 
@@ -34,15 +35,7 @@ struct TreePlaces {
   Csr<Space> list;
   Array<Body<Real>, Space> bodies, low;  ///< low parts of coordinates, or none
 
-  KOKKOS_FUNCTION CellIndex leaf_of(BodyIndex body) const {
-    CellIndex cell = 0;
-    while (!cells(cell).is_leaf()) {
-      CellIndex child = cells(cell).child_begin;
-      while (body >= cells(child).body_begin + cells(child).body_count) ++child;
-      cell = child;
-    }
-    return cell;
-  }
+  KOKKOS_FUNCTION CellIndex leaf_of(BodyIndex body) const { return fmm::leaf_of(cells, body); }
   KOKKOS_FUNCTION bool is_near(CellIndex leaf, BodyIndex source) const {
     const CellIndex other = leaf_of(source);
     if (other == leaf) return true;
@@ -53,10 +46,9 @@ struct TreePlaces {
   /// visit(cell, first body, number of bodies) for all cells whose bodies are near.
   template <class Visit>
   KOKKOS_FORCEINLINE_FUNCTION void visit_near(CellIndex leaf, Visit const& visit) const {
-    visit(leaf, cells(leaf).body_begin, cells(leaf).body_count);
-    for (Offset k = list.begin(leaf); k < list.end(leaf); ++k)
-      if (const CellIndex cell = list.entries(k); cell != leaf)
-        visit(cell, cells(cell).body_begin, cells(cell).body_count);
+    for_near_cells<true>(list, leaf, [&](CellIndex cell) {
+      visit(cell, cells(cell).body_begin, cells(cell).body_count);
+    });
   }
   /// Of the target from the source, whose leaf may be a cell above that which is given.
   KOKKOS_FUNCTION void difference(CellIndex leaf, BodyIndex target, CellIndex cell,

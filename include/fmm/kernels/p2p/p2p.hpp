@@ -74,7 +74,7 @@ constexpr P2PShape with_room_for(P2PShape shape) {
   return shape;
 }
 
-/// Adds to `sums` the pairs of every leaf with the cells of its row of `list`; its own cell is implied and
+/// Adds to `sums` the pairs of the targets in `tiles`, those of a leaf each, with the cells of its row of `list`; its own cell is implied and
 /// skipped in the list. `cells`, `bodies` and `low` are of one set or of two (cells/sets.hpp): of two, no cell is
 /// implied, and no body is itself. `low` are the low parts of the bodies' coordinates, in mixed precision, which are
 /// used for close sources; `how` says which. `others` are the sources' strengths beyond the first. `rows` has further
@@ -83,23 +83,23 @@ constexpr P2PShape with_room_for(P2PShape shape) {
 template <class Out, class Precision, class Strengths = Charges<>, class Space, class Kernel,
           class Cells, class Bodies>
   requires(!IsChoice<Kernel>)
-void p2p(Space const& space, Kernel const& kernel_of_cube, Cells cells, Array<Tile, Space> tiles,
-         Csr<Space> list, Bodies bodies, std::type_identity_t<Bodies> low,
-         Array<Sums<sum_t<Precision>>, Space> sums, SplitRows<Space, sum_t<Precision>> rows = {},
-         MixedSums how = {}, Array<real_t<Precision>, Space> others = {},
-         Array<int, Space> left = {}) {
+void p2p(Space const& space, Kernel const& kernel_of_cube, Cells cells,
+         std::type_identity_t<TargetTiles<Space>> tiles, Csr<Space> list, Bodies bodies,
+         std::type_identity_t<Bodies> low, Array<Sums<sum_t<Precision>>, Space> sums,
+         SplitRows<Space, sum_t<Precision>> rows = {}, MixedSums how = {},
+         Array<real_t<Precision>, Space> others = {}, Array<int, Space> left = {}) {
   using Real = real_t<Precision>;
   using Shapes = Tuning<Space, Real>;
-  const auto count = std::int64_t(tiles.extent(0));
+  const auto count = std::int64_t(tiles.tiles.extent(0));
   with_index<int(Shapes::near_field.size())>(
-      Shapes::near_field_shape(count, space.concurrency()), [&](auto index) {
+      Shapes::near_field_shape(tiles.all, space.concurrency()), [&](auto index) {
         const auto launch = [&]<class SomePrecision>(SomePrecision) {
           constexpr P2PShape shape = with_room_for<Space, SomePrecision, Out, Strengths>(
               near_field_shape<SomePrecision>(Shapes::near_field[decltype(index)::value]));
           launch_p2p(
               space, count + rows.count(),
               ListedSources<Space, Kernel, SomePrecision, shape, Out, Strengths, Cells, Bodies>{
-                  cells, tiles, list, bodies, low, sums, kernel_of_cube, rows,
+                  cells, tiles.tiles, list, bodies, low, sums, kernel_of_cube, rows,
                   Real(leaves_close_v<SomePrecision> ? how.leaving : how.margin), how.short_sums,
                   others, left});
         };
