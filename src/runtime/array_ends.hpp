@@ -20,11 +20,12 @@ struct ArrayEnds {
 
   template <class>
   void check(std::int64_t n) const {
-    check_size("charges", charges, n);
-    if (Out::potential) check_size("potential", potential, n);
-    if (Out::field) check_size("field", field, n);
-    if (Out::potential && Out::field)
-      engine::check_no_overlap("field", place_of(field), "potential", place_of(potential));
+    check_arrays(n, n, "bodies", "bodies");
+  }
+  /// The same where the targets are others.
+  template <class>
+  void check(std::int64_t targets, std::int64_t sources) const {
+    check_arrays(targets, sources, "targets", "sources");
   }
   bool are_results_in_float() const {
     return (Out::potential && potential.shape().number == Number::in_float) ||
@@ -40,6 +41,14 @@ struct ArrayEnds {
                  engine::SeePairs<Space, Precision, kernels::AnyKernel> const& see) const;
 
  private:
+  void check_arrays(std::int64_t targets, std::int64_t sources, char const* of_targets,
+                    char const* of_sources) const {
+    check_size("charges", charges, sources, of_sources);
+    if (Out::potential) check_size("potential", potential, targets, of_targets);
+    if (Out::field) check_size("field", field, targets, of_targets);
+    if (Out::potential && Out::field)
+      engine::check_no_overlap("field", place_of(field), "potential", place_of(potential));
+  }
   static engine::ResultPlace place_of(MutableArray const& array) {
     ArrayShape const& shape = array.shape();
     const std::ptrdiff_t size = shape.number == Number::in_float ? sizeof(float) : sizeof(double);
@@ -51,8 +60,8 @@ struct ArrayEnds {
             size};
   }
   template <class Array>
-  static void check_size(char const* name, Array const& array, std::int64_t n) {
-    if (array.size() != n) engine::refuse_size(name, std::size_t(array.size()), n, "bodies");
+  static void check_size(char const* name, Array const& array, std::int64_t n, char const* of) {
+    if (array.size() != n) engine::refuse_size(name, std::size_t(array.size()), n, of);
   }
 
   /// visit(potential, field), as Views or none.
