@@ -20,8 +20,9 @@ enum class TreeKind {
 /// Options::softening_error where it is not set.
 inline constexpr double default_softening_error = 5e-4;
 
-/// What a tolerance is of: the field where it is wanted, else the potential; the potential; or each of the two.
-enum class ToleranceOf { field, potential, both };
+/// What a tolerance is of: the field where it is wanted, else the potential, else the Hessian; the potential; potential
+/// and field, each; the Hessian; or each result that is wanted. Hessians are of plans that are built without charges.
+enum class ToleranceOf { field, potential, both, hessian, all };
 
 /// Which error a tolerance bounds (docs/math.md, "Relative errors"): the relative L2 error of all bodies; or each
 /// body's own, but for a hundredth of the bodies at most.

@@ -35,7 +35,7 @@ template <class Kernel, class Method, class Precision = float,
 class Solver : public SolverSteps<Kernel, Method, Precision, ExecutionSpace> {
   using Base = SolverSteps<Kernel, Method, Precision, ExecutionSpace>;
 
-  using Base::core_, Base::evaluate_any, Base::evaluate_strengths, Base::has_p2l, Base::is_direct;
+  using Base::core_, Base::evaluate_any, Base::has_p2l, Base::is_direct;
   using typename Base::Batches;
   using typename Base::TwoSets;
 
@@ -165,7 +165,7 @@ class Solver : public SolverSteps<Kernel, Method, Precision, ExecutionSpace> {
   template <class SomePlan, class Charges, class Potential, class Field>
   void evaluate(ExecutionSpace const& space, SomePlan& plan, Charges const& charges,
                 Potential const& potential, Field const& field, Report* report = nullptr) {
-    evaluate_any(space, plan, charges, Results<Potential, Field>{potential, field}, false, report);
+    evaluate_any(space, plan, charges, Results<Potential, Field>{potential, field}, report);
   }
   /// Any of potential (N), field (N,3) and Hessian (N,6) from charges, dipoles, or both: `strengths` are
   /// fmm::Strengths, or (N) charges. Throws as above. Dipoles and Hessians are for criteria of the geometry alone.
@@ -178,7 +178,7 @@ class Solver : public SolverSteps<Kernel, Method, Precision, ExecutionSpace> {
   template <class SomePlan, class SomeStrengths, class Potential, class Field, class Hessian>
   void evaluate(ExecutionSpace const& space, SomePlan& plan, SomeStrengths const& strengths,
                 Results<Potential, Field, Hessian> const& results, Report* report = nullptr) {
-    evaluate_strengths(space, plan, strengths, results, report);
+    evaluate_any(space, plan, strengths, results, report);
   }
   /// The same without some pairs, such as bonded atoms, of one set. Throws InvalidArgument for rows that are not as
   /// Exclusions say, before any result is touched. Cost besides: the near pairs of all bodies that have rows with near
@@ -192,7 +192,7 @@ class Solver : public SolverSteps<Kernel, Method, Precision, ExecutionSpace> {
     static_assert(engine::check_whole_numbers<ExecutionSpace, Bodies>());
     static_assert(!Base::template is_plan<SomePlan> || std::is_same_v<SomePlan, plan_type>,
                   "fmm: exclusions are for a plan of one set of bodies");
-    evaluate_strengths(space, plan, strengths, results, report, exclusions);
+    evaluate_any(space, plan, strengths, results, report, exclusions);
   }
 
   /// The pairs of bodies that evaluations with the plan sum one by one, for callers that replace some of them (the

@@ -4,7 +4,7 @@
 #pragma once
 
 #include "batch_plan.hpp"
-#include "engine/density_blocks.hpp"
+#include "engine/any_strengths.hpp"
 #include "engine/far_field_of.hpp"
 #include "engine/m2l_in_orders.hpp"
 #include "engine/solver_core.hpp"
@@ -116,59 +116,21 @@ class SolverSteps {
   std::size_t memory_bytes() const { return core_.memory_bytes(); }
 
  protected:
-  template <class SomePlan, class Charges, class SomeResults, class SomeExclusions = None>
-  void evaluate_strengths(ExecutionSpace const& space, SomePlan& plan, Charges const& charges,
-                          SomeResults const& results, Report* report,
-                          SomeExclusions const& exclusions = {}) {
-    evaluate_any(space, plan, charges, results, false, report, exclusions);
-  }
-  template <class SomePlan, class Charges, class Dipoles, class SomeResults,
-            class SomeExclusions = None>
-  void evaluate_strengths(ExecutionSpace const& space, SomePlan& plan,
-                          Strengths<Charges, Dipoles> const& strengths, SomeResults const& results,
-                          Report* report, SomeExclusions const& exclusions = {}) {
-    static_assert(!(std::is_same_v<Charges, None> && std::is_same_v<Dipoles, None>),
-                  "fmm: fmm::Strengths have charges, dipoles, or both");
-    if constexpr (std::is_same_v<Dipoles, None>)
-      evaluate_any(space, plan, strengths.charges, results, strengths.unchanged, report,
-                   exclusions);
-    else
-      evaluate_any(space, plan, strengths, results, strengths.unchanged, report, exclusions);
-  }
-  /// Of one density, or of several block by block.
-  template <class SomePlan, class SomeStrengths, class Potential, class Field, class Hessian,
-            class SomeExclusions = None>
-  void evaluate_any(ExecutionSpace const& space, SomePlan& plan, SomeStrengths const& strengths,
-                    Results<Potential, Field, Hessian> const& results, bool unchanged,
-                    Report* report, SomeExclusions const& exclusions = {}) {
+  /// From `given` charges or fmm::Strengths.
+  template <class SomePlan, class Given, class SomeResults, class SomeExclusions = None>
+  void evaluate_any(ExecutionSpace const& space, SomePlan& plan, Given const& given,
+                    SomeResults const& results, Report* report,
+                    SomeExclusions const& exclusions = {}) {
     static_assert(
         is_plan<SomePlan>,
         "fmm: the plan is one of this solver's `build`: of its execution space and precision");
-    if constexpr (engine::has_densities_v<SomeStrengths>) {
-      static_assert(!uses_charges, "fmm: several densities are for criteria of the geometry alone");
-      engine::evaluate_densities<Precision>(
-          Site(space), plan.data(), kernels::profile_of(kernel()), strengths, results, unchanged,
-          report, [&](auto const& ends) { evaluate_ends(space, plan, ends, report, exclusions); });
-    } else {
-      evaluate_ends(
-          space, plan,
-          engine::EvaluationEnds<SomeStrengths, Potential, Field, Hessian>{
-              strengths, results.potential, results.field, results.hessian, nullptr, unchanged},
-          report, exclusions);
-    }
-  }
-  template <class Ends>
-  static constexpr bool check_ends() {
-    using Strengths = typename Ends::Strengths;
-    static_assert(engine::check_derivatives<Kernel, Strengths, typename Ends::Out>());
-    static_assert(!uses_charges || !(Strengths::has_dipoles || Ends::Out::hessian),
-                  "fmm: dipoles and Hessians are for criteria of the geometry alone");
-    return true;
+    engine::for_ends<Precision, uses_charges>(
+        Site(space), plan.data(), kernel(), given, results, report,
+        [&](auto const& ends) { evaluate_ends(space, plan, ends, report, exclusions); });
   }
   template <class SomePlan, class Ends, class SomeExclusions>
   void evaluate_ends(ExecutionSpace const& space, SomePlan& plan, Ends const& ends, Report* report,
                      SomeExclusions const& exclusions) {
-    static_assert(check_ends<Ends>());
     if constexpr (std::is_same_v<SomePlan, Batches>)
       core_.evaluate_batch(space, plan.data(), ends, report);
     else if constexpr (!std::is_same_v<SomeExclusions, None>)

@@ -65,23 +65,30 @@ Array<BodyIndex, Space> places_of_bodies(Space const& space, BodyTree<Space, Pre
   return place;
 }
 
+/// Throws InvalidArgument unless all are numbers of n bodies.
+template <class Space, class Numbers>
+void check_numbers_of_bodies(Space const& space, Numbers const& numbers, std::int64_t n) {
+  if (numbers.extent(0) > std::size_t(std::numeric_limits<BodyIndex>::max()))
+    refuse_extent("targets", 0, numbers.extent(0), "at most 2147483647");
+  const auto count = std::int64_t(numbers.extent(0));
+  const std::int64_t bad =
+      first_bad(space, "fmm::targets", count, CheckNumbers<Numbers>{numbers, n});
+  if (bad < count)
+    throw InvalidArgument("targets(" + std::to_string(bad) + ")", component(space, numbers, bad),
+                          n > 0 ? "the number of a body, 0 to " + std::to_string(n - 1)
+                                : std::string("none, of a plan without bodies"));
+}
+
 /// Solver::retarget by the numbers of bodies. Throws InvalidArgument before the plan is touched.
 template <class Space, class Precision, class Numbers>
 void choose_targets(Space const& space, PlanData<Space, Precision>& plan, Numbers const& numbers,
                     Report* report) {
-  if (numbers.extent(0) > std::size_t(std::numeric_limits<BodyIndex>::max()))
-    refuse_extent("targets", 0, numbers.extent(0), "at most 2147483647");
   const auto count = std::int64_t(numbers.extent(0));
   const std::int64_t n = plan.tree.size;
   auto& memory = plan.memory.chosen;
   auto const& octree = plan.tree.octree;
   stage(space, report, "targets", [&] {
-    const std::int64_t bad =
-        first_bad(space, "fmm::targets", count, CheckNumbers<Numbers>{numbers, n});
-    if (bad < count)
-      throw InvalidArgument("targets(" + std::to_string(bad) + ")", component(space, numbers, bad),
-                            n > 0 ? "the number of a body, 0 to " + std::to_string(n - 1)
-                                  : std::string("none, of a plan without bodies"));
+    check_numbers_of_bodies(space, numbers, n);
     plan.chosen = {false};
     if (count == 0) return;
     auto& chosen = plan.chosen;

@@ -17,7 +17,8 @@ namespace fmm::engine {
 template <class Space, class Precision>
 SplitRows<Space, sum_t<Precision>> split_long_rows(
     [[maybe_unused]] Space const& space, [[maybe_unused]] Workspace<Space, Precision>& memory,
-    [[maybe_unused]] Octree<Space> const& tree, [[maybe_unused]] TargetTiles<Space> const& tiles,
+    [[maybe_unused]] Octree<Space> const& tree,
+    [[maybe_unused]] std::type_identity_t<TargetTiles<Space>> const& tiles,
     [[maybe_unused]] Csr<Space> list, [[maybe_unused]] int least, [[maybe_unused]] int records) {
   if constexpr (!is_host_space_v<Space>)
     if (list.longest > least) {

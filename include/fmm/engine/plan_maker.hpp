@@ -52,6 +52,7 @@ class PlanMaker {
   static constexpr bool uses_powers = traits_v<Traversal>.uses_powers;
 
  public:
+  using precision = Precision;
   using Data = PlanData<Space, Precision>;
   using Facts = ExpansionFacts<Kernel, Space, Precision>;
 

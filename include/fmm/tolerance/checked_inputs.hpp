@@ -31,4 +31,15 @@ Inputs<Positions> checked_inputs(Positions const& positions) {
   return checked_inputs<Space>(Inputs<Positions>{positions});
 }
 
+/// Sources and targets of a build without charges.
+template <class Space, class Sources, class Targets>
+constexpr bool check_points() {
+  engine::check_view<Space, Sources, 2>();
+  if constexpr (engine::are_numbers_v<Targets>)
+    static_assert(engine::check_whole_numbers<Space, Targets>());
+  else
+    engine::check_optional_view<Space, Targets, 2>();
+  return true;
+}
+
 }  // namespace fmm::tolerance

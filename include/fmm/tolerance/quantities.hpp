@@ -29,9 +29,7 @@ template <class T>
 struct PerQuantity {
   T field = {}, potential = {};
 
-  KOKKOS_FUNCTION T& operator[](Quantity one) {
-    return one == Quantity::field ? field : potential;
-  }
+  KOKKOS_FUNCTION T& operator[](Quantity one) { return one == Quantity::field ? field : potential; }
   KOKKOS_FUNCTION T const& operator[](Quantity one) const {
     return one == Quantity::field ? field : potential;
   }
@@ -44,6 +42,10 @@ struct PerQuantity {
 /// Of an evaluation with these results. Throws InvalidArgument for a tolerance of one that is not wanted.
 inline Quantities quantities_of(Options const& options, bool potential, bool field) {
   const ToleranceOf of = options.tolerance_of;
+  if (of == ToleranceOf::hessian)
+    throw InvalidArgument("tolerance_of", "hessian",
+                          "another result, for a plan that is built with charges");
+  if (of == ToleranceOf::all) return {field, potential, options.error_norm};
   if ((of == ToleranceOf::potential || of == ToleranceOf::both) && !potential)
     throw InvalidArgument("potential", "none", "wanted, which the tolerance is of");
   if (of == ToleranceOf::both && !field)

@@ -12,6 +12,7 @@
 #include "../solver.hpp"
 #include "all_pairs_core.hpp"
 #include "tolerance_core.hpp"
+#include "verified_plan.hpp"
 
 namespace fmm {
 
@@ -21,6 +22,8 @@ struct Orders {
   static_assert(sizeof...(Order) > 0, "fmm: Orders needs an order");
   template <int P>
   using method = Fmm<P, DualTree<MultipolePowerCriterion>>;
+  template <int P>
+  using by_radii = Fmm<P, DualTree<RadiusCriterion>>;
 };
 /// The same of a treecode.
 template <int... Order>
@@ -28,6 +31,8 @@ struct TreecodeOrders {
   static_assert(sizeof...(Order) > 0, "fmm: TreecodeOrders needs an order");
   template <int P>
   using method = Treecode<P, DualTree<MultipolePowerCriterion>>;
+  template <int P>
+  using by_radii = Treecode<P, DualTree<RadiusCriterion>>;
 };
 
 /// Potential and field by FMM or treecode with a relative error, of Options::tolerance_of and ::error_norm, of at most
@@ -60,13 +65,15 @@ class ToleranceSolver<Kernel, OrderList<Order...>, Precision, ExecutionSpace> {
  public:
   using execution_space = ExecutionSpace;
   using plan_type = Plan<ExecutionSpace, UsedPrecision>;
+  template <bool HasTargets>
+  using AnyStrengths = VerifiedPlan<Kernel, ExecutionSpace, UsedPrecision, HasTargets>;
   static constexpr bool uses_charges = true;
   static constexpr bool uses_last_field = false;
 
   /// Options::tolerance is required; theta, pair_error and one_part must not be set. Throws InvalidArgument, for a
   /// tolerance that the precision does not reach, too.
   explicit ToleranceSolver(Options const& options, Kernel kernel = {})
-      : core_(options, kernel, {tolerance::order_of_many<OfOrder<Order>>()...}) {}
+      : core_(options, kernel, {tolerance::order_of_many<OfOrder<Order>>()...}), asked_(options) {}
 
   /// The order in force; before the first build the one for charges of one sign.
   int order() const { return core_.order(); }
@@ -80,8 +87,11 @@ class ToleranceSolver<Kernel, OrderList<Order...>, Precision, ExecutionSpace> {
   /// are most of the work: plans that are there are evaluated with the new order then, too. Throws InvalidArgument for
   /// positions or charges that are not finite, and OutOfMemory. Cost: as of Solver; the first time two reductions over
   /// the charges more, and 256 N pairs if these have both signs.
-  template <class Given>
-  plan_type build(ExecutionSpace const& space, Given const& inputs, Report* report = nullptr) {
+  template <class Sources, class Charges, class Targets, class LastField>
+    requires(!std::is_same_v<Charges, None>)
+  plan_type build(ExecutionSpace const& space,
+                  Inputs<Sources, Charges, Targets, LastField> const& inputs,
+                  Report* report = nullptr) {
     return plan_type(core_.build(space, tolerance::checked_inputs<ExecutionSpace>(inputs), report));
   }
   /// Potential (N) and field (N,3) of all bodies from (N) `charges`, in the caller's order, as of Solver. Throws
@@ -96,6 +106,76 @@ class ToleranceSolver<Kernel, OrderList<Order...>, Precision, ExecutionSpace> {
                 Potential const& potential, Field const& field, Report* report = nullptr) {
     core_.evaluate(space, plan.data(), operators<engine::OutputsOf<Potential, Field>>(),
                    engine::EvaluationEnds{charges, potential, field}, report);
+  }
+
+  /// A plan for any strengths, of Inputs without charges: sources and, if there are any, targets, (M,3) positions or (M)
+  /// numbers of sources. Lists are of the geometry alone. It keeps the positions, 24 bytes each. Throws InvalidArgument
+  /// for positions that are not finite, for numbers that are not sources', and for ErrorNorm::p99, and OutOfMemory.
+  /// Cost: as of Solver.
+  template <class Sources, class Targets, class LastField>
+  auto build(ExecutionSpace const& space, Inputs<Sources, None, Targets, LastField> const& inputs,
+             Report* report = nullptr) {
+    static_assert(std::is_same_v<LastField, None>, "fmm: a tolerance takes no last_field");
+    static_assert(tolerance::check_points<ExecutionSpace, Sources, Targets>());
+    constexpr bool has_targets = !std::is_same_v<Targets, None> && !engine::are_numbers_v<Targets>;
+    return VerifiedPlan<Kernel, ExecutionSpace, UsedPrecision, has_targets>(
+        verified().template build<has_targets>(Site(space), inputs.sources, inputs.targets,
+                                               report));
+  }
+  /// Short for `Inputs{.sources = positions}`.
+  template <class Positions>
+  requires Kokkos::is_view<Positions>::value auto build(ExecutionSpace const& space,
+                                                        Positions const& positions,
+                                                        Report* report = nullptr) {
+    return build(space, Inputs<Positions>{positions}, report);
+  }
+  /// Other targets for such a plan: (M,3) positions anywhere, or (M) numbers of sources, or fmm::none: all sources.
+  template <bool HasTargets, class Targets>
+  void retarget(ExecutionSpace const& space, AnyStrengths<HasTargets>& plan, Targets const& targets,
+                Report* report = nullptr) {
+    static_assert(HasTargets != (engine::are_numbers_v<Targets> || std::is_same_v<Targets, None>),
+                  "fmm: a plan has targets of their own, or its sources, from the beginning");
+    verified().retarget(Site(space), plan.data(), targets, report);
+  }
+  /// Any of potential, field and Hessian at the targets from charges, dipoles or both, of one density or of several, as
+  /// of Solver. The tolerance is held for each density by its own norm. Throws InvalidArgument before any result is
+  /// touched, for a tolerance that is not reached, too. Cost: O(N); the first evaluation with a plan, and some later
+  /// ones, are compared with one in double of the highest order (all pairs of few bodies), and made again where they
+  /// err; all others with sums over all sources at 16 targets, 64 on a GPU. Results wait in double until then.
+  template <bool HasTargets, class SomeStrengths, class Potential, class Field, class Hessian>
+  void evaluate(ExecutionSpace const& space, AnyStrengths<HasTargets>& plan,
+                SomeStrengths const& strengths, Results<Potential, Field, Hessian> const& results,
+                Report* report = nullptr) {
+    verified().evaluate(Site(space), plan.data(), strengths, results, none, report);
+  }
+  /// The same of potential and field.
+  template <bool HasTargets, class SomeStrengths, class Potential, class Field>
+  void evaluate(ExecutionSpace const& space, AnyStrengths<HasTargets>& plan,
+                SomeStrengths const& strengths, Potential const& potential, Field const& field,
+                Report* report = nullptr) {
+    evaluate(space, plan, strengths, Results<Potential, Field>{potential, field}, report);
+  }
+  /// The same without some pairs, of one set: the tolerance holds for what remains.
+  template <class SomeStrengths, class Potential, class Field, class Hessian, class Offsets,
+            class Bodies>
+  void evaluate(ExecutionSpace const& space, AnyStrengths<false>& plan,
+                SomeStrengths const& strengths, Results<Potential, Field, Hessian> const& results,
+                Exclusions<Offsets, Bodies> const& exclusions, Report* report = nullptr) {
+    verified().evaluate(Site(space), plan.data(), strengths, results, exclusions, report);
+  }
+  /// Has such a plan, once it was evaluated, stay as it is: evaluations with it are a linear operator then, for Krylov
+  /// methods and adjoints, whose results are no longer compared with others. The error is bounded relative to the field
+  /// of the magnitudes, not to the field. Throws InvalidArgument for a plan that was not evaluated.
+  template <bool HasTargets>
+  void freeze(AnyStrengths<HasTargets>& plan) {
+    verified().freeze(plan.data());
+  }
+  /// A frozen plan of the transposed sums, as of Solver, of a frozen plan.
+  template <bool HasTargets>
+  AnyStrengths<HasTargets> transposed(ExecutionSpace const& space,
+                                      AnyStrengths<HasTargets> const& plan,
+                                      Report* report = nullptr) {
+    return AnyStrengths<HasTargets>(verified().transposed(Site(space), plan.data(), report));
   }
 
   /// Tries orders, leaf capacities (unless the options say), MultipolePowerCriterion with larger
@@ -117,6 +197,31 @@ class ToleranceSolver<Kernel, OrderList<Order...>, Precision, ExecutionSpace> {
   }
 
  private:
+  template <int P, class RealPrecision = UsedPrecision>
+  using ByRadii = Solver<Kernel, typename OrderList<Order...>::template by_radii<P>, RealPrecision,
+                         ExecutionSpace>;
+  /// Operators of plans for any strengths.
+  struct Family {
+    template <class Out, class Shift, class Strengths>
+    static auto far_field(int order) {
+      engine::MakeFarField<Kernel, Site, UsedPrecision, Out, Shift, Strengths> found = nullptr;
+      ((Order == order
+            ? void(found = &ByRadii<Order>::template make_operators<Out, Shift, Strengths>)
+            : void()),
+       ...);
+      return found;
+    }
+    template <class Out, class Shift, class Strengths>
+    static auto known_far_field() {
+      return &ByRadii<std::max({Order...}), double>::template make_operators<Out, Shift, Strengths>;
+    }
+  };
+  using Verified = tolerance::VerifiedCore<Kernel, UsedPrecision, Site, Family>;
+
+  Verified& verified() {
+    if (!verified_) verified_.emplace(asked_, core_.kernel(), std::vector<int>{Order...});
+    return *verified_;
+  }
   /// Those of the order in force.
   template <class Out>
   engine::MakeFarField<Kernel, Site, UsedPrecision, Out> operators() const {
@@ -127,6 +232,8 @@ class ToleranceSolver<Kernel, OrderList<Order...>, Precision, ExecutionSpace> {
   }
 
   Core core_;
+  Options asked_;
+  std::optional<Verified> verified_;  ///< from the first plan for any strengths on
 };
 
 /// The same by all pairs, in double whatever the precision: what rounding leaves of a tolerance is seen at 512 bodies,

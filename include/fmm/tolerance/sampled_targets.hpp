@@ -1,0 +1,294 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// Results at some targets over all sources in double, of any strengths: what other results are compared with.
+//
+// They are sums of all pairs of two sets, the sampled targets and the sources. Where targets are sources, the term of a
+// body with itself is taken off, and so are those of excluded pairs.
+#pragma once
+
+#include <algorithm>
+#include <vector>
+
+#include "../engine/any_strengths.hpp"
+#include "../engine/solver_core.hpp"
+#include "result_arrays.hpp"
+
+namespace fmm::tolerance {
+
+using engine::SolverCore;
+
+/// Positions in double, (N,3), of a caller's or of some of them.
+template <class Space>
+class Points {
+ public:
+  using Rows = Kokkos::View<double* [3], Kokkos::LayoutRight, Device<Space>,
+                            Kokkos::MemoryTraits<Kokkos::Unmanaged>>;
+
+  template <class Positions>
+  struct Copy {
+    Positions from;
+    Rows to;
+    KOKKOS_FUNCTION void operator()(std::int64_t i) const {
+      for (int d = 0; d < 3; ++d) to(i, d) = from(i, d);
+    }
+  };
+  struct Gather {
+    Rows from;
+    Array<BodyIndex, Space> numbers;
+    Rows to;
+    KOKKOS_FUNCTION void operator()(std::int64_t i) const {
+      for (int d = 0; d < 3; ++d) to(i, d) = from(std::int64_t(numbers(i)), d);
+    }
+  };
+
+  std::int64_t size() const { return size_; }
+  Rows rows() const { return Rows(numbers_.view().data(), std::size_t(size_)); }
+  template <class Positions>
+  void take(Space const& space, Positions const& from) {
+    resize(std::int64_t(from.extent(0)));
+    for_range("fmm::positions", space, size_, Copy<Positions>{from, rows()});
+  }
+  void take(Space const& space, Points const& from, Array<BodyIndex, Space> numbers) {
+    resize(std::int64_t(numbers.extent(0)));
+    for_range("fmm::positions", space, size_, Gather{from.rows(), numbers, rows()});
+  }
+
+ private:
+  void resize(std::int64_t size) {
+    size_ = size;
+    numbers_.resize(std::size_t(3 * size));
+  }
+
+  Buffer<double, Space> numbers_{"positions in double"};
+  std::int64_t size_ = 0;
+};
+
+/// One source's terms at a target, of one density, in the units of results: potential, field and Hessian.
+template <class Space, class Kernel, class Strengths, class Out, class Given>
+struct TermsOfSource {
+  using Total = kernels::TargetSums<double, Out::records>;
+  typename Points<Space>::Rows targets, sources;
+  Given given;
+  Kernel kernel;
+  double per_length, potential_unit;
+
+  KOKKOS_FUNCTION void add(std::int64_t target, std::int64_t source, double (&sum)[10]) const {
+    double d[3], r2 = 0;
+    for (int c = 0; c < 3; ++c) {
+      d[c] = (targets(target, c) - sources(source, c)) * per_length;
+      r2 += d[c] * d[c];
+    }
+    const auto number = [&](int k) {
+      const double value = Strengths::given(given, source, k);
+      return Strengths::is_dipole(k) ? value * per_length : value;
+    };
+    kernels::SourcePack<double, Strengths::numbers> strengths{0, 0, 0, number(0)};
+    if constexpr (Strengths::numbers > 1)
+      for (int k = 1; k < Strengths::numbers; ++k) strengths.others[k - 1] = number(k);
+    Total total{};
+    if constexpr (kernels::wants_derivatives<Strengths, Out>)
+      Strengths::template add<Out>(kernels::pair_derivatives<false>(kernel, r2), d[0], d[1], d[2],
+                                   strengths, total);
+    else
+      Strengths::template add<Out>(kernels::pair_term<false>(kernel, r2), d[0], d[1], d[2],
+                                   strengths, total);
+    const double field_unit = potential_unit * per_length;
+    auto const& first = total.record(0);
+    sum[0] += first.potential * potential_unit;
+    sum[1] += first.x * field_unit;
+    sum[2] += first.y * field_unit;
+    sum[3] += first.z * field_unit;
+    if constexpr (Out::hessian) {
+      auto const &a = total.record(1), &b = total.record(2);
+      const double numbers[6] = {a.potential - b.y, a.x - b.y, a.y - b.y, a.z, b.potential, b.x};
+      for (int c = 0; c < 6; ++c) sum[4 + c] += numbers[c] * field_unit * per_length;
+    }
+  }
+};
+
+/// Takes a target's own terms off, and those of its row of excluded pairs, if there are such.
+template <class Space, class Terms, class SomeExclusions>
+struct TakeOffTerms {
+  Terms terms;
+  Array<BodyIndex, Space> bodies;  ///< of the targets
+  SomeExclusions exclusions;
+  ResultArray<Space> potential, field, hessian;
+  int density;
+
+  KOKKOS_FUNCTION void operator()(std::int64_t i) const {
+    const auto body = std::int64_t(bodies(i));
+    double sum[10] = {};
+    terms.add(i, body, sum);
+    if constexpr (!std::is_same_v<SomeExclusions, None>)
+      for (auto e = std::int64_t(exclusions.offsets(body));
+           e < std::int64_t(exclusions.offsets(body + 1)); ++e)
+        terms.add(i, std::int64_t(exclusions.bodies(e)), sum);
+    if (potential.numbers) potential(i, density, 0) -= sum[0];
+    for (int c = 0; c < 3 && field.numbers; ++c) field(i, density, c) -= sum[1 + c];
+    for (int c = 0; c < 6 && hessian.numbers; ++c) hessian(i, density, c) -= sum[4 + c];
+  }
+};
+
+/// The squares of what the nearest source at another place exerts: of potential, field and Hessian.
+struct NearestTerms {
+  double potential = 0, field = 0, hessian = 0;
+  KOKKOS_FUNCTION void join(NearestTerms const& other) {
+    potential += other.potential;
+    field += other.field;
+    hessian += other.hessian;
+  }
+};
+template <class Terms>
+struct AddNearestTerms {
+  Terms terms;
+  double per_potential, per_field, per_hessian;
+
+  KOKKOS_FUNCTION void operator()(std::int64_t i, NearestTerms& sums) const {
+    double nearest2 = -1;
+    std::int64_t nearest = 0;
+    for (std::int64_t j = 0; j < std::int64_t(terms.sources.extent(0)); ++j) {
+      double r2 = 0;
+      for (int c = 0; c < 3; ++c) {
+        const double d = (terms.targets(i, c) - terms.sources(j, c)) * terms.per_length;
+        r2 += d * d;
+      }
+      if (r2 > 0 && (nearest2 < 0 || r2 < nearest2)) {
+        nearest2 = r2;
+        nearest = j;
+      }
+    }
+    if (nearest2 < 0) return;
+    double term[10] = {};
+    terms.add(i, nearest, term);
+    const auto square = [](double x) { return x * x; };
+    sums.potential += square(term[0] * per_potential);
+    for (int c = 1; c < 4; ++c) sums.field += square(term[c] * per_field);
+    for (int c = 4; c < 10; ++c) sums.hessian += (c < 7 ? 1 : 2) * square(term[c] * per_hessian);
+  }
+};
+
+/// Kernel, Space   as of ToleranceSolver
+template <class Kernel, class Space>
+class SampledTargets {
+  using Core = SolverCore<Kernel, DirectSum, double, Space>;
+
+ public:
+  explicit SampledTargets(Options const& options, Kernel const& kernel)
+      : core_(options, kernel, {0, false, nullptr}) {}
+
+  /// Of other sources or targets.
+  void forget() { plan_ = {}; }
+  /// About `most` of the targets, others each time; all if there are no more. `bodies`: the numbers of sources that the
+  /// targets are; none: each is the source of its own number, if they are `sources`, too.
+  void choose(Space const& space, Points<Space> const& sources, Points<Space> const& targets,
+              bool are_sources, Array<BodyIndex, Space> bodies, std::int64_t most) {
+    const std::int64_t m = bodies.extent(0) > 0 ? std::int64_t(bodies.extent(0)) : targets.size();
+    std::vector<BodyIndex> numbers;
+    const std::int64_t count = std::min(m, most);
+    for (std::int64_t i = 0; i < count; ++i) {  // one of each stretch
+      const std::int64_t begin = i * m / count, length = (i + 1) * m / count - begin;
+      numbers.push_back(BodyIndex(begin + std::int64_t(next_random() * double(length))));
+    }
+    numbers_ = to_device(space, numbers_buffer_, numbers);
+    bodies_ = numbers_;
+    if (bodies.extent(0) > 0) {
+      bodies_ = bodies_buffer_.resize(numbers.size());
+      for_range("fmm::verification::bodies", space, count,
+                GatherNumbers{bodies, numbers_, bodies_});
+    }
+    are_sources_ = are_sources;
+    chosen_.take(space, targets, bodies_);
+    if (!plan_)  // with all targets once, whose cube the next ones are in
+      plan_ = core_.build_two(space, targets.rows(), sources.rows(), nullptr);
+    core_.retarget(space, *plan_, chosen_.rows(), nullptr);
+    sources_ = sources.rows();
+    length_ = plan_->sources->tree.cube.exact_unit();
+  }
+  std::int64_t size() const { return chosen_.size(); }
+  Array<BodyIndex, Space> numbers() const { return numbers_; }
+
+  /// Potential, field and Hessian of these targets; `arrays` have them afterwards.
+  template <class Given, class Arrays, class SomeExclusions>
+  void sum(Space const& space, Given const& given, Arrays const& arrays,
+           SomeExclusions const& exclusions) {
+    engine::for_ends<double, false>(
+        space, *plan_, core_.kernel(), given, arrays.views(), nullptr,
+        [&](auto const& ends) { core_.evaluate(space, *plan_, nullptr, ends, nullptr); });
+    if (!are_sources_) return;
+    for_each_density(given, arrays, [&](auto const& terms, int density) {
+      using Terms = std::remove_cvref_t<decltype(terms)>;
+      for_range(
+          "fmm::verification::take_off", space, size(),
+          TakeOffTerms<Space, Terms, SomeExclusions>{terms, bodies_, exclusions, arrays.potential,
+                                                     arrays.field, arrays.hessian, density});
+    });
+  }
+  /// The squares, summed over these targets, of what the nearest source at another place exerts, each in its unit.
+  template <class Given, class Arrays>
+  NearestTerms nearest(Space const& space, Given const& given, Arrays const& arrays, int of,
+                       double per_potential, double per_field, double per_hessian) {
+    NearestTerms found;
+    for_each_density(given, arrays, [&](auto const& terms, int density) {
+      using Terms = std::remove_cvref_t<decltype(terms)>;
+      if (density != of) return;
+      found = reduce<NearestTerms>(
+          "fmm::verification::nearest", space, size(),
+          AddNearestTerms<Terms>{terms, per_potential, per_field, per_hessian});
+      space.fence();
+    });
+    return found;
+  }
+
+ private:
+  struct GatherNumbers {
+    Array<BodyIndex, Space> from, numbers, to;
+    KOKKOS_FUNCTION void operator()(std::int64_t i) const {
+      to(i) = from(std::int64_t(numbers(i)));
+    }
+  };
+  /// In [0, 1).
+  double next_random() {
+    state_ = state_ * 6364136223846793005u + 1442695040888963407u;
+    return double(state_ >> 11) * 0x1p-53;
+  }
+  /// f(terms, density) for each.
+  template <class Given, class Arrays, class F>
+  void for_each_density(Given const& given, Arrays const& arrays, F const& f) const {
+    const int densities =
+        std::max({arrays.potential.densities, arrays.field.densities, arrays.hessian.densities});
+    for (int k = 0; k < densities; ++k) {
+      if constexpr (Arrays::of_densities)
+        f(terms_of<Arrays>(engine::block_of(engine::constant(given), k, 1)), k);
+      else
+        f(terms_of<Arrays>(engine::constant(given)), k);
+    }
+  }
+  template <class Arrays, class Given>
+  auto terms_of(Given const& given) const {
+    using Strengths = typename engine::StrengthsOf<Given, 1>::type;
+    using Views = decltype(std::declval<Arrays const&>().views());
+    using Out = engine::OutputsOf<decltype(Views::potential), decltype(Views::field),
+                                  decltype(Views::hessian)>;
+    double length = 1;
+    Kernel kernel = core_.kernel();
+    if constexpr (kernels::RescalableKernel<Kernel>) {
+      length = length_;
+      kernel = kernels::in_units_of(length, kernel);
+    }
+    return TermsOfSource<Space, Kernel, Strengths, Out, Given>{
+        chosen_.rows(), sources_,   given,
+        kernel,         1 / length, kernels::profile_of(core_.kernel()).potential_unit(length)};
+  }
+
+  Core core_;
+  std::optional<engine::TwoSetData<Space, double>> plan_;
+  Points<Space> chosen_;
+  typename Points<Space>::Rows sources_;
+  Buffer<BodyIndex, Space> numbers_buffer_{"sampled targets"},
+      bodies_buffer_{"bodies of sampled targets"};
+  Array<BodyIndex, Space> numbers_, bodies_;
+  bool are_sources_ = false;
+  double length_ = 1;
+  std::uint64_t state_ = 1;
+};
+
+}  // namespace fmm::tolerance

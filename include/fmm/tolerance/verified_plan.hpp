@@ -1,0 +1,38 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// The plan for any strengths with a tolerance.
+#pragma once
+
+#include "verified_core.hpp"
+
+namespace fmm {
+
+/// Made by ToleranceSolver::build of positions without charges, used by ToleranceSolver::evaluate any number of times,
+/// with any charges, dipoles and densities, and by retarget and freeze. It keeps the positions. It moves, and is not
+/// copied.
+template <class Kernel, class Space, class Precision, bool HasTargets>
+class VerifiedPlan {
+ public:
+  using execution_space = Space;
+  using Data = tolerance::VerifiedData<Kernel, Precision, site_t<Space>, HasTargets>;
+  /// Whether targets are a set of their own.
+  static constexpr bool has_targets = HasTargets;
+
+  explicit VerifiedPlan(Data data) : data_(std::move(data)) {}
+  VerifiedPlan(VerifiedPlan&&) = default;
+  VerifiedPlan& operator=(VerifiedPlan&&) = default;
+
+  /// Numbers of sources, N, and of targets, M.
+  std::int64_t sources() const { return data_.sources.size(); }
+  std::int64_t targets() const { return data_.target_count(); }
+  /// RadiusCriterion's theta in force; its order is in Report::found.
+  double theta() const { return data_.setting.theta; }
+  bool is_frozen() const { return data_.is_frozen; }
+
+  Data& data() { return data_; }
+  Data const& data() const { return data_; }
+
+ private:
+  Data data_;
+};
+
+}  // namespace fmm
