@@ -38,11 +38,12 @@ class RadiusSearch {
         int(nearest_order(std::clamp(stricter * tolerance_, 1e-15, 0.1), arithmetic_, {}, orders_));
     return {index, theta_for(index, goal * tolerance_ / scale.of(orders_[index]))};
   }
-  /// After a setting was seen to err by so much more than the tolerance: a smaller theta, or the next order.
-  RadiusSetting stricter(RadiusSetting const& now, double error) const {
+  /// After the setting of that attempt was seen to err by more than the tolerance: a smaller theta, or the next order.
+  /// An error of few bodies falls in steps: later attempts do not go by it alone.
+  RadiusSetting stricter(RadiusSetting const& now, double error, int attempt) const {
     const double ratio = std::clamp(goal * tolerance_ / error, 1e-6, 0.8);
-    const double theta =
-        now.theta * std::clamp(std::pow(ratio, 1.0 / (orders_[now.index] + 1)), 0.4, 0.95);
+    const double theta = now.theta * std::clamp(std::pow(ratio, 1.0 / (orders_[now.index] + 1)),
+                                                0.4, attempt < usual_attempts ? 0.95 : 0.6);
     if (theta >= least_theta || now.index + 1 == int(orders_.size()))
       return {now.index, std::max(theta, 0.02)};
     const double wanted = ratio * error_by_radii(now.index, now.theta);
@@ -60,9 +61,10 @@ class RadiusSearch {
     return std::clamp(theta_of(order, 0.1 * tolerance), 0.1, 0.6);
   }
 
-  static constexpr int most_attempts = 8;
+  static constexpr int most_attempts = 10;
 
  private:
+  static constexpr int usual_attempts = 4;
   static constexpr double goal = 0.7, enough = 0.4, least_theta = 0.4;
 
   static double theta_of(int order, double error) {

@@ -26,9 +26,9 @@ namespace fmm::tolerance {
 template <class Kernel, class Precision, class Space, class Family>
 class VerifiedCore : public VerifiedPlans<Kernel, Precision, Space, Family> {
   using Base = VerifiedPlans<Kernel, Precision, Space, Family>;
-  using Base::build_by, Base::data_of, Base::for_pairs, Base::kernel_, Base::make, Base::of_plan,
-      Base::options_, Base::options_of, Base::orders_, Base::search_, Base::setting_, Base::single,
-      Base::sum, Base::tolerance_;
+  using Base::build_by, Base::check, Base::data_of, Base::for_pairs, Base::kernel_, Base::make,
+      Base::of_plan, Base::options_, Base::options_of, Base::orders_, Base::search_, Base::setting_,
+      Base::single, Base::sum, Base::tolerance_;
   using KnownCore = SolverCore<Kernel, DualTree<RadiusCriterion>, double, Space, DoubleInTwoParts>;
   using DirectCore = SolverCore<Kernel, DirectSum, double, Space>;
 
@@ -66,6 +66,7 @@ class VerifiedCore : public VerifiedPlans<Kernel, Precision, Space, Family> {
     }
     Arrays<Potential, Field, Hessian> found(results);
     double least = std::numeric_limits<double>::infinity();
+    int stuck = 0;
     for (int attempt = 0;; ++attempt) {
       sum(space, *plan.core, plan.plan, given, found.views(), exclusions, of_plan(plan), report);
       double error = 0;
@@ -75,7 +76,8 @@ class VerifiedCore : public VerifiedPlans<Kernel, Precision, Space, Family> {
         if (attempt > 0 || !holds(space, plan, now, given, found, exclusions, wanted)) {
           compare_all(space, plan, given, found, exclusions, wanted, now);
           is_verified = true;
-          for (auto const& density : now) error = std::fmax(error, density.error);
+          for (auto const& density : now)
+            if (!(density.error <= error)) error = density.error;  // a NaN stays
           if (error <= tolerance_) plan.seen = std::move(now);
         }
       });
@@ -85,14 +87,16 @@ class VerifiedCore : public VerifiedPlans<Kernel, Precision, Space, Family> {
         break;
       }
       plan.seen.clear();
-      const bool falls = error < constants.fallen * least;
+      stuck = error < constants.fallen * least ? 0 : stuck + 1;
       least = std::fmin(least, error);
-      if (attempt + 1 == RadiusSearch::most_attempts || (attempt >= 2 && !falls))
+      if (attempt + 1 == RadiusSearch::most_attempts || (single && stuck > most_stuck))
         refuse_tolerance(tolerance_, constants.above_seen * least,
                          options_.softening_error && options_.softening > 0
                              ? options_.softening_error
                              : std::nullopt);
-      plan.setting = search_.stricter(plan.setting, error);
+      plan.setting = search_.stricter(plan.setting, error, attempt);
+      if (attempt + 2 == RadiusSearch::most_attempts && are_few_pairs(plan))
+        plan.setting.theta = constants.theta_all_near;
       plan.softening_share *= std::clamp(0.5 * tolerance_ / error, 0.1, 1.0);
       make(space, plan, report);
     }
@@ -236,14 +240,18 @@ class VerifiedCore : public VerifiedPlans<Kernel, Precision, Space, Family> {
     return exact;
   }
 
+  /// Whether all pairs take no longer than a few evaluations.
+  template <bool HasTargets>
+  static bool are_few_pairs(Data<HasTargets> const& plan) {
+    constexpr double few = is_host_space_v<Space> ? 1 << 14 : 1 << 17;
+    return double(plan.target_count()) * double(plan.sources.size()) <= few * few;
+  }
   /// Sets the errors of all densities. What is known is made stricter until it errs by little itself.
   template <bool HasTargets, class Given, class SomeArrays, class SomeExclusions, class Seen>
   void compare_all(Space const& space, Data<HasTargets>& plan, Given const& given,
                    SomeArrays const& found, SomeExclusions const& exclusions, Wanted const& wanted,
                    std::vector<Seen>& now) {
-    const double pairs = double(plan.target_count()) * double(plan.sources.size());
-    constexpr double few = is_host_space_v<Space> ? 1 << 14 : 1 << 17;
-    const bool by_pairs = pairs <= few * few;
+    const bool by_pairs = are_few_pairs(plan);
     const SomeArrays known = like_found(found);
     const auto exact = sample(space, plan, given, found, exclusions, by_pairs ? 1 : 512);
     const auto errors = [&] {
@@ -351,7 +359,7 @@ class VerifiedCore : public VerifiedPlans<Kernel, Precision, Space, Family> {
   }
 
   static constexpr double least_of_nearest = 1e-3, largest_of_known = 0.2;
-  static constexpr int most_known = 5;
+  static constexpr int most_known = 5, most_stuck = 2;
 
   SampledTargets<Kernel, Space> sampled_;
   double known_theta_ = 1;        ///< of what results are compared with

@@ -105,8 +105,8 @@ std::vector<double> evaluated(Solver& solver, Plan& plan, Sources const& sources
   const ViewIn<double* [3], DefaultSpace> f("f", m);
   const ViewIn<double* [6], DefaultSpace> h("h", m);
   with_strengths<kind>(sources, [&](auto const& strengths) {
-    solver.evaluate(space, plan, strengths,
-                    fmm::Results{.potential = u, .field = f, .hessian = h}, exclusions...);
+    solver.evaluate(space, plan, strengths, fmm::Results{.potential = u, .field = f, .hessian = h},
+                    exclusions...);
   });
   space.fence();
   const auto hu = Kokkos::create_mirror_view_and_copy(Kokkos::HostSpace(), u);
@@ -144,8 +144,7 @@ void expect_tolerance(Model model, std::size_t n, double tolerance) {
   const DefaultSpace space;
   const Sources sources = sources_of(model, n, kind);
   const auto x = to_space<DefaultSpace>(sources.x);
-  SolverIn<Precision> solver(
-      {.tolerance = tolerance, .tolerance_of = fmm::ToleranceOf::all});
+  SolverIn<Precision> solver({.tolerance = tolerance, .tolerance_of = fmm::ToleranceOf::all});
   std::vector<int> all(n), some;
   std::iota(all.begin(), all.end(), 0);
   for (int i = int(n) - 1; i >= 0; i -= 9) some.push_back(i);
@@ -156,8 +155,8 @@ void expect_tolerance(Model model, std::size_t n, double tolerance) {
   expect_held(evaluated<kind>(solver, plan, sources),
               summed(gathered(sources.x, some), some, sources), tolerance, "some");
   const Points targets = make_bodies(model, n / 2, false, 5).x;
-  auto others = solver.build(
-      space, fmm::Inputs{.sources = x, .targets = to_space<DefaultSpace>(targets)});
+  auto others =
+      solver.build(space, fmm::Inputs{.sources = x, .targets = to_space<DefaultSpace>(targets)});
   expect_held(evaluated<kind>(solver, others, sources), summed(targets, {}, sources), tolerance,
               "others");
 }
@@ -173,6 +172,208 @@ TEST(AnyStrengths, OfDipolesHoldTheTolerance) {
 TEST(AnyStrengths, OfBothHoldTheTolerance) {
   expect_tolerance<fmm::Mixed, Carries::both>(Model::clusters, 3000, 3e-5);
   expect_tolerance<double, Carries::both>(Model::cube, 3000, 1e-8);
+}
+
+/// Masses, softened; a Hessian alone; a treecode.
+TEST(AnyStrengths, OfOtherKernelsAndMethodsHoldTheTolerance) {
+  const DefaultSpace space;
+  constexpr double tolerance = 1e-5, softening = 0.02;
+  const Sources sources = sources_of(Model::plummer, 4000, Carries::charges, true);
+  const auto x = to_space<DefaultSpace>(sources.x);
+  const auto masses = column_in<DefaultSpace>(sources.charges);
+  std::vector<int> all(sources.size());
+  std::iota(all.begin(), all.end(), 0);
+  const auto exact = summed(sources.x, all, sources, softening, -2);
+  const ViewIn<double* [6], DefaultSpace> h("h", sources.size());
+  fmm::ToleranceSolver<SoftenedGravity, fmm::TreecodeOrders<6, 10>, double> solver(
+      {.tolerance = tolerance, .softening = softening, .G = 2});
+  auto plan = solver.build(space, x);
+  fmm::Report report;
+  solver.evaluate(space, plan, masses, fmm::Results{.hessian = h}, &report);
+  space.fence();
+  const auto found = Kokkos::create_mirror_view_and_copy(Kokkos::HostSpace(), h);
+  std::vector<double> rows;
+  for (std::size_t i = 0; i < sources.size(); ++i) {
+    rows.insert(rows.end(), 4, 0);
+    for (int c = 0; c < 6; ++c) rows.push_back(found(i, c));
+  }
+  EXPECT_LE(error_of(rows, exact, 4, 6), tolerance);
+  ASSERT_TRUE(report.found.has_value());
+  EXPECT_LE(report.found->seen_error, tolerance);
+  EXPECT_GT(report.found->seen_error, error_of(rows, exact, 4, 6) / 2);
+}
+
+/// Each by its own norm: one is a millionth of another, one has dipoles' field at one corner alone.
+TEST(AnyStrengths, OfSeveralDensitiesHoldTheToleranceEach) {
+  const DefaultSpace space;
+  constexpr int densities = 3;
+  constexpr double tolerance = 1e-6;
+  const Sources sources = sources_of(Model::cube, 4000, Carries::charges);
+  const std::size_t n = sources.size();
+  const ViewIn<double* [densities], DefaultSpace> charges("charges", n);
+  const auto q = Kokkos::create_mirror_view(charges);
+  for (std::size_t i = 0; i < n; ++i) {
+    q(i, 0) = 1;
+    q(i, 1) = 1e-6 * sources.charges[i];
+    q(i, 2) = sources.x[3 * i] < 0.1 && sources.x[3 * i + 1] < 0.1 ? 1e3 : 0;
+  }
+  Kokkos::deep_copy(charges, q);
+  const Points targets = make_bodies(Model::shell, 1500).x;
+  SolverIn<double> solver({.tolerance = tolerance, .tolerance_of = fmm::ToleranceOf::both});
+  auto plan = solver.build(space, fmm::Inputs{.sources = to_space<DefaultSpace>(sources.x),
+                                              .targets = to_space<DefaultSpace>(targets)});
+  const std::size_t m = targets.size() / 3;
+  const ViewIn<double* [densities], DefaultSpace> u("u", m);
+  const ViewIn<double* [densities][3], DefaultSpace> f("f", m);
+  solver.evaluate(space, plan, charges, u, f);
+  space.fence();
+  const auto hu = Kokkos::create_mirror_view_and_copy(Kokkos::HostSpace(), u);
+  const auto hf = Kokkos::create_mirror_view_and_copy(Kokkos::HostSpace(), f);
+  for (int k = 0; k < densities; ++k) {
+    Sources one = sources;
+    for (std::size_t i = 0; i < n; ++i) one.charges[i] = q(i, k);
+    const auto exact = summed(targets, {}, one);
+    std::vector<double> rows;
+    for (std::size_t i = 0; i < m; ++i) {
+      rows.push_back(hu(i, k));
+      for (int c = 0; c < 3; ++c) rows.push_back(hf(i, k, c));
+      rows.insert(rows.end(), 6, 0);
+    }
+    EXPECT_LE(error_of(rows, exact, 0, 1), tolerance) << k;
+    EXPECT_LE(error_of(rows, exact, 1, 3), tolerance) << k;
+  }
+}
+
+/// Pairs of opposite charges beside each other that do not act on each other.
+TEST(AnyStrengths, OfWhatExclusionsLeaveHoldTheTolerance) {
+  const DefaultSpace space;
+  constexpr double tolerance = 1e-6;
+  Sources sources = sources_of(Model::cube, 3000, Carries::both);
+  std::vector<std::vector<int>> rows(3000);
+  std::vector<int> all(3000), offsets{0}, bonded;
+  std::iota(all.begin(), all.end(), 0);
+  for (int i = 0; i < 3000; ++i) {
+    if (i % 2)
+      for (int c = 0; c < 3; ++c) sources.x[3 * i + c] = sources.x[3 * (i - 1) + c] + 1e-5 * c;
+    rows[i] = {i ^ 1};
+    bonded.push_back(i ^ 1);
+    offsets.push_back(i + 1);
+  }
+  const fmm::Exclusions exclusions{.offsets = column_in<DefaultSpace>(offsets),
+                                   .bodies = column_in<DefaultSpace>(bonded)};
+  SolverIn<double> solver({.tolerance = tolerance, .tolerance_of = fmm::ToleranceOf::all});
+  auto plan = solver.build(space, to_space<DefaultSpace>(sources.x));
+  expect_held(evaluated<Carries::both>(solver, plan, sources, exclusions),
+              summed(sources.x, all, sources, 0, 1, rows), tolerance, "excluded");
+}
+
+/// Strengths that follow each other, of which some have far weaker fields than those that were verified.
+TEST(AnyStrengths, OfEvaluationsThatFollowHoldTheTolerance) {
+  const DefaultSpace space;
+  constexpr double tolerance = 1e-5;
+  Sources sources = sources_of(Model::cube, 3000, Carries::charges, true);
+  std::vector<int> all(sources.size());
+  std::iota(all.begin(), all.end(), 0);
+  SolverIn<fmm::Mixed> solver({.tolerance = tolerance, .tolerance_of = fmm::ToleranceOf::all});
+  auto plan = solver.build(space, to_space<DefaultSpace>(sources.x));
+  for (int turn = 0; turn < 6; ++turn) {
+    for (std::size_t i = 0; i < sources.size(); ++i)
+      sources.charges[i] = turn % 2 ? std::cos(double(i * turn)) : 1 + std::sin(double(i * turn));
+    if (turn == 4)
+      for (std::size_t i = 0; i < sources.size(); ++i) sources.charges[i] = i == 17;
+    expect_held(evaluated<Carries::charges>(solver, plan, sources), summed(sources.x, all, sources),
+                tolerance, std::to_string(turn).c_str());
+  }
+}
+
+/// A frozen plan is a linear operator, and its transpose the adjoint, to rounding.
+TEST(AnyStrengths, OfAFrozenPlanAreALinearOperator) {
+  const DefaultSpace space;
+  const Sources sources = sources_of(Model::cube, 5000, Carries::charges, true);
+  const Points targets = make_bodies(Model::shell, 3000).x;
+  SolverIn<double> solver({.tolerance = 1e-4});
+  auto plan = solver.build(space, fmm::Inputs{.sources = to_space<DefaultSpace>(sources.x),
+                                              .targets = to_space<DefaultSpace>(targets)});
+  expect_refused([&] { solver.freeze(plan); }, "evaluated once before it is frozen");
+  const auto apply = [&](auto& of, std::vector<double> const& q) {
+    const ViewIn<double*, DefaultSpace> u("u", std::size_t(of.targets()));
+    solver.evaluate(space, of, column_in<DefaultSpace>(q), fmm::Results{.potential = u});
+    space.fence();
+    return to_host(u);
+  };
+  apply(plan, sources.charges);
+  solver.freeze(plan);
+  EXPECT_TRUE(plan.is_frozen());
+  std::vector<double> a(5000), b(5000), sum(5000), y(3000);
+  for (int i = 0; i < 5000; ++i) {
+    a[i] = std::sin(i * 1.0);
+    b[i] = std::cos(i * i * 1.0);
+    sum[i] = 3 * a[i] - b[i];
+  }
+  for (int i = 0; i < 3000; ++i) y[i] = std::sin(i * 2.0);
+  const auto of_a = apply(plan, a), of_b = apply(plan, b), of_sum = apply(plan, sum);
+  double difference = 0, norm = 0;
+  for (std::size_t i = 0; i < of_sum.size(); ++i) {
+    difference += std::pow(of_sum[i] - (3 * of_a[i] - of_b[i]), 2);
+    norm += of_sum[i] * of_sum[i];
+  }
+  EXPECT_LE(std::sqrt(difference / norm), 1e-13);
+  auto adjoint = solver.transposed(space, plan);
+  const auto of_y = apply(adjoint, y);
+  double left = 0, right = 0, size = 0;
+  for (std::size_t i = 0; i < y.size(); ++i)
+    left += of_a[i] * y[i], size += std::fabs(of_a[i] * y[i]);
+  for (std::size_t i = 0; i < a.size(); ++i) right += a[i] * of_y[i];
+  EXPECT_NEAR(left, right, 1e-13 * size);
+  expect_refused([&] { solver.retarget(space, plan, to_space<DefaultSpace>(targets)); }, "frozen");
+}
+
+TEST(AnyStrengths, RefuseWhatCannotBeHad) {
+  const DefaultSpace space;
+  const Sources sources = sources_of(Model::cube, 500, Carries::charges);
+  const auto x = to_space<DefaultSpace>(sources.x);
+  const auto q = column_in<DefaultSpace>(sources.charges);
+  const ViewIn<double*, DefaultSpace> u("u", 500), few("few", 499);
+  Kokkos::deep_copy(u, 7);
+  const auto untouched = [&] {
+    for (const double number : to_host(u))
+      if (number != 7) return false;
+    return true;
+  };
+  SolverIn<double> own({.tolerance = 1e-4, .error_norm = fmm::ErrorNorm::p99});
+  expect_refused([&] { own.build(space, x); }, "without charges");
+  SolverIn<double> of_fields({.tolerance = 1e-4, .tolerance_of = fmm::ToleranceOf::both});
+  auto plan = of_fields.build(space, x);
+  expect_refused([&] { of_fields.evaluate(space, plan, q, fmm::Results{.potential = u}); },
+                 "wanted, which the tolerance is of");
+  SolverIn<double> solver({.tolerance = 1e-4});
+  auto other = solver.build(space, x);
+  expect_refused([&] { solver.evaluate(space, other, q, fmm::Results{.potential = few}); }, "500");
+  auto bad = sources.charges;
+  bad[3] = std::nan("");
+  expect_refused(
+      [&] {
+        solver.evaluate(space, other, column_in<DefaultSpace>(bad), fmm::Results{.potential = u});
+      },
+      "charges(3)");
+  EXPECT_TRUE(untouched());
+  auto infinite = sources.x;
+  infinite[7] = infinite[4] = HUGE_VAL;
+  expect_refused([&] { solver.build(space, to_space<DefaultSpace>(infinite)); }, "finite");
+  const ViewIn<float*, DefaultSpace> in_float("in float", 500);
+  SolverIn<double> strict({.tolerance = 1e-9});
+  auto of_strict = strict.build(space, x);
+  expect_refused([&] { strict.evaluate(space, of_strict, q, fmm::Results{.potential = in_float}); },
+                 "double");
+  auto none = solver.build(space, fmm::Inputs{.sources = x, .targets = to_space<DefaultSpace>({})});
+  const ViewIn<double*, DefaultSpace> nothing("nothing", 0);
+  solver.evaluate(space, none, q, fmm::Results{.potential = nothing});
+  auto empty =
+      solver.build(space, fmm::Inputs{.sources = to_space<DefaultSpace>({}), .targets = x});
+  solver.evaluate(space, empty, column_in<DefaultSpace>(std::vector<double>{}),
+                  fmm::Results{.potential = u});
+  space.fence();
+  for (const double number : to_host(u)) EXPECT_EQ(number, 0);
 }
 
 }  // namespace
