@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Targets of their own for a tolerance.
-// expect: for targets of their own take fmm::Solver
+// Charges and targets of their own for a tolerance.
+// expect: their own build without charges
 #include <fmm/fmm.hpp>
 
 void build(fmm::ToleranceSolver<fmm::Laplace, fmm::Orders<4>>& solver,

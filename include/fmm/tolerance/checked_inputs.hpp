@@ -18,8 +18,9 @@ Inputs<Sources, Charges> checked_inputs(
       !std::is_same_v<Charges, None>,
       "fmm: a tolerance is held for charges: build(space, fmm::Inputs{positions, charges})");
   static_assert(std::is_same_v<Targets, None>,
-                "fmm: a tolerance is held where the sources are the targets, too: for targets of "
-                "their own take fmm::Solver");
+                "fmm: with charges a plan for a tolerance has its sources as targets: for targets of "
+                "their own build without charges, which evaluations take (fmm::ToleranceSolver of "
+                "orders)");
   static_assert(std::is_same_v<LastField, None>, "fmm: a tolerance takes no last_field");
   engine::check_view<Space, Sources, 2>();
   engine::check_optional_view<Space, Charges, 1>();

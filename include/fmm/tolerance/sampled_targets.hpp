@@ -62,6 +62,18 @@ class Points {
   std::int64_t size_ = 0;
 };
 
+template <class Space, class Numbers>
+struct CopyNumbers {
+  Numbers from;
+  Array<BodyIndex, Space> to;
+  KOKKOS_FUNCTION void operator()(std::int64_t i) const { to(i) = BodyIndex(from(i)); }
+};
+template <class Space>
+struct GatherNumbers {
+  Array<BodyIndex, Space> from, numbers, to;
+  KOKKOS_FUNCTION void operator()(std::int64_t i) const { to(i) = from(std::int64_t(numbers(i))); }
+};
+
 /// One source's terms at a target, of one density, in the units of results: potential, field and Hessian.
 template <class Space, class Kernel, class Strengths, class Out, class Given>
 struct TermsOfSource {
@@ -193,7 +205,7 @@ class SampledTargets {
     if (bodies.extent(0) > 0) {
       bodies_ = bodies_buffer_.resize(numbers.size());
       for_range("fmm::verification::bodies", space, count,
-                GatherNumbers{bodies, numbers_, bodies_});
+                GatherNumbers<Space>{bodies, numbers_, bodies_});
     }
     are_sources_ = are_sources;
     chosen_.take(space, targets, bodies_);
@@ -239,12 +251,6 @@ class SampledTargets {
   }
 
  private:
-  struct GatherNumbers {
-    Array<BodyIndex, Space> from, numbers, to;
-    KOKKOS_FUNCTION void operator()(std::int64_t i) const {
-      to(i) = from(std::int64_t(numbers(i)));
-    }
-  };
   /// In [0, 1).
   double next_random() {
     state_ = state_ * 6364136223846793005u + 1442695040888963407u;

@@ -184,16 +184,10 @@ class VerifiedPlans {
       plan.count = std::int64_t(numbers.extent(0));
       const auto to = plan.numbers.resize(std::size_t(plan.count));
       for_range("fmm::targets", space, plan.count,
-                CopyNumbers<typename Targets::const_type>{numbers, to});
+                CopyNumbers<Space, typename Targets::const_type>{numbers, to});
       plan.are_chosen = true;
     }
   }
-  template <class Numbers>
-  struct CopyNumbers {
-    Numbers from;
-    Array<BodyIndex, Space> to;
-    KOKKOS_FUNCTION void operator()(std::int64_t i) const { to(i) = BodyIndex(from(i)); }
-  };
   template <bool HasTargets>
   static void refuse_frozen(Data<HasTargets> const& plan) {
     if (plan.is_frozen) throw InvalidArgument("plan", "frozen", "one that is not");
