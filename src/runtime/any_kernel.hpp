@@ -61,10 +61,10 @@ inline engine::KernelTraits traits_of_kernel(AnyKernel const& any) {
 
 template <class Out, class Precision, class Strengths = Charges<>, class Space>
 void p2p(Space const& space, AnyKernel const& any, Array<Cell, Space> cells,
-         TargetTiles<Space> tiles, Csr<Space> list, Array<Body<real_t<Precision>>, Space> bodies,
-         Array<Body<real_t<Precision>>, Space> low, Array<Sums<sum_t<Precision>>, Space> sums,
-         SplitRows<Space, sum_t<Precision>> rows = {}, MixedSums how = {},
-         Array<real_t<Precision>, Space> = {}, Array<int, Space> left = {}) {
+         std::type_identity_t<TargetTiles<Space>> tiles, Csr<Space> list,
+         Array<Body<real_t<Precision>>, Space> bodies, Array<Body<real_t<Precision>>, Space> low,
+         Array<Sums<sum_t<Precision>>, Space> sums, SplitRows<Space, sum_t<Precision>> rows = {},
+         MixedSums how = {}, Array<real_t<Precision>, Space> = {}, Array<int, Space> left = {}) {
   static_assert(Strengths::numbers == 1);
   std::visit(
       [&](auto const& kernel) {
