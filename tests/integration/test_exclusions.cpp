@@ -244,6 +244,8 @@ TEST(Exclusions, BadInputIsRefused) {
   refuses({{1}, {0, 1}, {}, {}, {}, {}}, "exclusions.bodies(2)");
   refuses({{1, 1}, {0}, {}, {}, {}, {}}, "exclusions.bodies(1)");
   refuses({{1}, {0}, {5}, {}, {}, {}}, "exclusions.bodies(2)");
+  refuses({{1}, {0}, {5}, {}, {}, {}},
+          "in body 2's row the number of another body, once, in whose row 2 is");
   const ViewIn<double*, DefaultSpace> u("u", 6);
   Kokkos::deep_copy(u, 7);
   const auto offsets = column_in<DefaultSpace>(std::vector<int>{0, 1, 1, 2, 2, 2, 1});

@@ -200,6 +200,24 @@ TEST(Retarget, TakesMultipolesOfTheLastEvaluationBySolverAlone) {
   EXPECT_TRUE(makes_multipoles(solver));
 }
 
+/// Of densities that were several blocks none stays: the last block's multipoles are not those of a charge each.
+TEST(Retarget, TakesNoMultipolesOfOneBlockOfSeveral) {
+  const DefaultSpace space;
+  constexpr int densities = 9;
+  const Bodies sources{points_in(1500, 0, 1, 1), std::vector<double>(1500, 1.0)};
+  const Points targets = points_in(400, 0.2, 0.5, 2);
+  fmm::Solver<Laplace, fmm::Fmm<6>, double> solver({.theta = 0.4, .leaf_capacity = 16});
+  auto plan = solver.build(space, fmm::Inputs{.sources = to_space<DefaultSpace>(sources.x),
+                                              .targets = to_space<DefaultSpace>(targets)});
+  const ViewIn<double* [densities], DefaultSpace> many("many", 1500), results("results", 400);
+  Kokkos::deep_copy(many, 7);
+  solver.evaluate(space, plan, many, fmm::Results{.potential = results});
+  const Results found = evaluated(
+      solver, plan,
+      fmm::Strengths{.charges = column_in<DefaultSpace>(sources.q), .unchanged = true});
+  EXPECT_LT(relative_l2(found.potential, summed(targets, sources).potential), 1e-4);
+}
+
 /// Results in float are checked where those in double were written before.
 TEST(Retarget, UnchangedStrengthsAreCheckedForOtherResults) {
   const DefaultSpace space;

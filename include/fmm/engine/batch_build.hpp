@@ -41,8 +41,7 @@ std::shared_ptr<PlanData<Space, Precision>> make_batch_plan(Space const& space,
   const typename Sources::const_type positions = batch.sources;
   const typename Offsets::const_type given_offsets = batch.offsets;
   const std::int64_t n = checked_size("positions", positions);
-  const Region region("build");
-  const Stopwatch watch;
+  const BuildClock clock(space, report);
   const auto plan = pool.free_plan();
   auto& memory = plan->memory;
   auto& tree = plan->tree;
@@ -92,10 +91,8 @@ std::shared_ptr<PlanData<Space, Precision>> make_batch_plan(Space const& space,
   }
   if (report) {
     for (char const* name : {"bounds", "keys", "sort"}) add_work(*report, name, n);
-    space.fence();
-    report->build_seconds += watch.seconds();
-    report->memory_bytes = pool.bytes();
   }
+  clock.stop(pool.bytes());
   return plan;
 }
 

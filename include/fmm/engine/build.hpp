@@ -10,6 +10,7 @@
 #include "../methods.hpp"
 #include "../tree/lists/blocks.hpp"
 #include "charges_stage.hpp"
+#include "clocks.hpp"
 #include "list_build.hpp"
 #include "plan_data.hpp"
 #include "tree_build.hpp"
@@ -97,8 +98,7 @@ std::shared_ptr<PlanData<Space, Precision>> make_plan(
   const std::int64_t n = checked_size("positions", positions);
   check_extents("charges", inputs.charges, n);
   check_extents("last_field", inputs.last_field, n);
-  const Region region("build");
-  const Stopwatch watch;
+  const BuildClock clock(space, report);
   if constexpr (traits_v<Traversal>.uses_last_field)
     check_finite(space, "last_field", typename LastField::const_type(inputs.last_field));
   if constexpr (needs_multipoles)  // charges are only checked: the evaluation takes them
@@ -120,11 +120,7 @@ std::shared_ptr<PlanData<Space, Precision>> make_plan(
       plan->lists = lists_stage<Traversal>(space, memory, tree, options, far, report);
     }
   }
-  if (report) {
-    space.fence();
-    report->build_seconds += watch.seconds();
-    report->memory_bytes = pool.bytes();
-  }
+  clock.stop(pool.bytes());
   return plan;
 }
 

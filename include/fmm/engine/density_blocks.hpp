@@ -211,7 +211,8 @@ void evaluate_blocks(Space const& space, Data const& plan, KernelProfile const& 
     evaluate(EvaluationEnds<
              std::remove_const_t<decltype(strengths)>, std::remove_const_t<decltype(potential)>,
              std::remove_const_t<decltype(field)>, std::remove_const_t<decltype(hessian)>, Size>{
-        strengths, potential, field, hessian, &of_block, unchanged && densities == count});
+        strengths, potential, field, hessian, &of_block, unchanged && densities == count,
+        densities == count});
     if (report) not_finite += report->not_finite;
   });
   if (report) report->not_finite = not_finite;

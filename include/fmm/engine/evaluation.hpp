@@ -275,10 +275,12 @@ class Evaluation {
   PreparedMultipoles<Space, Real> prepared_;
 };
 
-/// What may throw once the sums of all pairs are there, before any result is written: (kernel, per_length, sums), where
-/// lengths times per_length are in the kernel's unit, and sums, too. Or nothing.
+/// What sees, or changes, the sums of all pairs once they are there, and may throw before any result is written:
+/// (kernel, per_length, sums, others), where lengths times per_length are in the kernel's unit, and sums, too, and
+/// `others` are strengths beyond the first. Or nothing.
 template <class Space, class Precision, class Kernel>
-using SeePairs = std::function<void(Kernel const&, double, Array<Sums<sum_t<Precision>>, Space>)>;
+using SeePairs = std::function<void(Kernel const&, double, Array<Sums<sum_t<Precision>>, Space>,
+                                    Array<double, Space>)>;
 
 /// Results from the sources' strengths without a tree: sum(kernel, per_length, sums, others) sums so many pairs, where
 /// lengths times per_length are in the kernel's unit. Both are one plan, or with NoShift two (cells/sets.hpp).
@@ -332,31 +334,7 @@ void evaluate_all_pairs(Space const& space, PlanData<Space, Precision>& targets,
                                              sample ? sample->tiles : targets.tiles().tiles,
                                              targets.facts.all_pairs_shape, sums, others);
         });
-        if (see) see(kernel_of_unit, per_unit, sums);
-      });
-}
-
-/// Those by all pairs without the pairs of kernels::ExcludedRows.
-template <class Out, class Strengths, class Space, class Precision, class Kernel, class Charges,
-          class Potential, class Field, class Hessian, class Rows>
-void evaluate_pairs_without(Rows const& rows, Space const& space, PlanData<Space, Precision>& plan,
-                            Kernel const& kernel, Charges const& charges,
-                            Results<Potential, Field, Hessian> const& results, Report* report,
-                            DensityFacts<Strengths::densities> const* known) {
-  auto& tree = plan.tree;
-  evaluate_by_pairs<Out, OneSet, Strengths>(
-      space, plan, plan, kernel, charges, results, report, known, tree.size * (tree.size - 1),
-      [&](auto const& kernel_of_unit, double per_unit, auto sums, auto others) {
-        stage(space, report, "p2p", [&] {
-          p2p_all<Out, Precision, Strengths>(space, kernel_of_unit, per_unit, tree.positions,
-                                             plan.tiles().tiles, plan.facts.all_pairs_shape, sums,
-                                             others);
-          kernels::leave_out_pairs<Out>(
-              space, tree.size, kernel_of_unit,
-              kernels::PlacesOfAll<Space>{tree.positions, per_unit}, rows,
-              SourceStrengths<Space, double, Strengths>{tree.positions, others}, per_unit,
-              decltype(sums){}, sums);
-        });
+        if (see) see(kernel_of_unit, per_unit, sums, others);
       });
 }
 

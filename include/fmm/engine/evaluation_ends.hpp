@@ -45,6 +45,7 @@ struct EvaluationEnds {
   /// Of blocks of densities, whose arrays were checked together (density_blocks.hpp).
   DensityFacts<Densities> const* facts = nullptr;
   bool unchanged = false;  ///< Strengths::unchanged
+  bool are_all = true;     ///< of all densities, and not one block of several
 
   /// Throws InvalidArgument unless all have n bodies.
   template <class Space>
@@ -98,8 +99,19 @@ struct EvaluationEnds {
   template <class Space, class Precision, class Kernel, class Rows>
   void pairs_without(Rows const& rows, Space const& space, PlanData<Space, Precision>& plan,
                      Kernel const& kernel, Report* report) const {
-    evaluate_pairs_without<Out, Strengths>(rows, space, plan, kernel, charges, results(), report,
-                                           facts);
+    auto const& tree = plan.tree;
+    const SeePairs<Space, Precision, Kernel> leave_out = [&](Kernel const& kernel_of_unit,
+                                                             double per_unit, auto sums,
+                                                             auto others) {
+      stage(space, report, "p2p", [&] {
+        kernels::leave_out_pairs<Out>(
+            space, tree.size, kernel_of_unit, kernels::PlacesOfAll<Space>{tree.positions, per_unit},
+            rows, SourceStrengths<Space, double, Strengths>{tree.positions, others}, per_unit,
+            decltype(sums){}, sums);
+      });
+    };
+    constexpr TileSample<Space> const* all = nullptr;
+    all_pairs(space, plan, kernel, all, report, leave_out);
   }
   /// The same of a batch.
   template <class Space, class Precision, class Kernel>

@@ -2,6 +2,7 @@
 // Exclusions: their checks, and their way into the tree's order.
 #pragma once
 
+#include "../detail/search.hpp"
 #include "../exclusions.hpp"
 #include "../kernels/p2p/excluded_pairs.hpp"
 #include "chosen_targets.hpp"
@@ -29,6 +30,14 @@ struct CheckExclusions {
   }
 };
 
+/// The row of an entry, for an error message.
+template <class Space>
+std::int64_t row_of_entry(Space const& space, Array<BodyIndex, Space> offsets, std::int64_t entry) {
+  return first_not(std::int64_t(0), std::int64_t(offsets.extent(0)) - 1, [&](std::int64_t row) {
+    return std::int64_t(read_back(space, offsets.data() + row + 1)) <= entry;
+  });
+}
+
 /// Rows for sums over the tree's bodies, in the `memory`. Throws InvalidArgument for rows that are not allowed, before
 /// anything else.
 template <class Space, class Precision, class Offsets, class Bodies>
@@ -48,10 +57,13 @@ auto take_exclusions(Space const& space, Workspace<Space, Precision>& memory,
                                   memory.exclusions.offsets, "exclusions.offsets", "entries");
   const std::int64_t bad =
       first_bad(space, "fmm::exclusions", n, CheckExclusions<Space, ConstBodies>{taken, bodies});
-  if (bad < std::int64_t(bodies.extent(0)))
-    throw InvalidArgument(
-        "exclusions.bodies(" + std::to_string(bad) + ")", component(space, bodies, bad),
-        "the number of a body, not the row's own, once in the row, and with that in its own row");
+  if (bad < std::int64_t(bodies.extent(0))) {
+    const std::string row = std::to_string(row_of_entry(space, taken, bad));
+    throw InvalidArgument("exclusions.bodies(" + std::to_string(bad) + ")",
+                          component(space, bodies, bad),
+                          "in body " + row + "'s row the number of another body, once, in whose " +
+                              "row " + row + " is, too");
+  }
   return kernels::ExcludedRows<Space, ConstBodies>{taken, bodies, tree.permutation,
                                                    places_of_bodies(space, tree, memory.place)};
 }

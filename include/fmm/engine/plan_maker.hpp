@@ -10,6 +10,7 @@
 #include "build.hpp"
 #include "checks.hpp"
 #include "chosen_targets.hpp"
+#include "clocks.hpp"
 #include "completed_options.hpp"
 #include "measures_by_powers.hpp"
 #include "near_pairs.hpp"
@@ -111,7 +112,6 @@ class PlanMaker {
     const HostThread<Space> thread(space);
     const typename Targets::const_type targets = given_targets;
     engine::retarget<Traversal>(space, pool_, plan, options_, far_field(), targets, report);
-    if (report) report->memory_bytes = pool_.bytes();
   }
   /// Those of one set, chosen by their numbers; without a View all bodies.
   template <class Numbers>
@@ -121,14 +121,10 @@ class PlanMaker {
     if constexpr (std::is_same_v<Numbers, None>) {
       plan.chosen = {};
     } else {
-      const Region region("build");
-      const Stopwatch watch;
+      const BuildClock clock(space, report);
       const typename Numbers::const_type numbers = given_numbers;
       choose_targets(space, plan, numbers, report);
-      if (!report) return;
-      space.fence();
-      report->build_seconds += watch.seconds();
-      report->memory_bytes = pool_.bytes();
+      clock.stop(pool_.bytes());
     }
   }
   /// Solver::build of a Batch.
@@ -155,14 +151,9 @@ class PlanMaker {
   auto transposed(Space const& space, SomeData const& plan, Report* report) {
     const HostThread<Space> thread(space);
     refuse_chosen(plan, "a transposed plan");
-    const Region region("build");
-    const Stopwatch watch;
+    const BuildClock clock(space, report);
     auto result = make_transposed(space, pool_, checked_lists(plan), report);
-    if (report) {
-      space.fence();
-      report->build_seconds += watch.seconds();
-      report->memory_bytes = pool_.bytes();
-    }
+    clock.stop(pool_.bytes());
     return result;
   }
   /// Solver::choose.

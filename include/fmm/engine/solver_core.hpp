@@ -6,7 +6,7 @@
 #include <atomic>
 #include <cstdint>
 
-#include "evaluation_clock.hpp"
+#include "clocks.hpp"
 #include "evaluation_ends.hpp"
 #include "excluded_pairs.hpp"
 #include "plan_maker.hpp"
@@ -154,6 +154,7 @@ class SolverCore : public PlanMaker<Kernel, Traversal, Precision, Space, PairPre
       ends.take(steps);
       steps.upward(false);
       sources->kept.solver = number_;
+      if (!ends.are_all) sources->kept = {};  // the last block's are not those of all
       steps.interact();
       steps.downward();
       steps.template near_field<PairPrecision>(kernel_, options_);

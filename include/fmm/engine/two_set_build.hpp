@@ -129,8 +129,7 @@ TwoSetData<Space, Precision> make_two_set_plan(Space const& space, PlanPool<Spac
   using Real = real_t<Precision>;
   constexpr bool is_direct = std::is_same_v<Traversal, DirectSum>;
   const std::int64_t m = checked_size("targets", targets), n = checked_size("sources", sources);
-  const Region region("build");
-  const Stopwatch watch;
+  const BuildClock clock(space, report);
   Box box;
   stage(space, report, "bounds", [&] { box = box_of_two(space, targets, sources); });
   TwoSetData<Space, Precision> plan;
@@ -168,10 +167,8 @@ TwoSetData<Space, Precision> make_two_set_plan(Space const& space, PlanPool<Spac
     for (char const* name : {"bounds", "keys", "sort"}) add_work(*report, name, m + n);
     add_work(*report, "tree",
              std::int64_t(to.tree.octree.cells.extent(0) + from.tree.octree.cells.extent(0)));
-    space.fence();
-    report->build_seconds += watch.seconds();
-    report->memory_bytes = pool.bytes();
   }
+  clock.stop(pool.bytes());
   return plan;
 }
 
@@ -211,8 +208,7 @@ void retarget(Space const& space, PlanPool<Space, Precision>& pool,
   if (plan.lease)
     throw InvalidArgument("plan", "transposed", "one that was built: transpose it afterwards");
   const std::int64_t m = checked_size("targets", targets), n = from.tree.size;
-  const Region region("build");
-  const Stopwatch watch;
+  const BuildClock clock(space, report);
   PlanFacts facts{&traversal_mark<Traversal>, far.from, far.order, 0};
   if (m > 0)
     stage(space, report, "bounds", [&] {
@@ -261,9 +257,8 @@ void retarget(Space const& space, PlanPool<Space, Precision>& pool,
   if (report) {
     for (char const* name : {"bounds", "keys", "sort"}) add_work(*report, name, m);
     add_work(*report, "tree", std::int64_t(to.tree.octree.cells.extent(0)));
-    space.fence();
-    report->build_seconds += watch.seconds();
   }
+  clock.stop(pool.bytes());
 }
 
 }  // namespace fmm::engine

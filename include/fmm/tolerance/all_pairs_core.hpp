@@ -88,7 +88,8 @@ class AllPairsCore {
     check_results(*options_.tolerance, ends.are_results_in_float());
     solver_.evaluate_pairs(
         space, plan, ends, report, nullptr,
-        [&](Kernel const& in_unit, double per_length, Array<Sums<double>, Space> sums) {
+        [&](Kernel const& in_unit, double per_length, Array<Sums<double>, Space> sums,
+            Array<double, Space>) {
           stage(space, report, "verification",
                 [&] { seen_ = see(space, plan.tree.positions, in_unit, per_length, sums, of); });
         });

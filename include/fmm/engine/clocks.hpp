@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// What surrounds an evaluation: its profiling region and its time. What a report says of the last evaluation alone
-// is forgotten.
+// What surrounds a build or an evaluation: its profiling region and its time.
 #pragma once
 
 #include "../report.hpp"
@@ -8,6 +7,7 @@
 
 namespace fmm::engine {
 
+/// An evaluation's. What a report says of the last evaluation alone is forgotten.
 template <class Space>
 class EvaluationClock {
  public:
@@ -23,6 +23,28 @@ class EvaluationClock {
     if (!report_) return;
     space_.fence();
     report_->evaluate_seconds += watch_.seconds();
+    report_->memory_bytes = memory_bytes;
+  }
+
+ private:
+  Space const& space_;
+  Report* report_;
+  Region region_;
+  Stopwatch watch_;
+};
+
+/// A build's.
+template <class Space>
+class BuildClock {
+ public:
+  BuildClock(Space const& space, Report* report)
+      : space_(space), report_(report), region_("build") {}
+
+  /// The same.
+  void stop(std::size_t memory_bytes) const {
+    if (!report_) return;
+    space_.fence();
+    report_->build_seconds += watch_.seconds();
     report_->memory_bytes = memory_bytes;
   }
 
