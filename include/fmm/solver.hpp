@@ -107,11 +107,11 @@ class Solver : public SolverSteps<Kernel, Method, Precision, ExecutionSpace> {
     engine::check_view<ExecutionSpace, Targets, 2>();
     core_.retarget(space, plan.data(), targets, report);
   }
-  /// Targets of a plan of one set, chosen among its bodies: (M) `numbers`, a View of whole numbers in any order, which may
-  /// repeat; with fmm::none all bodies again. Evaluations then give (M) results, in the order of the numbers and with
-  /// the bits that all bodies' have; trees, lists and upward pass are all bodies', cells without targets are skipped
-  /// after them (but by the M2L of BatchedGemm and of VariableOrder). Throws InvalidArgument for other numbers, before the plan is touched, and
-  /// OutOfMemory: then the plan needs targets again. Cost: O(N) of a pass over marks.
+  /// Targets of a plan of one set, chosen among its bodies: (M) `numbers`, a View of whole numbers in any order, which
+  /// may repeat; with fmm::none all bodies again. Evaluations then give (M) results, in the order of the numbers and
+  /// with the bits that all bodies' have; trees, lists and upward pass are all bodies', cells without targets are
+  /// skipped after them (but by the M2L of BatchedGemm and of VariableOrder). Throws InvalidArgument for other numbers,
+  /// before the plan is touched, and OutOfMemory: then the plan needs targets again. Cost: O(N) of a pass over marks.
   template <class Numbers>
   void retarget(ExecutionSpace const& space, plan_type& plan, Numbers const& numbers,
                 Report* report = nullptr) {
@@ -124,9 +124,9 @@ class Solver : public SolverSteps<Kernel, Method, Precision, ExecutionSpace> {
   /// the error of its expansions. (Of one set, too: lists by radii are not symmetric.) Charges to potentials is the
   /// transpose of charges to potentials, dipoles to potentials that of charges to gradients, which are minus the
   /// fields, and dipoles to fields that of dipoles to fields. For DirectSum, and an Fmm by the geometry alone. It is
-  /// evaluated as any plan is, but has no retarget; its trees are those of `plan`, which may be used, given new
-  /// targets, or destroyed. Throws InvalidArgument for a plan of another traversal or whose near field is too small for
-  /// this solver, and OutOfMemory. Cost: O(E log E) for rows of E entries, and memory for them and for evaluations.
+  /// evaluated as any plan is, but of two sets has no retarget; its trees are those of `plan`, which may be used, given
+  /// new targets, or destroyed. Throws InvalidArgument for a plan of another traversal or whose near field is too small
+  /// for this solver, and OutOfMemory. Cost: O(E log E) for rows of E entries, and memory for them and for evaluations.
   plan_type transposed(ExecutionSpace const& space, plan_type const& plan,
                        Report* report = nullptr) {
     static_assert(engine::check_transposed<Method, has_p2l>());
@@ -157,11 +157,11 @@ class Solver : public SolverSteps<Kernel, Method, Precision, ExecutionSpace> {
   }
 
   /// Potential (N) and field (N,3) of all bodies from (N) `charges`, in the caller's order; pass fmm::none for a result
-  /// that is not wanted. The plan is one of `build`'s: of one set, of two (then results are the targets', (M) and (M,3),
-  /// in their order, and 0 without sources), or of a batch (all of its sets at once). Asynchronous in `space` but for
-  /// one reduction over the charges, for lists of a criterion that uses charges, and for what docs/design.md names
-  /// besides ("What waits for what"). Throws InvalidArgument before any result is touched, and OutOfMemory. Cost: O(N)
-  /// of an Fmm, O(N log N) of a Treecode, N^2 pairs of DirectSum; the memory stays with the plan.
+  /// that is not wanted. The plan is one of `build`'s: of one set, of two (then results are the targets', (M) and
+  /// (M,3), in their order, and 0 without sources), or of a batch (all of its sets at once). Asynchronous in `space`
+  /// but for one reduction over the charges, for lists of a criterion that uses charges, and for what docs/design.md
+  /// names besides ("What waits for what"). Throws InvalidArgument before any result is touched, and OutOfMemory. Cost:
+  /// O(N) of an Fmm, O(N log N) of a Treecode, N^2 pairs of DirectSum; the memory stays with the plan.
   template <class SomePlan, class Charges, class Potential, class Field>
   void evaluate(ExecutionSpace const& space, SomePlan& plan, Charges const& charges,
                 Potential const& potential, Field const& field, Report* report = nullptr) {

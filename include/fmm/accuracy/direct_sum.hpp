@@ -7,6 +7,7 @@
 #include "../detail/host_thread.hpp"
 #include "../engine/charges.hpp"
 #include "../engine/checks.hpp"
+#include "../engine/chosen_targets.hpp"
 #include "../engine/results.hpp"
 #include "../engine/stage.hpp"
 #include "../kernels/p2p/p2p.hpp"
@@ -45,18 +46,6 @@ struct GiveDirect {
   }
 };
 
-/// The smallest index of a target that is no body's number.
-template <class Space>
-struct InspectTargets {
-  Array<BodyIndex, Space> targets;
-  std::int64_t bodies;
-
-  KOKKOS_FUNCTION void operator()(std::int64_t i, FirstIndex& bad) const {
-    const auto target = std::int64_t(targets(i));
-    if (target < 0 || target >= bodies) bad.join({i});
-  }
-};
-
 [[noreturn]] inline void refuse_target(std::int64_t i, double target, std::int64_t bodies) {
   throw InvalidArgument("targets(" + std::to_string(i) + ")", target,
                         "0 <= target < " + std::to_string(bodies));
@@ -66,8 +55,8 @@ struct InspectTargets {
 template <class Space>
 void check_targets(Space const& space, Array<BodyIndex, Space> targets, std::int64_t bodies) {
   const auto count = std::int64_t(targets.extent(0));
-  const std::int64_t bad =
-      first_bad(space, "fmm::targets::inspect", count, InspectTargets<Space>{targets, bodies});
+  const std::int64_t bad = first_bad(space, "fmm::targets::inspect", count,
+                                     CheckNumbers<Array<BodyIndex, Space>>{targets, bodies});
   if (bad < count) refuse_target(bad, double(read_back(space, targets.data() + bad)), bodies);
 }
 
@@ -110,13 +99,6 @@ struct DirectSums {
   }
 };
 
-template <class Targets>
-struct TakeTargets {
-  Targets targets;
-  Array<BodyIndex, Host> chosen;
-  void operator()(std::int64_t i) const { chosen(i) = targets(i); }
-};
-
 }  // namespace accuracy
 
 /// Direct sums in double, in the caller's units, over all N bodies at those numbered in `targets`
@@ -150,7 +132,7 @@ void direct_sum(ExecutionSpace const& space, Kernel const& kernel, Positions con
   const auto chosen = target_buffer.resize(m);
   if constexpr (std::is_same_v<Site, Host>)
     detail::for_range("fmm::direct_sum::targets", site, m,
-                      accuracy::TakeTargets<Targets>{targets, chosen});
+                      engine::CopyNumbers<Host, Targets>{targets, chosen});
   else
     Kokkos::deep_copy(space, chosen.view(), targets);
   accuracy::check_targets(site, chosen, n);

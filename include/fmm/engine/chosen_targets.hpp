@@ -9,6 +9,7 @@
 #include "charges.hpp"
 #include "plan_data.hpp"
 #include "results.hpp"
+#include "stage.hpp"
 
 namespace fmm::engine {
 
@@ -22,6 +23,13 @@ struct CheckNumbers {
     const auto number = numbers(i);
     if (number < 0 || std::int64_t(number) >= bodies || std::int64_t(number) < 0) bad.join({i});
   }
+};
+
+template <class Space, class Numbers>
+struct CopyNumbers {
+  Numbers from;
+  Array<BodyIndex, Space> to;
+  KOKKOS_FUNCTION void operator()(std::int64_t i) const { to(i) = BodyIndex(from(i)); }
 };
 
 /// Where each target is in the tree's order, which is marked.

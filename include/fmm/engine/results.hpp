@@ -93,8 +93,8 @@ struct GiveResults {
   }
 };
 
-/// Results of all on the way, of which potentials are in `units`, and lengths in `length`; with `counts` how many bodies
-/// have one that is not finite, after a wait, else 0.
+/// Results of all on the way, of which potentials are in `units`, and lengths in `length`; with `counts` how many
+/// bodies have one that is not finite, after a wait, else 0.
 template <class Out, class Space, class Real, class Potential, class Field, class Hessian>
 std::int64_t give_results(Space const& space, Array<Sums<Real>, Space> sums,
                           Array<BodyIndex, Space> way,

@@ -78,15 +78,20 @@ struct BuildChoices {
   int all_pairs_shape = 0;  ///< DirectSum only: the index of the tiles' P2PShape
 };
 
-/// Throws unless the box is in the cube.
-FMM_NOINLINE inline void check_in_cube(Box const& box, Cube const& cube) {
+/// Throws unless the box is in the cube, whose corner is rounded: the body that its edge reached to may be as far
+/// beyond, and is in the last cell.
+FMM_NOINLINE inline void check_in_cube(Box const& box, Cube const& cube,
+                                       char const* name = "positions",
+                                       char const* cube_name = "in the chosen cube, ",
+                                       char const* advice = "") {
   for (int d = 0; d < 3; ++d) {
-    if (!(box.low[d] >= cube.low[d]))
-      throw InvalidArgument("positions", box.low[d],
-                            "in the chosen cube, from " + to_text(cube.low[d]));
-    if (!(box.high[d] <= cube.low[d] + cube.edge))
-      throw InvalidArgument("positions", box.high[d],
-                            "in the chosen cube, to " + to_text(cube.low[d] + cube.edge));
+    const double slack = 0x1p-31 * cube.edge, low = cube.low[d], high = low + cube.edge;
+    if (!(box.low[d] >= low - slack))
+      throw InvalidArgument(name, box.low[d],
+                            std::string(cube_name) + "from " + to_text(low) + advice);
+    if (!(box.high[d] <= high + slack))
+      throw InvalidArgument(name, box.high[d],
+                            std::string(cube_name) + "to " + to_text(high) + advice);
   }
 }
 

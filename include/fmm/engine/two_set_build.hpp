@@ -172,20 +172,6 @@ TwoSetData<Space, Precision> make_two_set_plan(Space const& space, PlanPool<Spac
   return plan;
 }
 
-/// Throws unless all of the targets' box is in the cube of the plan.
-inline void check_in_plan(Box const& box, Cube const& cube) {
-  const auto refuse = [](double x, std::string const& where) {
-    throw InvalidArgument(
-        "a target's coordinate", x,
-        "in the plan's cube, " + where + ": build a plan with targets that reach as far");
-  };
-  for (int d = 0; d < 3; ++d) {
-    const double high = cube.low[d] + cube.edge;
-    if (box.low[d] < cube.low[d]) refuse(box.low[d], "from " + to_text(cube.low[d]));
-    if (box.high[d] > high) refuse(box.high[d], "to " + to_text(high));
-  }
-}
-
 /// Whether the box is a point in the centre of the cube, but for the rounding of its corner.
 inline bool is_at_centre(Box const& box, Cube const& cube) {
   if (box.extent() > 0) return false;
@@ -214,7 +200,8 @@ void retarget(Space const& space, PlanPool<Space, Precision>& pool,
     stage(space, report, "bounds", [&] {
       const Box box = bounding_box(space, targets, "targets");
       if (n == 0) return;
-      check_in_plan(box, from.tree.cube);
+      check_in_cube(box, from.tree.cube, "a target's coordinate", "in the plan's cube, ",
+                    ": build a plan with targets that reach as far");
       // A set at one point has no length; with targets beside it, it has.
       from.tree.cube.is_point = from.facts.at_point && is_at_centre(box, from.tree.cube);
     });

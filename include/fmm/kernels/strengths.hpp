@@ -125,6 +125,24 @@ KOKKOS_FORCEINLINE_FUNCTION void add_charge(Pair const& pair, V x, V y, V z, V q
   }
 }
 
+/// The same of K densities' charges, whose fields have one direction: without Hessians.
+template <class Out, int K, class Pair, class V, class Sources, class Sum>
+KOKKOS_FORCEINLINE_FUNCTION void add_charges(Pair const& pair, V x, V y, V z, Sources const& source,
+                                             Sum& sum) {
+  const V wx = pair.weight * x, wy = pair.weight * y, wz = pair.weight * z;
+  FMM_UNROLL
+  for (int k = 0; k < K; ++k) {
+    auto& of_density = sum.record(Out::record(k));
+    const V q = source.strength(k);
+    if constexpr (Out::potential) of_density.potential += q * pair.potential;
+    if constexpr (Out::field) {
+      of_density.x += q * wx;
+      of_density.y += q * wy;
+      of_density.z += q * wz;
+    }
+  }
+}
+
 /// Adds what dipoles p exert, by higher derivatives of the kernel.
 template <class Out, class V, class Sum>
 KOKKOS_FORCEINLINE_FUNCTION void add_dipole(PairDerivatives<V> const& pair, V x, V y, V z,
@@ -177,8 +195,12 @@ struct Charges {
   template <class Out, class Pair, class V, class Sources, class Sum>
   KOKKOS_FORCEINLINE_FUNCTION static void add(Pair const& pair, V x, V y, V z,
                                               Sources const& source, Sum& sum) {
-    FMM_UNROLL
-    for (int k = 0; k < K; ++k) add_charge<Out>(pair, x, y, z, source.strength(k), k, sum);
+    if constexpr (K > 1 && !Out::hessian) {
+      add_charges<Out, K>(pair, x, y, z, source, sum);
+    } else {
+      FMM_UNROLL
+      for (int k = 0; k < K; ++k) add_charge<Out>(pair, x, y, z, source.strength(k), k, sum);
+    }
   }
 };
 

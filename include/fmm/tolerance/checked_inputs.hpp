@@ -17,10 +17,11 @@ Inputs<Sources, Charges> checked_inputs(
   static_assert(
       !std::is_same_v<Charges, None>,
       "fmm: a tolerance is held for charges: build(space, fmm::Inputs{positions, charges})");
-  static_assert(std::is_same_v<Targets, None>,
-                "fmm: with charges a plan for a tolerance has its sources as targets: for targets of "
-                "their own build without charges, which evaluations take (fmm::ToleranceSolver of "
-                "orders)");
+  static_assert(
+      std::is_same_v<Targets, None>,
+      "fmm: with charges a plan for a tolerance has its sources as targets: for targets of "
+      "their own build without charges, which evaluations take (fmm::ToleranceSolver of "
+      "orders)");
   static_assert(std::is_same_v<LastField, None>, "fmm: a tolerance takes no last_field");
   engine::check_view<Space, Sources, 2>();
   engine::check_optional_view<Space, Charges, 1>();
@@ -32,14 +33,13 @@ Inputs<Positions> checked_inputs(Positions const& positions) {
   return checked_inputs<Space>(Inputs<Positions>{positions});
 }
 
-/// Sources and targets of a build without charges.
-template <class Space, class Sources, class Targets>
+/// Sources or targets of a build without charges.
+template <class Space, class Points>
 constexpr bool check_points() {
-  engine::check_view<Space, Sources, 2>();
-  if constexpr (engine::are_numbers_v<Targets>)
-    static_assert(engine::check_whole_numbers<Space, Targets>());
+  if constexpr (engine::are_numbers_v<Points>)
+    static_assert(engine::check_whole_numbers<Space, Points>());
   else
-    engine::check_optional_view<Space, Targets, 2>();
+    engine::check_optional_view<Space, Points, 2>();
   return true;
 }
 

@@ -39,19 +39,48 @@ struct PerQuantity {
   }
 };
 
+/// Some of an evaluation's results.
+struct ResultKinds {
+  bool potential = false, field = false, hessian = false;
+  bool operator==(ResultKinds const&) const = default;
+};
+
+/// Which of the results that are wanted a tolerance is of. Throws InvalidArgument for one that is not wanted.
+FMM_NOINLINE inline ResultKinds bounded_results(ToleranceOf of, ResultKinds const& wanted) {
+  const auto require = [](char const* name, bool is_there) {
+    if (!is_there) throw InvalidArgument(name, "none", "wanted, which the tolerance is of");
+  };
+  ResultKinds found;
+  switch (of) {
+    case ToleranceOf::field:
+      found.field = wanted.field;
+      found.potential = !wanted.field && wanted.potential;
+      found.hessian = !wanted.field && !wanted.potential;
+      return found;
+    case ToleranceOf::all:
+      return wanted;
+    case ToleranceOf::potential:
+      found.potential = true;
+      break;
+    case ToleranceOf::both:
+      found.potential = found.field = true;
+      break;
+    case ToleranceOf::hessian:
+      found.hessian = true;
+  }
+  if (found.potential) require("potential", wanted.potential);
+  if (found.field) require("field", wanted.field);
+  if (found.hessian) require("hessian", wanted.hessian);
+  return found;
+}
+
 /// Of an evaluation with these results. Throws InvalidArgument for a tolerance of one that is not wanted.
 inline Quantities quantities_of(Options const& options, bool potential, bool field) {
-  const ToleranceOf of = options.tolerance_of;
-  if (of == ToleranceOf::hessian)
+  if (options.tolerance_of == ToleranceOf::hessian)
     throw InvalidArgument("tolerance_of", "hessian",
                           "another result, for a plan that is built with charges");
-  if (of == ToleranceOf::all) return {field, potential, options.error_norm};
-  if ((of == ToleranceOf::potential || of == ToleranceOf::both) && !potential)
-    throw InvalidArgument("potential", "none", "wanted, which the tolerance is of");
-  if (of == ToleranceOf::both && !field)
-    throw InvalidArgument("field", "none", "wanted, which the tolerance is of");
-  if (of == ToleranceOf::field) return {field, !field, options.error_norm};
-  return {of == ToleranceOf::both, true, options.error_norm};
+  const ResultKinds of = bounded_results(options.tolerance_of, {potential, field, false});
+  return {of.field, of.potential, options.error_norm};
 }
 
 }  // namespace fmm::tolerance

@@ -57,7 +57,7 @@ struct CompareResults {
 struct LargestMagnitude {
   double value = 0;
   KOKKOS_FUNCTION void join(LargestMagnitude const& other) {
-    if (!(other.value <= value)) value = other.value;  // a NaN stays
+    if (value == value && !(other.value <= value)) value = other.value;  // a NaN stays
   }
 };
 template <class Space>

@@ -2,7 +2,7 @@
 // Results at some targets over all sources in double, of any strengths: what other results are compared with.
 //
 // They are sums of all pairs of two sets, the sampled targets and the sources. Where targets are sources, the term of a
-// body with itself is taken off, and so are those of excluded pairs.
+// body with itself is taken off; of bodies with excluded pairs the others are summed anew.
 #pragma once
 
 #include <algorithm>
@@ -62,12 +62,6 @@ class Points {
   std::int64_t size_ = 0;
 };
 
-template <class Space, class Numbers>
-struct CopyNumbers {
-  Numbers from;
-  Array<BodyIndex, Space> to;
-  KOKKOS_FUNCTION void operator()(std::int64_t i) const { to(i) = BodyIndex(from(i)); }
-};
 template <class Space>
 struct GatherNumbers {
   Array<BodyIndex, Space> from, numbers, to;
@@ -117,7 +111,20 @@ struct TermsOfSource {
   }
 };
 
-/// Takes a target's own terms off, and those of its row of excluded pairs, if there are such.
+/// Whether a body's row of excluded pairs has a source.
+template <class SomeExclusions>
+KOKKOS_FUNCTION bool is_excluded([[maybe_unused]] SomeExclusions const& exclusions,
+                                 [[maybe_unused]] std::int64_t body,
+                                 [[maybe_unused]] std::int64_t source) {
+  if constexpr (!std::is_same_v<SomeExclusions, None>)
+    for (auto e = std::int64_t(exclusions.offsets(body));
+         e < std::int64_t(exclusions.offsets(body + 1)); ++e)
+      if (std::int64_t(exclusions.bodies(e)) == source) return true;
+  return false;
+}
+
+/// Takes a target's own terms off. Where pairs are excluded, whose terms may be all of the sums but a rest, a team sums
+/// the others anew.
 template <class Space, class Terms, class SomeExclusions>
 struct TakeOffTerms {
   Terms terms;
@@ -126,17 +133,25 @@ struct TakeOffTerms {
   ResultArray<Space> potential, field, hessian;
   int density;
 
-  KOKKOS_FUNCTION void operator()(std::int64_t i) const {
-    const auto body = std::int64_t(bodies(i));
+  KOKKOS_FUNCTION void operator()(TeamMember<Space> const& team) const {
+    const std::int64_t i = team.league_rank(), body = std::int64_t(bodies(i));
+    const int rank = team.team_rank();
     double sum[10] = {};
-    terms.add(i, body, sum);
-    if constexpr (!std::is_same_v<SomeExclusions, None>)
-      for (auto e = std::int64_t(exclusions.offsets(body));
-           e < std::int64_t(exclusions.offsets(body + 1)); ++e)
-        terms.add(i, std::int64_t(exclusions.bodies(e)), sum);
-    if (potential.numbers) potential(i, density, 0) -= sum[0];
-    for (int c = 0; c < 3 && field.numbers; ++c) field(i, density, c) -= sum[1 + c];
-    for (int c = 0; c < 6 && hessian.numbers; ++c) hessian(i, density, c) -= sum[4 + c];
+    bool anew = false;
+    if constexpr (!std::is_same_v<SomeExclusions, None>) {
+      anew = exclusions.offsets(body) != exclusions.offsets(body + 1);
+      if (anew)
+        for (std::int64_t j = rank; j < std::int64_t(terms.sources.extent(0));
+             j += team.team_size())
+          if (j != body && !is_excluded(exclusions, body, j)) terms.add(i, j, sum);
+      for (double& number : sum) sum_over_team(team, number);
+    }
+    if (rank > 0) return;
+    if (!anew) terms.add(i, body, sum);
+    const auto give = [anew](double& result, double x) { result = anew ? x : result - x; };
+    if (potential.numbers) give(potential(i, density, 0), sum[0]);
+    for (int c = 0; c < 3 && field.numbers; ++c) give(field(i, density, c), sum[1 + c]);
+    for (int c = 0; c < 6 && hessian.numbers; ++c) give(hessian(i, density, c), sum[4 + c]);
   }
 };
 
@@ -149,12 +164,17 @@ struct NearestTerms {
     hessian += other.hessian;
   }
 };
-template <class Terms>
+/// Of some of the targets, one of each stretch; an excluded source is nobody's nearest.
+template <class Space, class Terms, class SomeExclusions>
 struct AddNearestTerms {
   Terms terms;
-  double per_potential, per_field, per_hessian;
+  Array<BodyIndex, Space> bodies;
+  SomeExclusions exclusions;
+  std::int64_t count;
+  double per_unit;
 
-  KOKKOS_FUNCTION void operator()(std::int64_t i, NearestTerms& sums) const {
+  KOKKOS_FUNCTION void operator()(std::int64_t k, NearestTerms& sums) const {
+    const std::int64_t i = k * std::int64_t(bodies.extent(0)) / count;
     double nearest2 = -1;
     std::int64_t nearest = 0;
     for (std::int64_t j = 0; j < std::int64_t(terms.sources.extent(0)); ++j) {
@@ -163,7 +183,8 @@ struct AddNearestTerms {
         const double d = (terms.targets(i, c) - terms.sources(j, c)) * terms.per_length;
         r2 += d * d;
       }
-      if (r2 > 0 && (nearest2 < 0 || r2 < nearest2)) {
+      if (r2 > 0 && (nearest2 < 0 || r2 < nearest2) &&
+          !is_excluded(exclusions, std::int64_t(bodies(i)), j)) {
         nearest2 = r2;
         nearest = j;
       }
@@ -172,9 +193,9 @@ struct AddNearestTerms {
     double term[10] = {};
     terms.add(i, nearest, term);
     const auto square = [](double x) { return x * x; };
-    sums.potential += square(term[0] * per_potential);
-    for (int c = 1; c < 4; ++c) sums.field += square(term[c] * per_field);
-    for (int c = 4; c < 10; ++c) sums.hessian += (c < 7 ? 1 : 2) * square(term[c] * per_hessian);
+    sums.potential += square(term[0] * per_unit);
+    for (int c = 1; c < 4; ++c) sums.field += square(term[c] * per_unit);
+    for (int c = 4; c < 10; ++c) sums.hessian += (c < 7 ? 1 : 2) * square(term[c] * per_unit);
   }
 };
 
@@ -187,8 +208,6 @@ class SampledTargets {
   explicit SampledTargets(Options const& options, Kernel const& kernel)
       : core_(options, kernel, {0, false, nullptr}) {}
 
-  /// Of other sources or targets.
-  void forget() { plan_ = {}; }
   /// About `most` of the targets, others each time; all if there are no more. `bodies`: the numbers of sources that the
   /// targets are; none: each is the source of its own number, if they are `sources`, too.
   void choose(Space const& space, Points<Space> const& sources, Points<Space> const& targets,
@@ -228,25 +247,32 @@ class SampledTargets {
     if (!are_sources_) return;
     for_each_density(given, arrays, [&](auto const& terms, int density) {
       using Terms = std::remove_cvref_t<decltype(terms)>;
-      for_range(
-          "fmm::verification::take_off", space, size(),
+      constexpr bool sums_anew = !std::is_same_v<SomeExclusions, None>;
+      const int team_size = is_host_space_v<Space> || !sums_anew ? 1 : 128;
+      for_teams(
+          "fmm::verification::take_off", TeamPolicy<Space>(space, int(size()), team_size),
           TakeOffTerms<Space, Terms, SomeExclusions>{terms, bodies_, exclusions, arrays.potential,
                                                      arrays.field, arrays.hessian, density});
     });
   }
-  /// The squares, summed over these targets, of what the nearest source at another place exerts, each in its unit.
-  template <class Given, class Arrays>
-  NearestTerms nearest(Space const& space, Given const& given, Arrays const& arrays, int of,
-                       double per_potential, double per_field, double per_hessian) {
+  /// The squares of what the nearest source at another place exerts, in units of per_unit, the mean of some of these
+  /// targets.
+  template <class Given, class Arrays, class SomeExclusions>
+  NearestTerms nearest(Space const& space, Given const& given, Arrays const& arrays,
+                       SomeExclusions const& exclusions, int of, double per_unit) const {
+    constexpr std::int64_t most = 512;
+    const std::int64_t count = std::min(size(), most);
     NearestTerms found;
     for_each_density(given, arrays, [&](auto const& terms, int density) {
       using Terms = std::remove_cvref_t<decltype(terms)>;
       if (density != of) return;
-      found = reduce<NearestTerms>(
-          "fmm::verification::nearest", space, size(),
-          AddNearestTerms<Terms>{terms, per_potential, per_field, per_hessian});
+      found = reduce<NearestTerms>("fmm::verification::nearest", space, count,
+                                   AddNearestTerms<Space, Terms, SomeExclusions>{
+                                       terms, bodies_, exclusions, count, per_unit});
       space.fence();
     });
+    for (double* const sum : {&found.potential, &found.field, &found.hessian})
+      *sum /= double(count);
     return found;
   }
 

@@ -108,40 +108,42 @@ class ToleranceSolver<Kernel, OrderList<Order...>, Precision, ExecutionSpace> {
                    engine::EvaluationEnds{charges, potential, field}, report);
   }
 
-  /// A plan for any strengths, of Inputs without charges: sources and, if there are any, targets, (M,3) positions or (M)
-  /// numbers of sources. Lists are of the geometry alone. It keeps the positions, 24 bytes each. Throws InvalidArgument
-  /// for positions that are not finite, for numbers that are not sources', and for ErrorNorm::p99, and OutOfMemory.
-  /// Cost: as of Solver.
+  /// A plan for any strengths, of Inputs without charges: sources and, if there are any, targets, (M,3) positions or
+  /// (M) numbers of sources. It keeps the positions, 24 bytes each; trees, and lists of the geometry alone, are made by
+  /// the first evaluation, whose verification keeps about 100 bytes a body more until the plan is frozen. Throws
+  /// InvalidArgument for positions that are not finite, for numbers that are not sources', and for ErrorNorm::p99, and
+  /// OutOfMemory.
   template <class Sources, class Targets, class LastField>
-  auto build(ExecutionSpace const& space, Inputs<Sources, None, Targets, LastField> const& inputs,
-             Report* report = nullptr) {
+  auto build(ExecutionSpace const& space, Inputs<Sources, None, Targets, LastField> const& inputs) {
     static_assert(std::is_same_v<LastField, None>, "fmm: a tolerance takes no last_field");
-    static_assert(tolerance::check_points<ExecutionSpace, Sources, Targets>());
+    static_assert(tolerance::check_points<ExecutionSpace, Sources>());
+    static_assert(tolerance::check_points<ExecutionSpace, Targets>());
     constexpr bool has_targets = !std::is_same_v<Targets, None> && !engine::are_numbers_v<Targets>;
-    return VerifiedPlan<Kernel, ExecutionSpace, UsedPrecision, has_targets>(
-        verified().template build<has_targets>(Site(space), inputs.sources, inputs.targets,
-                                               report));
+    return AnyStrengths<has_targets>(
+        verified().template build<has_targets>(Site(space), inputs.sources, inputs.targets));
   }
   /// Short for `Inputs{.sources = positions}`.
   template <class Positions>
   requires Kokkos::is_view<Positions>::value auto build(ExecutionSpace const& space,
-                                                        Positions const& positions,
-                                                        Report* report = nullptr) {
-    return build(space, Inputs<Positions>{positions}, report);
+                                                        Positions const& positions) {
+    return build(space, Inputs<Positions>{positions});
   }
-  /// Other targets for such a plan: (M,3) positions anywhere, or (M) numbers of sources, or fmm::none: all sources.
+  /// Other targets for such a plan: (M,3) positions anywhere, or (M) numbers of sources, or fmm::none: all sources. The
+  /// next evaluation makes trees of both sets anew, and is verified.
   template <bool HasTargets, class Targets>
-  void retarget(ExecutionSpace const& space, AnyStrengths<HasTargets>& plan, Targets const& targets,
-                Report* report = nullptr) {
+  void retarget(ExecutionSpace const& space, AnyStrengths<HasTargets>& plan,
+                Targets const& targets) {
+    static_assert(tolerance::check_points<ExecutionSpace, Targets>());
     static_assert(HasTargets != (engine::are_numbers_v<Targets> || std::is_same_v<Targets, None>),
                   "fmm: a plan has targets of their own, or its sources, from the beginning");
-    verified().retarget(Site(space), plan.data(), targets, report);
+    verified().retarget(Site(space), plan.data(), targets);
   }
   /// Any of potential, field and Hessian at the targets from charges, dipoles or both, of one density or of several, as
-  /// of Solver. The tolerance is held for each density by its own norm. Throws InvalidArgument before any result is
-  /// touched, for a tolerance that is not reached, too. Cost: O(N); the first evaluation with a plan, and some later
-  /// ones, are compared with one in double of the highest order (all pairs of few bodies), and made again where they
-  /// err; all others with sums over all sources at 16 targets, 64 on a GPU. Results wait in double until then.
+  /// of Solver. The tolerance is held for each density by its own norm, or a thousandth of what the nearest sources
+  /// exert where that is more. Throws InvalidArgument before any result is touched, for a tolerance that is not
+  /// reached, too. Cost: O(N); the first evaluation with a plan, and some later ones, are compared with one in double
+  /// of the highest order (all pairs of few bodies), and made again where they err; all others with sums over all
+  /// sources at 16 targets, 64 on a GPU. Results wait in double until then.
   template <bool HasTargets, class SomeStrengths, class Potential, class Field, class Hessian>
   void evaluate(ExecutionSpace const& space, AnyStrengths<HasTargets>& plan,
                 SomeStrengths const& strengths, Results<Potential, Field, Hessian> const& results,
@@ -161,6 +163,8 @@ class ToleranceSolver<Kernel, OrderList<Order...>, Precision, ExecutionSpace> {
   void evaluate(ExecutionSpace const& space, AnyStrengths<false>& plan,
                 SomeStrengths const& strengths, Results<Potential, Field, Hessian> const& results,
                 Exclusions<Offsets, Bodies> const& exclusions, Report* report = nullptr) {
+    static_assert(engine::check_whole_numbers<ExecutionSpace, Offsets>());
+    static_assert(engine::check_whole_numbers<ExecutionSpace, Bodies>());
     verified().evaluate(Site(space), plan.data(), strengths, results, exclusions, report);
   }
   /// Has such a plan, once it was evaluated, stay as it is: evaluations with it are a linear operator then, for Krylov
@@ -175,6 +179,8 @@ class ToleranceSolver<Kernel, OrderList<Order...>, Precision, ExecutionSpace> {
   AnyStrengths<HasTargets> transposed(ExecutionSpace const& space,
                                       AnyStrengths<HasTargets> const& plan,
                                       Report* report = nullptr) {
+    static_assert(engine::check_transposed<
+                  typename OrderList<Order...>::template by_radii<std::max({Order...})>, false>());
     return AnyStrengths<HasTargets>(verified().transposed(Site(space), plan.data(), report));
   }
 

@@ -2,11 +2,14 @@
 // Plans for any strengths with a tolerance, and sums by them: of the positions that they keep, for any setting.
 #pragma once
 
+#include <atomic>
+#include <cmath>
 #include <memory>
 #include <optional>
 #include <utility>
 #include <vector>
 
+#include "quantities.hpp"
 #include "radius_setting.hpp"
 #include "sampled_targets.hpp"
 
@@ -26,19 +29,41 @@ struct VerifiedData {
     double potential, field, hessian;  ///< root mean squares; 0 of what was not wanted
     double error;                      ///< of what the tolerance is of, relative
   };
+  /// What that evaluation was of.
+  struct Kinds {
+    ResultKinds bounded;
+    bool charges = false, dipoles = false;
+    bool operator==(Kinds const&) const = default;
+  };
 
   Points<Space> sources, targets;
   Buffer<BodyIndex, Space> numbers{"numbers of targets"};
   std::int64_t count = 0;  ///< of chosen targets
-  bool are_chosen = false, is_frozen = false;
-  std::uint64_t number = 0;  ///< of these sources and targets, among its solver's
+  bool are_chosen = false, is_frozen = false, is_new = true;
+  std::uint64_t solver = 0;  ///< the number of its own
   RadiusSetting setting;
   double softening_share = 1;  ///< of the softening_error
   std::shared_ptr<Core> core;
-  Plan plan;
+  Plan plan;               ///< none: to be made when it is needed
   std::vector<Seen> seen;  ///< empty: to be verified
-  int evaluations = 0;     ///< since then
+  Kinds seen_kinds;
+  bool has_room = true;    ///< whether what was seen leaves room for others
+  int evaluations = 0;     ///< since the first one with this setting
+  double known_theta = 1;  ///< of what results are compared with
+  std::optional<SampledTargets<Kernel, Space>> sampled;
 
+  bool has_plan() const {
+    if constexpr (HasTargets)
+      return bool(plan.targets);
+    else
+      return bool(plan);
+  }
+  /// The largest error of the densities.
+  double seen_error() const {
+    double error = 0;
+    for (Seen const& density : seen) error = std::fmax(error, density.error);
+    return error;
+  }
   Array<BodyIndex, Space> chosen() const { return numbers.view(std::size_t(count)); }
   std::int64_t target_count() const {
     return are_chosen ? count : HasTargets ? targets.size() : sources.size();
@@ -57,40 +82,39 @@ class VerifiedPlans {
   template <bool HasTargets>
   using Data = VerifiedData<Kernel, Precision, Space, HasTargets>;
 
-  /// Of sources, and targets: None, (M,3) positions, or (M) numbers of sources.
+  /// Of sources, and targets: None, (M,3) positions, or (M) numbers of sources. Trees are made when they are needed.
   template <bool HasTargets, class Sources, class Targets>
-  Data<HasTargets> build(Space const& space, Sources const& sources, Targets const& targets,
-                         Report* report) {
+  Data<HasTargets> build(Space const& space, Sources const& given, Targets const& targets) {
     const HostThread<Space> thread(space);
+    const typename Sources::const_type sources = given;
     Data<HasTargets> plan;
-    engine::checked_size("sources", sources);
-    plan.sources.take(space, typename Sources::const_type(sources));
+    if (engine::checked_size("sources", sources) > 0) bounding_box(space, sources, "sources");
+    plan.sources.take(space, sources);
     take_targets(space, plan, targets);
     plan.setting = setting_.value_or(search_.first({.field = true}));
-    plan.number = next_number();
-    make(space, plan, report);
+    plan.solver = number_;
+    space.fence();  // positions are the caller's again
     return plan;
   }
   template <bool HasTargets, class Targets>
-  void retarget(Space const& space, Data<HasTargets>& plan, Targets const& targets,
-                Report* report) {
+  void retarget(Space const& space, Data<HasTargets>& plan, Targets const& targets) {
     const HostThread<Space> thread(space);
-    refuse_frozen(plan);
+    check_is_mine(plan);
+    if (plan.is_frozen) throw InvalidArgument("plan", "frozen", "one that is not");
     take_targets(space, plan, targets);
-    plan.seen.clear();
-    plan.number = next_number();
-    if constexpr (HasTargets)
-      make(space, plan, report);
-    else
-      choose(space, *plan.core, plan.plan, plan, report);
+    space.fence();
+    forget(plan);
+    plan.sampled.reset();
   }
   /// Frozen, and of the transposed sums.
   template <bool HasTargets>
   Data<HasTargets> transposed(Space const& space, Data<HasTargets> const& plan, Report* report) {
     const HostThread<Space> thread(space);
+    check_is_mine(plan);
     if (!plan.is_frozen)
       throw InvalidArgument("plan", "not frozen", "frozen, so that it is one operator");
     Data<HasTargets> result;
+    result.solver = plan.solver;
     result.core = plan.core;
     result.setting = plan.setting;
     if constexpr (HasTargets)
@@ -99,17 +123,19 @@ class VerifiedPlans {
       result.plan = plan.core->transposed(space, *plan.plan, report);
     result.sources.take(space, HasTargets ? plan.targets.rows() : plan.sources.rows());
     if constexpr (HasTargets) result.targets.take(space, plan.sources.rows());
+    space.fence();
     result.is_frozen = true;
     return result;
   }
-
-  int order_of(RadiusSetting const& setting) const { return orders_[setting.index]; }
   template <bool HasTargets>
-  static void freeze(Data<HasTargets>& plan) {
-    if (plan.seen.empty() && plan.target_count() > 0 && plan.sources.size() > 0)
+  void freeze(Data<HasTargets>& plan) const {
+    check_is_mine(plan);
+    if (plan.is_frozen) return;
+    if (plan.seen.empty())
       throw InvalidArgument("plan", "not verified",
                             "evaluated once before it is frozen, with charges of one sign, say");
     plan.is_frozen = true;
+    plan.sampled.reset();
   }
 
  protected:
@@ -122,7 +148,24 @@ class VerifiedPlans {
         orders_(std::move(orders)),
         search_(tolerance_, orders_, {is_host_space_v<Space>, single}) {}
 
-  std::uint64_t next_number() { return ++numbers_; }
+  /// Of a solver, and of its copies, which are alike.
+  static std::uint64_t next_number() {
+    static std::atomic<std::uint64_t> last = 0;
+    return ++last;
+  }
+  template <bool HasTargets>
+  void check_is_mine(Data<HasTargets> const& plan) const {
+    if (plan.solver != number_)
+      throw InvalidArgument("plan", "of another solver", "made by the solver itself");
+  }
+  /// Has the plan be made, and verified, anew.
+  template <bool HasTargets>
+  static void forget(Data<HasTargets>& plan) {
+    plan.plan = {};
+    plan.seen.clear();
+    plan.has_room = true;
+    plan.evaluations = 0;
+  }
 
   /// The options of a solver with that setting.
   Options options_of(RadiusSetting const& setting, double softening_share) const {
@@ -145,6 +188,7 @@ class VerifiedPlans {
   void make(Space const& space, Data<HasTargets>& plan, Report* report) const {
     using Core = typename Data<HasTargets>::Core;
     const int order = orders_[plan.setting.index];
+    space.fence();  // its memory goes now
     plan.plan = {};
     plan.core = std::make_shared<Core>(options_of(plan.setting, plan.softening_share), kernel_,
                                        typename Core::Facts{order, false, nullptr});
@@ -174,8 +218,9 @@ class VerifiedPlans {
   template <bool HasTargets, class Targets>
   void take_targets(Space const& space, Data<HasTargets>& plan, Targets const& targets) const {
     if constexpr (HasTargets) {
-      engine::checked_size("targets", targets);
-      plan.targets.take(space, typename Targets::const_type(targets));
+      const typename Targets::const_type points = targets;
+      if (engine::checked_size("targets", points) > 0) bounding_box(space, points, "targets");
+      plan.targets.take(space, points);
     } else if constexpr (std::is_same_v<Targets, None>) {
       plan.are_chosen = false;
     } else {
@@ -184,15 +229,10 @@ class VerifiedPlans {
       plan.count = std::int64_t(numbers.extent(0));
       const auto to = plan.numbers.resize(std::size_t(plan.count));
       for_range("fmm::targets", space, plan.count,
-                CopyNumbers<Space, typename Targets::const_type>{numbers, to});
+                engine::CopyNumbers<Space, typename Targets::const_type>{numbers, to});
       plan.are_chosen = true;
     }
   }
-  template <bool HasTargets>
-  static void refuse_frozen(Data<HasTargets> const& plan) {
-    if (plan.is_frozen) throw InvalidArgument("plan", "frozen", "one that is not");
-  }
-
   /// Operators of ends, of an order of the precision, or for what is compared with, or none of all pairs.
   template <class Shift>
   struct OfOrder {
@@ -253,14 +293,18 @@ class VerifiedPlans {
             core.evaluate_without(exclusions, space, data, of_ends, ends, report);
         });
   }
-  /// Throws for what is wrong with the caller's arrays.
-  template <bool HasTargets, class Given, class SomeResults>
-  static void check(Space const& space, Data<HasTargets>& plan, Given const& given,
-                    SomeResults const& results) {
+  /// Throws for what is wrong with the caller's arrays, and for results that their types have no room for.
+  template <bool HasTargets, class Given, class Potential, class Field, class Hessian>
+  void check(Space const& space, Data<HasTargets>& plan, Given const& given,
+             Results<Potential, Field, Hessian> const& results) const {
     auto& data = data_of(plan.plan);
     engine::for_ends<Precision, false>(
-        space, data, plan.core->kernel(), given, results, nullptr, [&](auto const& ends) {
+        space, data, kernel_, given, results, nullptr, [&](auto const& ends) {
+          using Ends = std::remove_cvref_t<decltype(ends)>;
           ends.template check<Space>(plan.target_count(), plan.sources.size());
+          if constexpr (!Ends::is_block)
+            engine::check_strengths<Precision, typename Ends::Strengths, Potential, Field, Hessian>(
+                space, engine::cube_of(data), kernels::profile_of(kernel_), ends.charges);
         });
   }
 
@@ -270,7 +314,7 @@ class VerifiedPlans {
   std::vector<int> orders_;
   RadiusSearch search_;
   std::optional<RadiusSetting> setting_;  ///< for the next bodies
-  std::uint64_t numbers_ = 0;             ///< of plans and their targets so far
+  std::uint64_t number_ = next_number();
 };
 
 }  // namespace fmm::tolerance

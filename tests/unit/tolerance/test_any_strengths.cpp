@@ -328,6 +328,122 @@ TEST(AnyStrengths, OfAFrozenPlanAreALinearOperator) {
   expect_refused([&] { solver.retarget(space, plan, to_space<DefaultSpace>(targets)); }, "frozen");
 }
 
+/// So many that results are compared with others in double, and with sums over all sources at some targets: softened,
+/// with the masses' own terms; dipoles without some pairs; ions of a lattice whose corner is rounded, moved a little.
+TEST(AnyStrengths, OfManyBodiesHoldTheTolerance) {
+  const DefaultSpace space;
+  constexpr std::size_t n = 20000;
+  constexpr double tolerance = 1e-5, softening = 0.05;
+  std::vector<int> some;
+  for (int i = 3; i < int(n); i += 61) some.push_back(i);
+  const auto at_some = [&](auto const& view, int columns) {
+    const auto here = Kokkos::create_mirror_view_and_copy(Kokkos::HostSpace(), view);
+    std::vector<double> rows;
+    for (const int i : some) {
+      rows.insert(rows.end(), columns == 6 ? 4 : 1, 0);
+      for (int c = 0; c < columns; ++c) rows.push_back(here(i, c));
+      rows.insert(rows.end(), columns == 6 ? 0 : 6, 0);
+    }
+    return rows;
+  };
+  {
+    const Sources masses = sources_of(Model::plummer, n, Carries::charges, true);
+    const ViewIn<double* [6], DefaultSpace> h("h", n);
+    fmm::ToleranceSolver<SoftenedGravity, fmm::Orders<4, 8, 12>, double> solver(
+        {.tolerance = tolerance, .softening = softening});
+    auto plan = solver.build(space, to_space<DefaultSpace>(masses.x));
+    solver.evaluate(space, plan, column_in<DefaultSpace>(masses.charges),
+                    fmm::Results{.hessian = h});
+    space.fence();
+    EXPECT_LE(error_of(at_some(h, 6), summed(gathered(masses.x, some), some, masses, softening, -1),
+                       4, 6),
+              tolerance);
+  }
+  {
+    Sources sources = sources_of(Model::cube, n, Carries::both);
+    std::vector<std::vector<int>> rows(n);
+    std::vector<int> offsets{0}, bonded;
+    for (int i = 0; i < int(n); ++i) {
+      if (i % 2)
+        for (int c = 0; c < 3; ++c) sources.x[3 * i + c] = sources.x[3 * (i - 1) + c] + 1e-5 * c;
+      rows[i] = {i ^ 1};
+      bonded.push_back(i ^ 1);
+      offsets.push_back(i + 1);
+    }
+    SolverIn<double> solver({.tolerance = tolerance});
+    auto plan = solver.build(space, to_space<DefaultSpace>(sources.x));
+    const ViewIn<double* [3], DefaultSpace> f("f", n);
+    solver.evaluate(space, plan,
+                    fmm::Strengths{.charges = column_in<DefaultSpace>(sources.charges),
+                                   .dipoles = to_space<DefaultSpace>(sources.dipoles)},
+                    fmm::Results{.field = f},
+                    fmm::Exclusions{.offsets = column_in<DefaultSpace>(offsets),
+                                    .bodies = column_in<DefaultSpace>(bonded)});
+    space.fence();
+    EXPECT_LE(
+        error_of(at_some(f, 3), summed(gathered(sources.x, some), some, sources, 0, 1, rows), 1, 3),
+        tolerance);
+  }
+  {
+    const Bodies ions = rock_salt(27);
+    Sources sources{ions.x, {}, ions.q};
+    for (double& x : sources.x) x = 0.1 + x / 16;
+    some.clear();
+    for (int i = 3; i < int(ions.size()); i += 41) some.push_back(i);
+    SolverIn<double> solver({.tolerance = tolerance});
+    auto plan = solver.build(space, to_space<DefaultSpace>(sources.x));
+    const ViewIn<double* [3], DefaultSpace> f("f", ions.size());
+    solver.evaluate(space, plan, column_in<DefaultSpace>(sources.charges),
+                    fmm::Results{.field = f});
+    space.fence();
+    EXPECT_LE(error_of(at_some(f, 3), summed(gathered(sources.x, some), some, sources), 1, 3),
+              tolerance);
+  }
+}
+
+/// Results of one kind say nothing of others, and strengths that are zero nothing of any.
+TEST(AnyStrengths, OfOtherKindsAreVerifiedAnew) {
+  const DefaultSpace space;
+  constexpr double tolerance = 1e-5;
+  const Sources sources = sources_of(Model::cube, 3000, Carries::charges);
+  std::vector<int> all(sources.size());
+  std::iota(all.begin(), all.end(), 0);
+  const auto x = to_space<DefaultSpace>(sources.x);
+  const auto q = column_in<DefaultSpace>(sources.charges),
+             zero = column_in<DefaultSpace>(std::vector<double>(sources.size()));
+  const ViewIn<double*, DefaultSpace> u("u", sources.size());
+  const ViewIn<double* [6], DefaultSpace> h("h", sources.size());
+  SolverIn<double> solver({.tolerance = tolerance});
+  auto plan = solver.build(space, x);
+  solver.evaluate(space, plan, zero, fmm::Results{.potential = u});
+  space.fence();
+  for (const double number : to_host(u)) EXPECT_EQ(number, 0);
+  expect_refused([&] { solver.freeze(plan); }, "evaluated once before it is frozen");
+  solver.evaluate(space, plan, q, fmm::Results{.potential = u});
+  solver.evaluate(space, plan, q, fmm::Results{.hessian = h});
+  space.fence();
+  const auto found = Kokkos::create_mirror_view_and_copy(Kokkos::HostSpace(), h);
+  std::vector<double> rows;
+  for (std::size_t i = 0; i < sources.size(); ++i) {
+    rows.insert(rows.end(), 4, 0);
+    for (int c = 0; c < 6; ++c) rows.push_back(found(i, c));
+  }
+  EXPECT_LE(error_of(rows, summed(sources.x, all, sources), 4, 6), tolerance);
+  // others' plans, plans that were moved from, and targets that are refused
+  SolverIn<double> other({.tolerance = tolerance});
+  expect_refused([&] { other.evaluate(space, plan, q, fmm::Results{.potential = u}); },
+                 "of another solver");
+  Points bad = sources.x;
+  bad[5] = std::nan("");
+  auto two = solver.build(space, fmm::Inputs{.sources = x, .targets = x});
+  solver.evaluate(space, two, q, fmm::Results{.potential = u});
+  expect_refused([&] { solver.retarget(space, two, to_space<DefaultSpace>(bad)); }, "finite");
+  solver.evaluate(space, two, q, fmm::Results{.potential = u});
+  auto moved = std::move(two);
+  expect_refused([&] { solver.evaluate(space, two, q, fmm::Results{.potential = u}); },
+                 "moved from");
+}
+
 TEST(AnyStrengths, RefuseWhatCannotBeHad) {
   const DefaultSpace space;
   const Sources sources = sources_of(Model::cube, 500, Carries::charges);

@@ -74,12 +74,12 @@ constexpr P2PShape with_room_for(P2PShape shape) {
   return shape;
 }
 
-/// Adds to `sums` the pairs of the targets in `tiles`, those of a leaf each, with the cells of its row of `list`; its own cell is implied and
-/// skipped in the list. `cells`, `bodies` and `low` are of one set or of two (cells/sets.hpp): of two, no cell is
-/// implied, and no body is itself. `low` are the low parts of the bodies' coordinates, in mixed precision, which are
-/// used for close sources; `how` says which. `others` are the sources' strengths beyond the first. `rows` has further
-/// segments of these tiles' rows, if there are any. `left`, as long as there are teams, is for unless_close_t on a GPU,
-/// which leaves the tiles with close sources; without it all tiles have two parts.
+/// Adds to `sums` the pairs of the targets in `tiles`, those of a leaf each, with the cells of its row of `list`; its
+/// own cell is implied and skipped in the list. `cells`, `bodies` and `low` are of one set or of two (cells/sets.hpp):
+/// of two, no cell is implied, and no body is itself. `low` are the low parts of the bodies' coordinates, in mixed
+/// precision, which are used for close sources; `how` says which. `others` are the sources' strengths beyond the first.
+/// `rows` has further segments of these tiles' rows, if there are any. `left`, as long as there are teams, is for
+/// unless_close_t on a GPU, which leaves the tiles with close sources; without it all tiles have two parts.
 template <class Out, class Precision, class Strengths = Charges<>, class Space, class Kernel,
           class Cells, class Bodies>
   requires(!IsChoice<Kernel>)
