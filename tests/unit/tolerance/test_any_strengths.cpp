@@ -121,6 +121,17 @@ std::vector<double> evaluated(Solver& solver, Plan& plan, Sources const& sources
   return rows;
 }
 
+/// The fields, or Hessians, of some targets in rows of ten, in which all other results are 0.
+template <class View>
+std::vector<double> rows_at(View const& view, std::vector<int> const& targets) {
+  const auto here = Kokkos::create_mirror_view_and_copy(Kokkos::HostSpace(), view);
+  const int columns = int(here.extent(1)), first = columns == 6 ? 4 : 1;
+  std::vector<double> rows(10 * targets.size());
+  for (std::size_t k = 0; k < targets.size(); ++k)
+    for (int c = 0; c < columns; ++c) rows[10 * k + first + c] = here(targets[k], c);
+  return rows;
+}
+
 void expect_held(std::vector<double> const& found, std::vector<Number> const& exact,
                  double tolerance, char const* what) {
   EXPECT_LE(error_of(found, exact, 0, 1), tolerance) << what;
@@ -191,12 +202,7 @@ TEST(AnyStrengths, OfOtherKernelsAndMethodsHoldTheTolerance) {
   fmm::Report report;
   solver.evaluate(space, plan, masses, fmm::Results{.hessian = h}, &report);
   space.fence();
-  const auto found = Kokkos::create_mirror_view_and_copy(Kokkos::HostSpace(), h);
-  std::vector<double> rows;
-  for (std::size_t i = 0; i < sources.size(); ++i) {
-    rows.insert(rows.end(), 4, 0);
-    for (int c = 0; c < 6; ++c) rows.push_back(found(i, c));
-  }
+  const auto rows = rows_at(h, all);
   EXPECT_LE(error_of(rows, exact, 4, 6), tolerance);
   ASSERT_TRUE(report.found.has_value());
   EXPECT_LE(report.found->seen_error, tolerance);
@@ -336,16 +342,6 @@ TEST(AnyStrengths, OfManyBodiesHoldTheTolerance) {
   constexpr double tolerance = 1e-5, softening = 0.05;
   std::vector<int> some;
   for (int i = 3; i < int(n); i += 61) some.push_back(i);
-  const auto at_some = [&](auto const& view, int columns) {
-    const auto here = Kokkos::create_mirror_view_and_copy(Kokkos::HostSpace(), view);
-    std::vector<double> rows;
-    for (const int i : some) {
-      rows.insert(rows.end(), columns == 6 ? 4 : 1, 0);
-      for (int c = 0; c < columns; ++c) rows.push_back(here(i, c));
-      rows.insert(rows.end(), columns == 6 ? 0 : 6, 0);
-    }
-    return rows;
-  };
   {
     const Sources masses = sources_of(Model::plummer, n, Carries::charges, true);
     const ViewIn<double* [6], DefaultSpace> h("h", n);
@@ -355,8 +351,8 @@ TEST(AnyStrengths, OfManyBodiesHoldTheTolerance) {
     solver.evaluate(space, plan, column_in<DefaultSpace>(masses.charges),
                     fmm::Results{.hessian = h});
     space.fence();
-    EXPECT_LE(error_of(at_some(h, 6), summed(gathered(masses.x, some), some, masses, softening, -1),
-                       4, 6),
+    EXPECT_LE(error_of(rows_at(h, some),
+                       summed(gathered(masses.x, some), some, masses, softening, -1), 4, 6),
               tolerance);
   }
   {
@@ -380,9 +376,9 @@ TEST(AnyStrengths, OfManyBodiesHoldTheTolerance) {
                     fmm::Exclusions{.offsets = column_in<DefaultSpace>(offsets),
                                     .bodies = column_in<DefaultSpace>(bonded)});
     space.fence();
-    EXPECT_LE(
-        error_of(at_some(f, 3), summed(gathered(sources.x, some), some, sources, 0, 1, rows), 1, 3),
-        tolerance);
+    EXPECT_LE(error_of(rows_at(f, some),
+                       summed(gathered(sources.x, some), some, sources, 0, 1, rows), 1, 3),
+              tolerance);
   }
   {
     const Bodies ions = rock_salt(27);
@@ -396,7 +392,7 @@ TEST(AnyStrengths, OfManyBodiesHoldTheTolerance) {
     solver.evaluate(space, plan, column_in<DefaultSpace>(sources.charges),
                     fmm::Results{.field = f});
     space.fence();
-    EXPECT_LE(error_of(at_some(f, 3), summed(gathered(sources.x, some), some, sources), 1, 3),
+    EXPECT_LE(error_of(rows_at(f, some), summed(gathered(sources.x, some), some, sources), 1, 3),
               tolerance);
   }
 }
@@ -422,12 +418,7 @@ TEST(AnyStrengths, OfOtherKindsAreVerifiedAnew) {
   solver.evaluate(space, plan, q, fmm::Results{.potential = u});
   solver.evaluate(space, plan, q, fmm::Results{.hessian = h});
   space.fence();
-  const auto found = Kokkos::create_mirror_view_and_copy(Kokkos::HostSpace(), h);
-  std::vector<double> rows;
-  for (std::size_t i = 0; i < sources.size(); ++i) {
-    rows.insert(rows.end(), 4, 0);
-    for (int c = 0; c < 6; ++c) rows.push_back(found(i, c));
-  }
+  const auto rows = rows_at(h, all);
   EXPECT_LE(error_of(rows, summed(sources.x, all, sources), 4, 6), tolerance);
   // others' plans, plans that were moved from, and targets that are refused
   SolverIn<double> other({.tolerance = tolerance});
