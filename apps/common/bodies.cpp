@@ -23,24 +23,27 @@ bool has_hdf5_signature(std::ifstream& stream) {
 
 }  // namespace
 
-Bodies read_bodies(std::filesystem::path const& file, KernelKind kernel) {
+Bodies read_bodies(std::filesystem::path const& file, Reading const& reading) {
+  const std::string argument(reading.argument);
   std::error_code error;
   if (!std::filesystem::exists(file, error))
-    throw UserError("--input: " + file.string() + " does not exist");
+    throw UserError(argument + ": " + file.string() + " does not exist");
   if (std::filesystem::is_directory(file, error))
-    throw UserError("--input: " + file.string() + " is a folder, not a file");
+    throw UserError(argument + ": " + file.string() + " is a folder, not a file");
   const auto extension = file.extension();
   bool hdf5 = extension == ".hdf5" || extension == ".h5";
   if (std::filesystem::is_regular_file(file, error)) {
     std::ifstream stream(file, std::ios::binary);
-    if (!stream) throw UserError("--input: " + file.string() + " cannot be opened for reading");
+    if (!stream) throw UserError(argument + ": " + file.string() + " cannot be opened for reading");
     hdf5 = has_hdf5_signature(stream) || hdf5;
   }
-  Bodies bodies = hdf5 ? read_hdf5(file, kernel) : read_text(file, kernel);
+  Bodies bodies = hdf5 ? read_hdf5(file, reading) : read_text(file, reading);
   if (bodies.size() > static_cast<std::size_t>(max_bodies))
     throw fmm::InvalidArgument("bodies in " + file.string(), bodies.size(),
                                "at most " + std::to_string(max_bodies));
-  if (bodies.size() == 0) bodies.notes.push_back(file.string() + " has no bodies");
+  if (bodies.size() == 0)
+    bodies.notes.push_back(file.string() +
+                           (reading.only_points ? " has no points" : " has no bodies"));
   return bodies;
 }
 

@@ -9,7 +9,9 @@
 #include <fmm/errors.hpp>
 #include <fmm/large_pages.hpp>
 #include <new>
+#include <optional>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "names.hpp"
@@ -18,12 +20,14 @@ namespace forces {
 
 struct Bodies {
   std::vector<double> positions;   ///< (N,3), row after row
-  std::vector<double> charges;     ///< (N): masses or charges
+  std::vector<double> charges;     ///< (N): masses or charges; of K densities (N,K), row after row
+  std::vector<double> dipoles;     ///< (N,3), or empty
+  std::optional<int> densities;    ///< K, if the file names several
   std::vector<std::uint64_t> ids;  ///< (N), or empty: 0..N-1
   bool signed_ids = false;         ///< the file's IDs are signed integers
   std::vector<std::string> notes;  ///< what the sums leave out of what the file says
 
-  std::size_t size() const { return charges.size(); }
+  std::size_t size() const { return positions.size() / 3; }
 };
 
 /// The largest number of bodies that the library can index.
@@ -44,18 +48,25 @@ inline bool takes_both_signs(KernelKind kernel) { return kernel == KernelKind::l
 /// Throws fmm::OutOfMemory.
 Bodies make_model(Model model, std::size_t n, std::uint64_t seed, ChargeKind charges);
 
+/// What is read of a file, and what for.
+struct Reading {
+  std::string_view argument;  ///< "--input": of messages
+  KernelKind kernel;
+  bool only_points = false;  ///< no more than positions and IDs
+};
+
 /// Reads a file, whose content tells its format. Throws UserError or fmm::InvalidArgument, with the
 /// file's name and the line or the dataset, for a file that cannot be read or whose content is
 /// wrong.
-Bodies read_bodies(std::filesystem::path const& file, KernelKind kernel);
+Bodies read_bodies(std::filesystem::path const& file, Reading const& reading);
 
-/// Text: columns x y z q separated by blanks or commas; a header line, which may name them in
-/// another order, and `#` comments may be there.
-Bodies read_text(std::filesystem::path const& file, KernelKind kernel);
+/// Text: columns x y z q, or of points x y z, separated by blanks or commas; a header line, which may name them in
+/// another order, and more of them, and `#` comments may be there.
+Bodies read_text(std::filesystem::path const& file, Reading const& reading);
 
 /// A snapshot in the way of GADGET and SWIFT: PartType*/Coordinates, Masses or Header/MassTable,
 /// ParticleIDs. All types one after the other, by the type's number.
-Bodies read_hdf5(std::filesystem::path const& file, KernelKind kernel);
+Bodies read_hdf5(std::filesystem::path const& file, Reading const& reading);
 
 /// Throws fmm::OutOfMemory if the host has less memory available than that: the system would hand
 /// out the addresses and end the program when it uses them.

@@ -2,10 +2,12 @@
 // Bodies and their sums in the memory of a space: fmm::Host, or a device's execution space.
 #pragma once
 
+#include <algorithm>
 #include <cstdint>
 #include <fmm/fmm.hpp>
 #include <stdexcept>
 #include <string>
+#include <vector>
 
 #include "bodies.hpp"
 #include "results.hpp"
@@ -51,6 +53,32 @@ View allocate(std::string const& what, std::size_t n) {
     return view;
   } catch (std::runtime_error const&) {
     throw fmm::OutOfMemory(what, bytes);
+  }
+}
+
+template <class Space>
+constexpr bool on_host = Kokkos::SpaceAccessibility<Space, Kokkos::HostSpace>::accessible;
+
+/// A copy in the space's memory, rounded to Data, or the host's own memory where that serves as well.
+template <class Space, class Data>
+Data const* in_space(std::vector<double> const& host, Column<Space, Data>& storage) {
+  if constexpr (on_host<Space>) {
+    static_assert(std::is_same_v<Data, double>);
+    return host.data();
+  } else {
+    storage = allocate<Column<Space, Data>>("the bodies", host.size());
+    using HostColumn =
+        Kokkos::View<Data const*, Kokkos::HostSpace, Kokkos::MemoryTraits<Kokkos::Unmanaged>>;
+    if constexpr (std::is_same_v<Data, double>) {
+      Kokkos::deep_copy(storage, HostColumn(host.data(), host.size()));
+    } else {
+      std::vector<Data> rounded;
+      resize(rounded, host.size(), "the bodies");
+      std::transform(host.begin(), host.end(), rounded.begin(),
+                     [](double value) { return static_cast<Data>(value); });
+      Kokkos::deep_copy(storage, HostColumn(rounded.data(), rounded.size()));
+    }
+    return storage.data();
   }
 }
 

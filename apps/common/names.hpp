@@ -7,6 +7,7 @@
 #include <cstddef>
 #include <fmm/options.hpp>
 #include <fmm/report.hpp>
+#include <fmm/runtime/policies.hpp>
 #include <optional>
 #include <span>
 #include <string>
@@ -25,11 +26,11 @@ enum class Criterion { radius, field, power, relative };
 enum class Translation { direct, rotation, gemm };
 enum class Precision { single_precision, mixed_precision, double_precision };
 enum class Data { in_float, in_double };
-enum class Backend { serial, openmp, cuda };
 using fmm::ErrorNorm;
 using fmm::HeldBy;
 using fmm::ToleranceOf;
 using fmm::TreeKind;
+using fmm::runtime::Backend;
 
 template <class Choice, std::size_t Count>
 using NameTable = std::array<std::pair<std::string_view, Choice>, Count>;
@@ -81,9 +82,11 @@ struct Names<ErrorNorm> {
 };
 template <>
 struct Names<ToleranceOf> {
-  static constexpr NameTable<ToleranceOf, 3> table{{{"field", ToleranceOf::field},
+  static constexpr NameTable<ToleranceOf, 5> table{{{"field", ToleranceOf::field},
                                                     {"potential", ToleranceOf::potential},
-                                                    {"both", ToleranceOf::both}}};
+                                                    {"both", ToleranceOf::both},
+                                                    {"hessian", ToleranceOf::hessian},
+                                                    {"all", ToleranceOf::all}}};
 };
 template <>
 struct Names<Traversal> {

@@ -175,9 +175,9 @@ std::optional<std::string> missing_data(hid_t file, hid_t data, std::string cons
 
 class SnapshotReader {
  public:
-  SnapshotReader(std::filesystem::path const& file, KernelKind kernel)
+  SnapshotReader(std::filesystem::path const& file, Reading const& reading)
       : name_(file.string()),
-        kernel_(kernel),
+        reading_(reading),
         file_(H5Fopen(name_.c_str(), H5F_ACC_RDONLY, H5P_DEFAULT), H5Fclose) {
     if (!file_) fail("", "not an HDF5 file, or truncated");
   }
@@ -204,7 +204,8 @@ class SnapshotReader {
 
  private:
   [[noreturn]] void fail(std::string const& object, std::string const& what) const {
-    throw UserError("--input: " + name_ + (object.empty() ? "" : ", " + object) + ": " + what);
+    throw UserError(std::string(reading_.argument) + ": " + name_ +
+                    (object.empty() ? "" : ", " + object) + ": " + what);
   }
 
   /// An attribute of a group, as numbers; empty if it is not there, nothing if it cannot be read as
@@ -306,7 +307,7 @@ class SnapshotReader {
     const std::size_t count = read_coordinates(
         group + "/Coordinates",
         declared < 0 ? std::nullopt : std::optional(static_cast<hsize_t>(declared)));
-    read_masses(group, index, before, count);
+    if (!reading_.only_points) read_masses(group, index, before, count);
     read_ids(group + "/ParticleIDs", before, count);
   }
 
@@ -363,14 +364,15 @@ class SnapshotReader {
       append(path, 1, count, H5T_NATIVE_DOUBLE, bodies_.charges);
       for (std::size_t i = before; i < bodies_.charges.size(); ++i)
         if (!std::isfinite(bodies_.charges[i]) || bodies_.charges[i] < 0)
-          require_charge(bodies_.charges[i], kernel_,
+          require_charge(bodies_.charges[i], reading_.kernel,
                          name_ + ", " + path + "[" + std::to_string(i - before) + "]");
       return;
     }
     const double mass = type < mass_table_.size() ? mass_table_[type] : 0;
     if (mass == 0 && count > 0)
       fail(group, "no dataset Masses, and no mass of this type in Header/MassTable");
-    require_charge(mass, kernel_, name_ + ", Header/MassTable[" + std::to_string(type) + "]");
+    require_charge(mass, reading_.kernel,
+                   name_ + ", Header/MassTable[" + std::to_string(type) + "]");
     resize(bodies_.charges, before + count, name_ + ", " + group);
     std::fill(bodies_.charges.begin() + static_cast<std::ptrdiff_t>(before), bodies_.charges.end(),
               mass);
@@ -393,7 +395,7 @@ class SnapshotReader {
   }
 
   std::string name_;
-  KernelKind kernel_;
+  Reading reading_;
   Hdf5Handle file_;
   std::vector<double> mass_table_;
   std::vector<std::int64_t> counts_;
@@ -403,8 +405,8 @@ class SnapshotReader {
 
 }  // namespace
 
-Bodies read_hdf5(std::filesystem::path const& file, KernelKind kernel) {
-  return SnapshotReader(file, kernel).read();
+Bodies read_hdf5(std::filesystem::path const& file, Reading const& reading) {
+  return SnapshotReader(file, reading).read();
 }
 
 }  // namespace forces

@@ -26,21 +26,53 @@ void append_number(std::string& text, double value) {
   text.append(digits.data(), end);
 }
 
-void write_csv(OutputFile& file, Results const& results) {
+/// One of the results, as it is called in either format.
+struct Column {
+  std::vector<double> const& numbers;
+  std::size_t row;  ///< numbers of a target and density
+  char const* dataset;
+  std::array<char const*, 6> names;
+};
+std::vector<Column> columns_of(Results const& results) {
+  std::vector<Column> columns{{results.potential, 1, "Potential", {"potential"}},
+                              {results.field, 3, "Field", {"field_x", "field_y", "field_z"}}};
+  if (results.has_hessian)
+    columns.push_back(
+        {results.hessian,
+         6,
+         "Hessian",
+         {"hessian_xx", "hessian_yy", "hessian_zz", "hessian_xy", "hessian_xz", "hessian_yz"}});
+  return columns;
+}
+
+void write_csv(OutputFile& file, std::size_t targets, Results const& results) {
   constexpr std::size_t block = std::size_t{1} << 20;
   std::ofstream stream(file.path(), std::ios::binary);
-  std::string text = "potential,field_x,field_y,field_z\n";
+  const auto columns = columns_of(results);
+  const auto densities = static_cast<std::size_t>(results.densities.value_or(1));
+  std::string text;
+  /// Calls add(column, density, number) for each number of a line.
+  const auto for_line = [&](auto const& add) {
+    for (std::size_t k = 0; k < densities; ++k)
+      for (auto const& column : columns)
+        for (std::size_t c = 0; c < column.row; ++c) {
+          add(column, k, c);
+          text += ',';
+        }
+    text.back() = '\n';
+  };
   const auto flush = [&] {
     stream.write(text.data(), static_cast<std::streamsize>(text.size()));
     text.clear();
   };
-  for (std::size_t i = 0; i < results.size() && stream; ++i) {
-    append_number(text, results.potential[i]);
-    for (std::size_t axis = 0; axis < 3; ++axis) {
-      text += ',';
-      append_number(text, results.field[3 * i + axis]);
-    }
-    text += '\n';
+  for_line([&](Column const& column, std::size_t k, std::size_t c) {
+    text += column.names[c];
+    if (results.densities) text += "_" + std::to_string(k);
+  });
+  for (std::size_t i = 0; i < targets && stream; ++i) {
+    for_line([&](Column const& column, std::size_t k, std::size_t c) {
+      append_number(text, column.numbers[(i * densities + k) * column.row + c]);
+    });
     if (text.size() > block) flush();
   }
   flush();
@@ -76,19 +108,23 @@ class Hdf5Writer {
   Hdf5Handle file_;
 };
 
-void write_hdf5(OutputFile const& output, Bodies const& bodies, Results const& results) {
-  const hsize_t n = results.size();
+void write_hdf5(OutputFile const& output, Bodies const& targets, Results const& results) {
+  const hsize_t n = targets.size();
   Hdf5Writer writer(output);
-  writer.write("Potential", {n}, H5T_IEEE_F64LE, H5T_NATIVE_DOUBLE, results.potential.data());
-  writer.write("Field", {n, 3}, H5T_IEEE_F64LE, H5T_NATIVE_DOUBLE, results.field.data());
+  for (auto const& column : columns_of(results)) {
+    std::vector<hsize_t> extents{n};
+    if (results.densities) extents.push_back(static_cast<hsize_t>(*results.densities));
+    if (column.row > 1) extents.push_back(column.row);
+    writer.write(column.dataset, extents, H5T_IEEE_F64LE, H5T_NATIVE_DOUBLE, column.numbers.data());
+  }
   std::vector<std::uint64_t> counted;
-  if (bodies.ids.empty()) {
+  if (targets.ids.empty()) {
     counted.resize(n);
     std::iota(counted.begin(), counted.end(), std::uint64_t{0});
   }
-  const auto& ids = bodies.ids.empty() ? counted : bodies.ids;
-  writer.write("ParticleIDs", {n}, bodies.signed_ids ? H5T_STD_I64LE : H5T_STD_U64LE,
-               bodies.signed_ids ? H5T_NATIVE_INT64 : H5T_NATIVE_UINT64, ids.data());
+  const auto& ids = targets.ids.empty() ? counted : targets.ids;
+  writer.write("ParticleIDs", {n}, targets.signed_ids ? H5T_STD_I64LE : H5T_STD_U64LE,
+               targets.signed_ids ? H5T_NATIVE_INT64 : H5T_NATIVE_UINT64, ids.data());
   writer.close();
 }
 
@@ -102,12 +138,13 @@ OutputFormat output_format(std::filesystem::path const& file) {
                   " is not allowed: a name that ends in .csv, .hdf5 or .h5");
 }
 
-void write_output(std::filesystem::path const& file, Bodies const& bodies, Results const& results) {
+void write_output(std::filesystem::path const& file, Bodies const& targets,
+                  Results const& results) {
   OutputFile output(argument, file);
   if (output_format(file) == OutputFormat::csv)
-    write_csv(output, results);
+    write_csv(output, targets.size(), results);
   else
-    write_hdf5(output, bodies, results);
+    write_hdf5(output, targets, results);
   output.commit();
 }
 

@@ -72,8 +72,10 @@ void check_files(Settings const& settings) {
     throw UserError("--output and --report are the same file");
   for (auto const& [flag, file] :
        {std::pair{"--output", settings.output}, std::pair{"--report", settings.report}})
-    if (file && settings.input && same_file(*file, *settings.input))
-      throw UserError(std::string(flag) + " would replace the file of --input");
+    for (auto const& [source, read] :
+         {std::pair{"--input", settings.input}, std::pair{"--targets", settings.targets}})
+      if (file && read && same_file(*file, *read))
+        throw UserError(std::string(flag) + " would replace the file of " + source);
 }
 
 }  // namespace
@@ -82,6 +84,8 @@ void check(Settings const& settings, Given const& given) {
   if (settings.tune && !settings.tolerance) throw UserError("--tune is only for --tolerance");
   if (settings.tolerance_of && !settings.tolerance)
     throw UserError("--tolerance-of is only for --tolerance");
+  if (settings.tolerance_of == ToleranceOf::hessian && !settings.hessian)
+    throw UserError("--tolerance-of hessian needs --hessian");
   if (settings.error_norm && !settings.tolerance)
     throw UserError("--error-norm is only for --tolerance");
   if (settings.tune && settings.order)

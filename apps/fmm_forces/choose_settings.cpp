@@ -33,20 +33,42 @@ Settings with_tolerance(Settings settings, Method method) {
                                "rotation with --tolerance");
   settings.precision = single ? Precision::mixed_precision : Precision::double_precision;
   settings.traversal = Traversal::dual;
-  settings.criterion = Criterion::power;
+  settings.criterion = settings.any_strengths ? Criterion::radius : Criterion::power;
   return settings;
+}
+
+/// Throws for what there is not for targets, Hessians, dipoles and several densities, whose lists are of the geometry
+/// alone.
+void check_any_strengths(Settings const& settings, Method method) {
+  const std::string with = " with targets, Hessians, dipoles or several densities";
+  if (settings.tune) throw UserError("--tune is not allowed" + with);
+  if (settings.tolerance && method == Method::direct)
+    throw UserError("--tolerance is for --method fmm and treecode" + with);
+  if (settings.error_norm == ErrorNorm::p99)
+    throw fmm::InvalidArgument("--error-norm", "p99", "l2" + with);
+  if (settings.translation != Translation::rotation)
+    throw fmm::InvalidArgument("--translation", name_of(settings.translation), "rotation" + with);
+  if (settings.criterion && *settings.criterion != Criterion::radius)
+    throw fmm::InvalidArgument("--criterion", name_of(*settings.criterion), "radius" + with);
+  if (settings.traversal && method != Method::direct) {
+    const auto only = method == Method::fmm ? Traversal::dual : Traversal::barnes_hut;
+    if (*settings.traversal != only)
+      throw fmm::InvalidArgument("--traversal", name_of(*settings.traversal),
+                                 name_of(only) + with + ", --method " + name_of(method));
+  }
 }
 
 }  // namespace
 
 MethodSettings resolve(Settings const& given, Method method, Build const& build) {
+  if (given.any_strengths) check_any_strengths(given, method);
   const Settings settings = given.tolerance ? with_tolerance(given, method) : given;
   const bool mixed = settings.precision == Precision::mixed_precision;
   if (mixed && settings.translation != Translation::rotation)
     throw fmm::InvalidArgument("--translation", name_of(settings.translation),
                                "rotation in mixed precision");
-  const bool by_field =
-      !settings.theta && defaults::has_field_criterion(settings.precision, settings.backend);
+  const bool by_field = !settings.theta && !settings.any_strengths &&
+                        defaults::has_field_criterion(settings.precision, settings.backend);
   MethodSettings result{
       .method = method,
       .kernel = settings.kernel,

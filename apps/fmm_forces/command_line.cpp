@@ -184,7 +184,12 @@ class CommandLine {
 void CommandLine::add_input() {
   group_ = "Bodies (exactly one of --input and --model)";
   add_path("--input", settings_.input,
-           "GADGET/SWIFT snapshot (HDF5), or text with columns x y z q");
+           "GADGET/SWIFT snapshot (HDF5), or text with columns x y z q; a header may name dipoles, "
+           "px py "
+           "pz, beside q or without, or several densities, q0 q1 ..");
+  add_path("--targets", settings_.targets,
+           "Points that results are wanted at, in the place of the bodies: HDF5, or text with "
+           "columns x y z");
   add_choice("--model", settings_.model,
              "unit cube; Plummer sphere with a = 1, cut at r = 20; surface of the unit sphere; "
              "exponential disk with scale length 1 and height 0.1; two Plummer spheres 300 apart; "
@@ -370,7 +375,11 @@ void CommandLine::add_measurement() {
 void CommandLine::add_output() {
   group_ = "Output";
   add_path("--output", settings_.output,
-           "Results in the order of the input, as .csv, .hdf5 or .h5; needs one --method");
+           "Results in the order of the input, or of the targets, as .csv, .hdf5 or .h5; needs one "
+           "--method");
+  add_flag(
+      "--hessian", settings_.hessian,
+      "The Hessian of the potential, too: xx yy zz xy xz yz; of gravity minus the tidal tensor");
   add_path("--report", settings_.report,
            "JSON array with times (seconds), counts and errors, an entry a method");
 }
@@ -387,6 +396,7 @@ std::optional<Settings> parse_command_line(int argc, char const* const* argv, Bu
   if (settings.methods.empty())
     for (auto const& [name, method] : Names<Method>::table)
       if (!settings.tolerance || method == Method::fmm) settings.methods.push_back(method);
+  settings.any_strengths = settings.targets || settings.hessian;
   check(settings, [&](char const* flag) { return line.given(flag); });
   for (const Method method : settings.methods) resolve(settings, method, build);
   return settings;

@@ -7,6 +7,7 @@
 #include <iostream>
 #include <limits>
 #include <new>
+#include <optional>
 #include <stdexcept>
 #include <vector>
 
@@ -25,7 +26,7 @@ using namespace forces;
 
 enum ExitCode { done = 0, failed = 1, misused = 2 };
 
-void run(Settings const& settings, Build const& build) {
+void run(Settings settings, Build const& build) {
   fmm::check_environment();
   // Whether the results can be written is known before they are computed.
   if (settings.output) OutputFile("--output", *settings.output);
@@ -34,16 +35,33 @@ void run(Settings const& settings, Build const& build) {
   Progress progress;
   progress.phase(settings.input ? "reading the bodies" : "making the bodies");
   const Bodies bodies = settings.input
-                            ? read_bodies(*settings.input, settings.kernel)
+                            ? read_bodies(*settings.input, {"--input", settings.kernel})
                             : make_model(*settings.model, static_cast<std::size_t>(settings.n),
                                          settings.seed, settings.charges);
+  settings.any_strengths =
+      settings.any_strengths || !bodies.dipoles.empty() || bodies.densities.has_value();
+  std::vector<MethodSettings> methods;
+  for (const Method method : settings.methods) methods.push_back(resolve(settings, method, build));
+  std::optional<Bodies> targets;
+  if (settings.targets)
+    targets = read_bodies(*settings.targets, {"--targets", settings.kernel, true});
   RunFacts facts{.n = static_cast<std::int64_t>(bodies.size()),
+                 .targets = {},
+                 .densities = bodies.densities,
+                 .has_dipoles = !bodies.dipoles.empty(),
                  .device = {},
                  .threads = {},
                  .notes = bodies.notes};
+  if (targets) {
+    facts.targets = static_cast<std::int64_t>(targets->size());
+    facts.notes.insert(facts.notes.end(), targets->notes.begin(), targets->notes.end());
+  }
 
   const KokkosScope kokkos(settings.threads);
-  const auto session = open_session(settings.backend, settings.data, bodies);
+  const auto session = settings.any_strengths
+                           ? open_session(settings.backend, settings.data,
+                                          {bodies, targets ? &*targets : nullptr, settings.hessian})
+                           : open_session(settings.backend, settings.data, bodies);
   facts.device = session->device();
   facts.threads = session->threads();
   const RunRequest request{.repeats = settings.repeat.value_or(defaults::repeat),
@@ -54,11 +72,12 @@ void run(Settings const& settings, Build const& build) {
                            .check_seed = settings.check_seed,
                            .wants_results = settings.output.has_value()};
   std::vector<Measurement> measurements;
-  for (const Method method : settings.methods)
-    measurements.push_back(session->run(resolve(settings, method, build), request, progress));
+  for (auto const& method : methods)
+    measurements.push_back(session->run(method, request, progress));
 
   progress.phase("writing");
-  if (settings.output) write_output(*settings.output, bodies, measurements.front().results);
+  if (settings.output)
+    write_output(*settings.output, targets ? *targets : bodies, measurements.front().results);
   if (settings.report)
     write_file("--report", *settings.report, json_report(settings, facts, measurements));
   progress.clear();
@@ -67,7 +86,7 @@ void run(Settings const& settings, Build const& build) {
   for (auto const& measurement : measurements)
     if (const auto count = measurement.report.not_finite; count > 0)
       throw std::runtime_error(name_of(measurement.settings.method) + ": " +
-                               not_finite(count, facts.n));
+                               not_finite(count, facts));
 }
 
 int report_failure(ExitCode code, char const* what) {

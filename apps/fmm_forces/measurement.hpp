@@ -4,6 +4,7 @@
 
 #include <cstdint>
 #include <fmm/report.hpp>
+#include <limits>
 #include <map>
 #include <optional>
 #include <vector>
@@ -13,10 +14,11 @@
 
 namespace forces {
 
-/// Errors against the direct sum in double.
+/// Errors against the direct sum in double; NaN: not measured. Of several densities the largest ones.
 struct ErrorStatistics {
   double field_l2 = 0, field_p99 = 0, field_max = 0;  ///< as in fmm::ErrorMeasure
   double potential_l2 = 0, potential_p99 = 0, potential_max = 0;
+  double hessian_l2 = std::numeric_limits<double>::quiet_NaN();
   double least_share = 0;  ///< that own errors were measured with
   std::int64_t samples = 0;
   std::int64_t not_finite = 0;  ///< of these, with a result that is infinite or not a number

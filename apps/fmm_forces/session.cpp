@@ -4,6 +4,7 @@
 #include "session.hpp"
 
 #include <algorithm>
+#include <backends.hpp>
 #include <cmath>
 #include <fmm/fmm.hpp>
 #include <fmm/runtime.hpp>
@@ -31,32 +32,6 @@ Runner<Space, Data> find_runner(int order, std::integer_sequence<int, Order...>)
   return found;
 }
 
-template <class Space>
-constexpr bool on_host = Kokkos::SpaceAccessibility<Space, Kokkos::HostSpace>::accessible;
-
-/// A copy in the space's memory, rounded to Data, or the host's own memory where that serves as well.
-template <class Space, class Data>
-Data const* in_space(std::vector<double> const& host, Column<Space, Data>& storage) {
-  if constexpr (on_host<Space>) {
-    static_assert(std::is_same_v<Data, double>);
-    return host.data();
-  } else {
-    storage = allocate<Column<Space, Data>>("the bodies", host.size());
-    using HostColumn =
-        Kokkos::View<Data const*, Kokkos::HostSpace, Kokkos::MemoryTraits<Kokkos::Unmanaged>>;
-    if constexpr (std::is_same_v<Data, double>) {
-      Kokkos::deep_copy(storage, HostColumn(host.data(), host.size()));
-    } else {
-      std::vector<Data> rounded;
-      resize(rounded, host.size(), "the bodies");
-      std::transform(host.begin(), host.end(), rounded.begin(),
-                     [](double value) { return static_cast<Data>(value); });
-      Kokkos::deep_copy(storage, HostColumn(rounded.data(), rounded.size()));
-    }
-    return storage.data();
-  }
-}
-
 /// Whether the library's compiled solvers do not have it, but the program's runners do: what is there to compare with.
 bool is_laboratory(MethodSettings const& settings) {
   if (settings.method == Method::direct || settings.options.tolerance) return false;
@@ -74,6 +49,7 @@ ErrorStatistics statistics_of(fmm::ErrorMeasure const& measure) {
                              .potential_l2 = measure.potential_l2,
                              .potential_p99 = measure.potential_p99,
                              .potential_max = measure.potential_max,
+                             .hessian_l2 = std::numeric_limits<double>::quiet_NaN(),
                              .least_share = measure.least_share,
                              .samples = static_cast<std::int64_t>(measure.samples),
                              .not_finite = static_cast<std::int64_t>(measure.not_finite),
@@ -261,21 +237,6 @@ class SessionOn final : public Session {
   Column<Space, Data> positions_, charges_;  // unused where the bodies' own memory serves
 };
 
-/// Calls `found` with a default-constructed space for each backend, in the order of the
-/// enumeration.
-template <class Found>
-void for_each_backend([[maybe_unused]] Found&& found) {
-#ifdef KOKKOS_ENABLE_SERIAL
-  found(Backend::serial, std::type_identity<Kokkos::Serial>{});
-#endif
-#ifdef KOKKOS_ENABLE_OPENMP
-  found(Backend::openmp, std::type_identity<Kokkos::OpenMP>{});
-#endif
-#ifdef KOKKOS_ENABLE_CUDA
-  found(Backend::cuda, std::type_identity<Kokkos::Cuda>{});
-#endif
-}
-
 }  // namespace
 
 fmm::runtime::Policies policies_of(MethodSettings const& settings) {
@@ -301,15 +262,13 @@ fmm::runtime::Policies policies_of(MethodSettings const& settings) {
   policies.precision = settings.precision == Precision::single_precision  ? rt::Precision::single
                        : settings.precision == Precision::mixed_precision ? rt::Precision::mixed
                                                                           : rt::Precision::full;
-  policies.backend = settings.backend == Backend::serial   ? rt::Backend::serial
-                     : settings.backend == Backend::openmp ? rt::Backend::openmp
-                                                           : rt::Backend::cuda;
+  policies.backend = settings.backend;
   return policies;
 }
 
 std::unique_ptr<Session> open_session(Backend backend, Data data, Bodies const& bodies) {
   std::unique_ptr<Session> session;
-  for_each_backend([&]<class Space>(Backend candidate, std::type_identity<Space>) {
+  fmm::runtime::for_each_backend([&]<class Space>(Backend candidate, std::type_identity<Space>) {
     if (candidate != backend) return;
     if (data == Data::in_double)
       session = std::make_unique<SessionOn<Space, double>>(bodies);
@@ -322,7 +281,7 @@ std::unique_ptr<Session> open_session(Backend backend, Data data, Bodies const& 
 Build build_facts() {
   Build facts;
   facts.orders = fmm::runtime::orders();
-  for_each_backend([&]<class Space>(Backend backend, std::type_identity<Space>) {
+  fmm::runtime::for_each_backend([&]<class Space>(Backend backend, std::type_identity<Space>) {
     facts.backends.push_back(backend);
     if (std::is_same_v<Space, Kokkos::DefaultExecutionSpace>) facts.default_backend = backend;
   });

@@ -41,6 +41,15 @@ class Session {
 /// initialised.
 std::unique_ptr<Session> open_session(Backend backend, Data data, Bodies const& bodies);
 
+/// Charges, dipoles or both, of one density or several; at the bodies, or at targets of their own.
+struct AnySums {
+  Bodies const& bodies;
+  Bodies const* targets;
+  bool hessian;
+};
+/// The same of any of them.
+std::unique_ptr<Session> open_session(Backend backend, Data data, AnySums const& sums);
+
 /// Orders and backends compiled in.
 Build build_facts();
 

@@ -19,6 +19,7 @@ namespace forces {
 /// As typed; what is not set has a default that depends on the method or the backend.
 struct Settings {
   std::optional<std::filesystem::path> input;
+  std::optional<std::filesystem::path> targets;
   std::optional<Model> model;
   std::int64_t n = defaults::n;
   std::uint64_t seed = defaults::seed;
@@ -50,6 +51,9 @@ struct Settings {
   Data data = defaults::data;  // of positions and charges in the backend's memory
   Backend backend{};           // "auto" is resolved
   std::optional<int> threads;
+
+  bool hessian = false;
+  bool any_strengths = false;  // targets, Hessians, dipoles or several densities
 
   std::int64_t check = 0;
   std::uint64_t check_seed = defaults::check_seed;

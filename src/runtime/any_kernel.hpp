@@ -14,6 +14,7 @@ namespace fmm::kernels {
 
 struct AnyKernel {
   static constexpr bool harmonic = true;
+  static constexpr int most_densities = 4;
   using is_choice = AnyKernel;
 
   std::variant<Laplace, SoftenedGravity, SplineGravity> one;
@@ -22,6 +23,10 @@ struct AnyKernel {
   template <class V>
   PairTerm<V> operator()(V r2) const {
     return std::visit([&](auto const& kernel) { return kernel(r2); }, one);
+  }
+  template <class V>
+  PairDerivatives<V> derivatives(V r2) const {
+    return std::visit([&](auto const& kernel) { return kernel.derivatives(r2); }, one);
   }
   double prefactor() const {
     return std::visit([](auto const& kernel) { return kernels::prefactor(kernel); }, one);
@@ -59,28 +64,33 @@ inline engine::KernelTraits traits_of_kernel(AnyKernel const& any) {
   return std::visit([](auto const& kernel) { return engine::traits_of_kernel(kernel); }, any.one);
 }
 
-template <class Out, class Precision, class Strengths = Charges<>, class Space>
-void p2p(Space const& space, AnyKernel const& any, Array<Cell, Space> cells,
-         std::type_identity_t<TargetTiles<Space>> tiles, Csr<Space> list,
-         Array<Body<real_t<Precision>>, Space> bodies, Array<Body<real_t<Precision>>, Space> low,
-         Array<Sums<sum_t<Precision>>, Space> sums, SplitRows<Space, sum_t<Precision>> rows = {},
-         MixedSums how = {}, Array<real_t<Precision>, Space> = {}, Array<int, Space> left = {}) {
-  static_assert(Strengths::numbers == 1);
+template <class F>
+void with_kernel(AnyKernel const& any, F const& f) {
+  std::visit(f, any.one);
+}
+
+template <class Out, class Precision, class Strengths = Charges<>, class Space, class Cells,
+          class Bodies>
+void p2p(Space const& space, AnyKernel const& any, Cells cells,
+         std::type_identity_t<TargetTiles<Space>> tiles, Csr<Space> list, Bodies bodies,
+         std::type_identity_t<Bodies> low, Array<Sums<sum_t<Precision>>, Space> sums,
+         SplitRows<Space, sum_t<Precision>> rows = {}, MixedSums how = {},
+         Array<real_t<Precision>, Space> others = {}, Array<int, Space> left = {}) {
   std::visit(
       [&](auto const& kernel) {
-        p2p<Out, Precision>(space, kernel, cells, tiles, list, bodies, low, sums, rows, how, {},
-                            left);
+        p2p<Out, Precision, Strengths>(space, kernel, cells, tiles, list, bodies, low, sums, rows,
+                                       how, others, left);
       },
       any.one);
 }
-template <class Out, class Precision, class Strengths = Charges<>, class Space>
-void p2p_all(Space const& space, AnyKernel const& any, double per_unit,
-             Array<Body<double>, Space> bodies, Array<Tile, Space> tiles, int shape,
-             Array<Sums<sum_t<Precision>>, Space> sums, Array<double, Space> = {}) {
-  static_assert(Strengths::numbers == 1);
+template <class Out, class Precision, class Strengths = Charges<>, class Space, class Bodies>
+void p2p_all(Space const& space, AnyKernel const& any, double per_unit, Bodies const& bodies,
+             Array<Tile, Space> tiles, int shape, Array<Sums<sum_t<Precision>>, Space> sums,
+             Array<double, Space> others = {}) {
   std::visit(
       [&](auto const& kernel) {
-        p2p_all<Out, Precision>(space, kernel, per_unit, bodies, tiles, shape, sums);
+        p2p_all<Out, Precision, Strengths>(space, kernel, per_unit, bodies, tiles, shape, sums,
+                                           others);
       },
       any.one);
 }

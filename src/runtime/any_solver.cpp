@@ -126,35 +126,79 @@ Backend default_backend() {
   return found;
 }
 
+namespace {
+
+/// "(N, 3)"
+std::string extents_text(Expected const& expected) {
+  const std::string row = expected.row > 0 ? std::to_string(expected.row) : "K";
+  return expected.rank == 1   ? "(N)"
+         : expected.rank == 2 ? "(N, " + row + ")"
+                              : "(N, K, " + row + ")";
+}
+bool is_whole(Number number) { return number == Number::in_int32 || number == Number::in_int64; }
+
+/// Throws InvalidArgument for a result two of whose numbers may have one place.
+void check_apart(std::string const& name, ArrayShape const& shape) {
+  if (shape.rank == 2 && shape.extent[1] == 3) {
+    const auto row = shape.stride_of(0), column = shape.stride_of(1);
+    if (row <= 2 * column && column / std::max<std::int64_t>(row, 1) < shape.extent[0] &&
+        shape.extent[0] > 1)
+      throw InvalidArgument(
+          name + ".stride(0)", row,
+          "such that rows do not overlap, with stride(1) = " + std::to_string(column));
+    return;
+  }
+  // in the order of their strides each dimension lies behind the ones before
+  std::vector<int> order;
+  for (int r = 0; r < shape.rank; ++r)
+    if (shape.extent[r] > 1) order.push_back(r);
+  std::sort(order.begin(), order.end(),
+            [&](int a, int b) { return shape.stride_of(a) < shape.stride_of(b); });
+  std::int64_t behind = 0;  // the last number of what is nested so far
+  for (const int r : order) {
+    if (shape.stride_of(r) <= behind)
+      throw InvalidArgument(
+          name + ".stride(" + std::to_string(r) + ")", shape.stride_of(r),
+          "more than " + std::to_string(behind) + ", so that numbers do not overlap");
+    behind += shape.stride_of(r) * (shape.extent[r] - 1);
+  }
+}
+
+}  // namespace
+
 void check_array(char const* name, void const* data, ArrayShape const& shape,
                  Expected const& expected) {
   const std::string of = name;
   if (shape.rank == 0) throw InvalidArgument(of, "none", "an array");
+  if (is_whole(shape.number) != expected.is_whole)
+    throw InvalidArgument(
+        of, expected.is_whole ? "of float or double" : "of integers",
+        expected.is_whole ? "of integers of 32 or 64 bits" : "of float or double");
   if (shape.rank != expected.rank)
-    throw InvalidArgument(of, "of rank " + std::to_string(shape.rank),
-                          expected.rank == 1 ? "of rank 1, (N)" : "of rank 2, (N, 3)");
+    throw InvalidArgument(
+        of, "of rank " + std::to_string(shape.rank),
+        "of rank " + std::to_string(expected.rank) + ", " + extents_text(expected));
   if (shape.memory != Memory::both && (shape.memory == Memory::host) != expected.on_host)
     throw InvalidArgument(
         of, shape.memory == Memory::host ? "in the host's memory" : "in a device's memory",
         std::string("in memory that ") + expected.backend + " can access");
+  bool is_empty = false;
   for (int r = 0; r < shape.rank; ++r) {
-    const auto at = "(" + std::to_string(r) + ")";
     if (shape.extent[r] < 0)
-      throw InvalidArgument(of + ".extent" + at, shape.extent[r], "0 or more");
-    const bool strides = shape.extent[0] > 0 && shape.extent[r] > 1;
-    if (strides && shape.stride_of(r) < (expected.is_written ? 1 : 0))
-      throw InvalidArgument(of + ".stride" + at, shape.stride_of(r),
-                            expected.is_written ? "1 or more" : "0 or more");
+      throw InvalidArgument(of + ".extent(" + std::to_string(r) + ")", shape.extent[r],
+                            "0 or more");
+    is_empty = is_empty || shape.extent[r] == 0;
   }
-  if (shape.rank == 2 && shape.extent[1] != 3)
-    throw InvalidArgument(of + ".extent(1)", shape.extent[1], "3");
-  const auto row = shape.stride_of(0), column = shape.stride_of(1);
-  if (expected.is_written && shape.rank == 2 && row <= 2 * column &&
-      column / std::max<std::int64_t>(row, 1) < shape.extent[0] && shape.extent[0] > 1)
-    throw InvalidArgument(
-        of + ".stride(0)", row,
-        "such that rows do not overlap, with stride(1) = " + std::to_string(column));
-  if (!data && shape.extent[0] > 0)
+  for (int r = 0; r < shape.rank; ++r)
+    if (!is_empty && shape.extent[r] > 1 && shape.stride_of(r) < (expected.is_written ? 1 : 0))
+      throw InvalidArgument(of + ".stride(" + std::to_string(r) + ")", shape.stride_of(r),
+                            expected.is_written ? "1 or more" : "0 or more");
+  const int last = expected.rank - 1;
+  if (last > 0 && expected.row > 0 && shape.extent[last] != expected.row)
+    throw InvalidArgument(of + ".extent(" + std::to_string(last) + ")", shape.extent[last],
+                          std::to_string(expected.row));
+  if (expected.is_written && !is_empty) check_apart(of, shape);
+  if (!data && !is_empty)
     throw InvalidArgument(of + ".data()", "null", "an address, of an array that is not empty");
 }
 
@@ -187,6 +231,7 @@ AnyPlan::AnyPlan(AnyPlan&&) noexcept = default;
 AnyPlan& AnyPlan::operator=(AnyPlan&&) noexcept = default;
 AnyPlan::~AnyPlan() = default;
 std::int64_t AnyPlan::size() const { return held(implementation_, "plan").facts().size; }
+std::int64_t AnyPlan::targets() const { return held(implementation_, "plan").facts().targets; }
 std::int64_t AnyPlan::cells() const { return held(implementation_, "plan").facts().cells; }
 std::int64_t AnyPlan::leaves() const { return held(implementation_, "plan").facts().leaves; }
 int AnyPlan::depth() const { return held(implementation_, "plan").facts().depth; }
@@ -219,13 +264,32 @@ std::size_t AnySolver::memory_bytes() const {
 
 AnyPlan AnySolver::build(runtime::ConstArray const& positions, runtime::ConstArray const& charges,
                          Report* report) {
-  return AnyPlan(held(implementation_, "solver").build(positions, charges, report));
+  return build(positions, charges, none, report);
+}
+AnyPlan AnySolver::build(runtime::ConstArray const& positions, runtime::ConstArray const& charges,
+                         runtime::ConstArray const& targets, Report* report) {
+  return AnyPlan(held(implementation_, "solver").build(positions, charges, targets, report));
+}
+void AnySolver::retarget(AnyPlan& plan, runtime::ConstArray const& targets, Report* report) {
+  held(implementation_, "solver").retarget(held(plan.implementation_, "plan"), targets, report);
+}
+void AnySolver::freeze(AnyPlan& plan) {
+  held(implementation_, "solver").freeze(held(plan.implementation_, "plan"));
+}
+AnyPlan AnySolver::transposed(AnyPlan const& plan, Report* report) {
+  return AnyPlan(
+      held(implementation_, "solver").transposed(held(plan.implementation_, "plan"), report));
 }
 void AnySolver::evaluate(AnyPlan& plan, runtime::ConstArray const& charges,
                          runtime::MutableArray const& potential, runtime::MutableArray const& field,
                          Report* report) {
   held(implementation_, "solver")
       .evaluate(held(plan.implementation_, "plan"), charges, potential, field, report);
+}
+void AnySolver::evaluate(AnyPlan& plan, runtime::AnyStrengths const& strengths,
+                         runtime::AnyResults const& results, Report* report) {
+  held(implementation_, "solver")
+      .evaluate_any(held(plan.implementation_, "plan"), strengths, results, report);
 }
 std::vector<std::int32_t> AnySolver::evaluate_sample(AnyPlan& plan,
                                                      runtime::ConstArray const& charges,

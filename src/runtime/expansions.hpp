@@ -3,28 +3,31 @@
 #pragma once
 
 #include "any_kernel.hpp"
+#include "kinds.hpp"
 
 namespace fmm::runtime {
 
-using Potential = kernels::Outputs<true, false>;
-using Field = kernels::Outputs<false, true>;
-using Both = kernels::Outputs<true, true>;
-
-/// Functions that make the operators, by what is wanted of an evaluation.
+/// Functions that make the operators, one for each kind of evaluations.
+template <class Space, class Precision, class... Kinds>
+using OperatorsOf =
+    std::tuple<engine::MakeFarField<kernels::AnyKernel, Space, Precision, typename Kinds::Out,
+                                    typename Kinds::Shift, typename Kinds::Strengths>...>;
 template <class Space, class Precision>
 struct MakeOperators {
-  engine::MakeFarField<kernels::AnyKernel, Space, Precision, Potential> potential = nullptr;
-  engine::MakeFarField<kernels::AnyKernel, Space, Precision, Field> field = nullptr;
-  engine::MakeFarField<kernels::AnyKernel, Space, Precision, Both> both = nullptr;
+  OperatorsOf<Space, Precision, Kind<Potential>, Kind<Field>, Kind<Both>> of_charges;
+  OperatorsOf<Space, Precision, BothOfTwo, HessianOfOne, HessianOfTwo, DipolesOfOne, DipolesOfTwo,
+              FourOfOne, FourOfTwo>
+      of_any;
 
-  template <class Out>
-  engine::MakeFarField<kernels::AnyKernel, Space, Precision, Out> get() const {
-    if constexpr (std::is_same_v<Out, Both>)
-      return both;
-    else if constexpr (Out::potential)
-      return potential;
+  template <class Out, class Shift = OneSet, class Strengths = kernels::Charges<>>
+  auto get() const {
+    using Wanted =
+        engine::MakeFarField<kernels::AnyKernel, Space, Precision, Out, Shift, Strengths>;
+    if constexpr (!Out::hessian && std::is_same_v<Strengths, kernels::Charges<>> &&
+                  std::is_same_v<Shift, OneSet>)
+      return std::get<Wanted>(of_charges);
     else
-      return field;
+      return std::get<Wanted>(of_any);
   }
 };
 

@@ -14,10 +14,10 @@ class AnyPlan::Implementation {
  public:
   virtual ~Implementation() = default;
   struct Facts {
-    std::int64_t size, cells, leaves;
-    int depth;
-    std::int64_t m2l, p2l, m2p, p2p;
-    std::size_t memory_bytes;
+    std::int64_t size = 0, targets = 0, cells = 0, leaves = 0;
+    int depth = 0;
+    std::int64_t m2l = 0, p2l = 0, m2p = 0, p2p = 0;
+    std::size_t memory_bytes = 0;
   };
   virtual Facts facts() const = 0;
 };
@@ -31,10 +31,18 @@ class AnySolver::Implementation {
   virtual std::size_t memory_bytes() const = 0;
   virtual std::unique_ptr<AnyPlan::Implementation> build(runtime::ConstArray const& positions,
                                                          runtime::ConstArray const& charges,
+                                                         runtime::ConstArray const& targets,
                                                          Report* report) = 0;
+  virtual void retarget(AnyPlan::Implementation& plan, runtime::ConstArray const& targets,
+                        Report* report) = 0;
+  virtual void freeze(AnyPlan::Implementation& plan) = 0;
+  virtual std::unique_ptr<AnyPlan::Implementation> transposed(AnyPlan::Implementation const& plan,
+                                                              Report* report) = 0;
   virtual void evaluate(AnyPlan::Implementation& plan, runtime::ConstArray const& charges,
                         runtime::MutableArray const& potential, runtime::MutableArray const& field,
                         Report* report) = 0;
+  virtual void evaluate_any(AnyPlan::Implementation& plan, runtime::AnyStrengths const& strengths,
+                            runtime::AnyResults const& results, Report* report) = 0;
   virtual std::vector<std::int32_t> evaluate_sample(AnyPlan::Implementation& plan,
                                                     runtime::ConstArray const& charges,
                                                     runtime::MutableArray const& potential,

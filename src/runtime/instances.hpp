@@ -7,6 +7,7 @@
 #include <fmm/fmm.hpp>
 
 #include "backends.hpp"
+#include "kinds.hpp"
 
 // instance(.., has_potential, has_field) for each choice of results.
 #define FMM_FOR_EACH_OUTPUTS(instance, ...)                             \
@@ -74,17 +75,37 @@
   FMM_INSTANCES_OF_OUTPUTS(prefix, Space, double, order)
 
 // Sums over pairs of a kernel: the near field, all pairs and chosen targets.
-#define FMM_INSTANCE_OF_P2P(prefix, Space, Precision, Kernel, ...)                             \
-  prefix template void fmm::kernels::p2p<fmm::kernels::Outputs<__VA_ARGS__>, Precision>(       \
-      Space const&, Kernel const&, fmm::Array<fmm::Cell, Space>, fmm::TargetTiles<Space>,      \
-      fmm::Csr<Space>, fmm::Array<fmm::Body<fmm::real_t<Precision>>, Space>,                   \
-      fmm::Array<fmm::Body<fmm::real_t<Precision>>, Space>,                                    \
-      fmm::Array<fmm::Sums<fmm::sum_t<Precision>>, Space>,                                     \
-      fmm::kernels::SplitRows<Space, fmm::sum_t<Precision>>, fmm::kernels::MixedSums,          \
+#define FMM_INSTANCE_OF_P2P(prefix, Space, Precision, Kernel, ...)                        \
+  prefix template void fmm::kernels::p2p<fmm::kernels::Outputs<__VA_ARGS__>, Precision>(  \
+      Space const&, Kernel const&, fmm::Array<fmm::Cell, Space>, fmm::TargetTiles<Space>, \
+      fmm::Csr<Space>, fmm::Array<fmm::Body<fmm::real_t<Precision>>, Space>,              \
+      fmm::Array<fmm::Body<fmm::real_t<Precision>>, Space>,                               \
+      fmm::Array<fmm::Sums<fmm::sum_t<Precision>>, Space>,                                \
+      fmm::kernels::SplitRows<Space, fmm::sum_t<Precision>>, fmm::kernels::MixedSums,     \
       fmm::Array<fmm::real_t<Precision>, Space>, fmm::Array<int, Space>);
 #define FMM_INSTANCE_OF_P2P_ALL(prefix, Space, Precision, Kernel, ...)                        \
   prefix template void fmm::kernels::p2p_all<fmm::kernels::Outputs<__VA_ARGS__>, Precision>(  \
       Space const&, Kernel const&, double, fmm::Array<fmm::Body<double>, Space> const&,       \
+      fmm::Array<fmm::Tile, Space>, int, fmm::Array<fmm::Sums<fmm::sum_t<Precision>>, Space>, \
+      fmm::Array<double, Space>);
+// The same of any strengths, in one set of bodies and in two.
+#define FMM_INSTANCE_OF_P2P_KIND(prefix, Space, Precision, Kernel, Kind)                \
+  prefix template void                                                                  \
+  fmm::kernels::p2p<fmm::runtime::Kind::Out, Precision, fmm::runtime::Kind::Strengths>( \
+      Space const&, Kernel const&, fmm::CellsOfSets<Space, fmm::runtime::Kind::Shift>,  \
+      fmm::TargetTiles<Space>, fmm::Csr<Space>,                                         \
+      fmm::OfSets<fmm::Array<fmm::Body<fmm::real_t<Precision>>, Space>,                 \
+                  fmm::runtime::Kind::Shift>,                                           \
+      fmm::OfSets<fmm::Array<fmm::Body<fmm::real_t<Precision>>, Space>,                 \
+                  fmm::runtime::Kind::Shift>,                                           \
+      fmm::Array<fmm::Sums<fmm::sum_t<Precision>>, Space>,                              \
+      fmm::kernels::SplitRows<Space, fmm::sum_t<Precision>>, fmm::kernels::MixedSums,   \
+      fmm::Array<fmm::real_t<Precision>, Space>, fmm::Array<int, Space>);
+#define FMM_INSTANCE_OF_P2P_ALL_KIND(prefix, Space, Precision, Kernel, Kind)                  \
+  prefix template void                                                                        \
+  fmm::kernels::p2p_all<fmm::runtime::Kind::Out, Precision, fmm::runtime::Kind::Strengths>(   \
+      Space const&, Kernel const&, double,                                                    \
+      fmm::OfSets<fmm::Array<fmm::Body<double>, Space>, fmm::runtime::Kind::Shift> const&,    \
       fmm::Array<fmm::Tile, Space>, int, fmm::Array<fmm::Sums<fmm::sum_t<Precision>>, Space>, \
       fmm::Array<double, Space>);
 #define FMM_INSTANCE_OF_P2P_CHOSEN(prefix, Space, Kernel, ...)                       \
@@ -95,17 +116,25 @@
   prefix template std::vector<fmm::kernels::Magnitudes> fmm::kernels::p2p_magnitudes( \
       Space const&, Kernel const&, double, fmm::Array<fmm::Body<double>, Space>,      \
       fmm::Array<fmm::BodyIndex, Space>);
-#define FMM_INSTANCES_OF_KERNEL_IN_FLOAT(prefix, Space, Kernel)                         \
-  FMM_FOR_EACH_OUTPUTS(FMM_INSTANCE_OF_P2P, prefix, Space, float, Kernel)               \
-  FMM_FOR_EACH_OUTPUTS(FMM_INSTANCE_OF_P2P, prefix, Space, fmm::Mixed, Kernel)          \
-  FMM_FOR_EACH_OUTPUTS(FMM_INSTANCE_OF_P2P, prefix, Space, fmm::MixedInOnePart, Kernel) \
-  FMM_FOR_EACH_OUTPUTS(FMM_INSTANCE_OF_P2P_ALL, prefix, Space, float, Kernel)           \
-  FMM_FOR_EACH_OUTPUTS(FMM_INSTANCE_OF_P2P_ALL, prefix, Space, fmm::Mixed, Kernel)
-#define FMM_INSTANCES_OF_KERNEL_IN_DOUBLE(prefix, Space, Kernel)                          \
-  FMM_FOR_EACH_OUTPUTS(FMM_INSTANCE_OF_P2P, prefix, Space, double, Kernel)                \
-  FMM_FOR_EACH_OUTPUTS(FMM_INSTANCE_OF_P2P, prefix, Space, fmm::DoubleInTwoParts, Kernel) \
-  FMM_FOR_EACH_OUTPUTS(FMM_INSTANCE_OF_P2P_ALL, prefix, Space, double, Kernel)            \
-  FMM_FOR_EACH_OUTPUTS(FMM_INSTANCE_OF_P2P_CHOSEN, prefix, Space, Kernel)                 \
+#define FMM_INSTANCES_OF_KERNEL_IN_FLOAT(prefix, Space, Kernel)                           \
+  FMM_FOR_EACH_OUTPUTS(FMM_INSTANCE_OF_P2P, prefix, Space, float, Kernel)                 \
+  FMM_FOR_EACH_OUTPUTS(FMM_INSTANCE_OF_P2P, prefix, Space, fmm::Mixed, Kernel)            \
+  FMM_FOR_EACH_OUTPUTS(FMM_INSTANCE_OF_P2P, prefix, Space, fmm::MixedInOnePart, Kernel)   \
+  FMM_FOR_EACH_OUTPUTS(FMM_INSTANCE_OF_P2P_ALL, prefix, Space, float, Kernel)             \
+  FMM_FOR_EACH_OUTPUTS(FMM_INSTANCE_OF_P2P_ALL, prefix, Space, fmm::Mixed, Kernel)        \
+  FMM_FOR_EACH_KIND(FMM_INSTANCE_OF_P2P_KIND, prefix, Space, float, Kernel)               \
+  FMM_FOR_EACH_KIND(FMM_INSTANCE_OF_P2P_KIND, prefix, Space, fmm::Mixed, Kernel)          \
+  FMM_FOR_EACH_KIND(FMM_INSTANCE_OF_P2P_KIND, prefix, Space, fmm::MixedInOnePart, Kernel) \
+  FMM_FOR_EACH_KIND(FMM_INSTANCE_OF_P2P_ALL_KIND, prefix, Space, float, Kernel)           \
+  FMM_FOR_EACH_KIND(FMM_INSTANCE_OF_P2P_ALL_KIND, prefix, Space, fmm::Mixed, Kernel)
+#define FMM_INSTANCES_OF_KERNEL_IN_DOUBLE(prefix, Space, Kernel)                            \
+  FMM_FOR_EACH_OUTPUTS(FMM_INSTANCE_OF_P2P, prefix, Space, double, Kernel)                  \
+  FMM_FOR_EACH_OUTPUTS(FMM_INSTANCE_OF_P2P, prefix, Space, fmm::DoubleInTwoParts, Kernel)   \
+  FMM_FOR_EACH_OUTPUTS(FMM_INSTANCE_OF_P2P_ALL, prefix, Space, double, Kernel)              \
+  FMM_FOR_EACH_KIND(FMM_INSTANCE_OF_P2P_KIND, prefix, Space, double, Kernel)                \
+  FMM_FOR_EACH_KIND(FMM_INSTANCE_OF_P2P_KIND, prefix, Space, fmm::DoubleInTwoParts, Kernel) \
+  FMM_FOR_EACH_KIND(FMM_INSTANCE_OF_P2P_ALL_KIND, prefix, Space, double, Kernel)            \
+  FMM_FOR_EACH_OUTPUTS(FMM_INSTANCE_OF_P2P_CHOSEN, prefix, Space, Kernel)                   \
   FMM_INSTANCE_OF_P2P_MAGNITUDES(prefix, Space, Kernel)
 
 // Trees and lists in a precision.

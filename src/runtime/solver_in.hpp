@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// AnySolver in one space and precision: cores for each way of making lists, put together with the expansions of an
-// order, a pair kernel and arrays that are all chosen at run time.
+// AnySolver in one space and precision: plans and evaluations by its cores (cores_in.hpp), of arrays that are chosen at
+// run time.
 #pragma once
 
 #include <utility>
@@ -8,119 +8,137 @@
 #include <vector>
 
 #include "array_ends.hpp"
-#include "expansions.hpp"
-#include "implementation.hpp"
+#include "cores_in.hpp"
 #include "reference.hpp"
 
 namespace fmm::runtime {
 
 template <class Space, class Precision>
-class PlanIn final : public AnyPlan::Implementation {
- public:
-  PlanIn(Backend backend, std::shared_ptr<engine::PlanData<Space, Precision>> data)
-      : backend(backend), plan(std::move(data)) {}
-  Facts facts() const override {
-    return {plan.size(),        plan.cells(),       plan.leaves(),
-            plan.depth(),       plan.m2l_entries(), plan.p2l_entries(),
-            plan.m2p_entries(), plan.p2p_entries(), plan.memory_bytes()};
-  }
-
-  Backend backend;
-  Plan<Space, Precision> plan;
-};
-
-/// The orders of fmm::ToleranceSolver where none are named.
-template <int... Order>
-bool is_one_of(int order, Orders<Order...>) {
-  return ((order == Order) || ...);
-}
-using DefaultOrders = Orders<2, 3, 4, 5, 6, 8, 10, 12, 16>;
-
-template <class Space, class Precision>
-class SolverIn final : public AnySolver::Implementation {
-  using Kernel = kernels::AnyKernel;
-  using All = Expansions<Space, Precision>;
-  template <class Traversal>
-  using Core = engine::SolverCore<Kernel, Traversal, Precision, Space>;
-  using Direct = Core<DirectSum>;
-  using OfTree = Core<BarnesHut>;
-  using OfTreeByField = Core<DualTree<SourceCriterion>>;
-  using ByRadii = Core<DualTree<RadiusCriterion>>;
-  using ByField = Core<DualTree<FieldCriterion>>;
-  using ByPowers = Core<DualTree<MultipolePowerCriterion>>;
-  static constexpr bool has_tolerance = !std::is_same_v<Precision, float>;
-  using ByTolerance =
-      tolerance::ToleranceCore<Kernel, std::conditional_t<has_tolerance, Precision, double>, Space>;
-  static constexpr bool is_double = std::is_same_v<Precision, double>;
-  using PairsByTolerance = tolerance::AllPairsCore<Kernel, Space>;
-  using Cores = std::conditional_t<
-      is_double,
-      std::variant<Direct, OfTree, OfTreeByField, ByRadii, ByField, ByPowers, ByTolerance,
-                   PairsByTolerance>,
-      std::conditional_t<
-          has_tolerance,
-          std::variant<Direct, OfTree, OfTreeByField, ByRadii, ByField, ByPowers, ByTolerance>,
-          std::variant<Direct, OfTree, OfTreeByField, ByRadii, ByField, ByPowers>>>;
-  template <class Core>
-  static constexpr bool has_tree_v =
-      !std::is_same_v<Core, Direct> && !(is_double && std::is_same_v<Core, PairsByTolerance>);
-  template <class Core>
-  static constexpr bool uses_charges_v = std::is_same_v<Core, ByPowers> ||
-                                         (has_tolerance && std::is_same_v<Core, ByTolerance>);
+class SolverIn final : public CoresIn<Space, Precision> {
+  using Base = CoresIn<Space, Precision>;
+  using Base::has_tolerance;
+  using typename Base::All, typename Base::ByTolerance, typename Base::OneSetPlan,
+      typename Base::SomePlanIn, typename Base::TwoSetsPlan;
 
  public:
-  SolverIn(KeptSite<Space> const& space, Policies const& asked, Options const& options)
-      : Implementation(asked),
-        kept_space_(space.kept),
-        space_(space.site),
-        kernel_(kernel_of(asked.kernel)),
-        expansions_(all_expansions<Space, Precision>()),
-        core_(make(asked, options)) {}
-
-  Options options() const override {
-    return std::visit([](auto const& core) { return core.options(); }, core_);
-  }
-  int order() const override {
-    return std::visit([](auto const& core) { return core.order(); }, core_);
-  }
-  bool uses_charges() const override {
-    return std::visit([]<class Core>(Core const&) { return uses_charges_v<Core>; }, core_);
-  }
-  std::size_t memory_bytes() const override {
-    return std::visit([](auto const& core) { return core.memory_bytes(); }, core_);
-  }
+  using Base::Base, Base::uses_charges;
 
   std::unique_ptr<AnyPlan::Implementation> build(ConstArray const& positions,
                                                  ConstArray const& charges,
+                                                 ConstArray const& targets,
                                                  Report* report) override {
     check("positions", positions, 2);
-    if (uses_charges()) check("charges", charges, 1);
-    auto plan = with_rows<Space>(positions, [&](auto const& x) {
-      return std::visit(
-          [&]<class Core>(Core& core) -> std::unique_ptr<AnyPlan::Implementation> {
-            if constexpr (uses_charges_v<Core>)
-              return with_column<Space>(charges, [&](auto const& q) {
-                return plan_of(core.build(space_, inputs_of(x, q), report));
-              });
-            else
-              return plan_of(core.build(space_, inputs_of(x), report));
-          },
-          core_);
-    });
-    space_.fence();  // positions are the caller's again
+    check_targets(targets);
+    const bool is_for_any = this->takes_verified() && !charges;
+    if (uses_charges() && !is_for_any) check("charges", charges, 1);
+    auto plan = is_for_any            ? build_verified(positions, targets)
+                : are_points(targets) ? build_two(positions, targets, report)
+                                      : build_one(positions, charges, targets, report);
+    this->space_.fence();  // positions are the caller's again
     return plan;
+  }
+
+  void retarget(AnyPlan::Implementation& any_plan, ConstArray const& targets,
+                Report* report) override {
+    check_targets(targets);
+    visit_plan(any_plan, [&]<class SomePlan>(SomePlan& plan) {
+      if (has_targets_v<SomePlan> != are_points(targets))
+        throw InvalidArgument("targets", are_points(targets) ? "positions" : "not positions",
+                              has_targets_v<SomePlan>
+                                  ? "positions, for a plan that was built with such"
+                                  : "numbers of sources, or none, for a plan of one set");
+      if constexpr (is_verified_v<SomePlan>) {
+        retarget_verified(plan, targets);
+      } else {
+        this->visit_core([&]<class Core>(Core& core) {
+          if constexpr (!has_targets_v<SomePlan>) {
+            choose(core, plan.data(), targets, report);
+          } else if constexpr (takes_strengths_v<Core>) {
+            const StagedPositions<Space> y(this->space_, targets);
+            core.retarget(this->space_, plan.data(), y.view(), report);
+            this->space_.fence();
+          } else {
+            this->refuse_strengths();
+          }
+        });
+      }
+    });
+    this->space_.fence();
+  }
+
+  void freeze(AnyPlan::Implementation& any_plan) override {
+    visit_plan(any_plan, [&]<class SomePlan>(SomePlan& plan) {
+      if constexpr (is_verified_v<SomePlan>)
+        this->verified().freeze(plan.data());
+      else
+        this->visit_core([&]<class Core>(Core&) {
+          if constexpr (!takes_strengths_v<Core>) this->refuse_strengths();
+        });
+    });
+  }
+
+  std::unique_ptr<AnyPlan::Implementation> transposed(AnyPlan::Implementation const& any_plan,
+                                                      Report* report) override {
+    if (this->policies.method == Method::treecode)
+      throw InvalidArgument("method", "treecode", "fmm or direct, for a transposed plan");
+    std::unique_ptr<AnyPlan::Implementation> result;
+    visit_plan(any_plan, [&]<class SomePlan>(SomePlan const& plan) {
+      if constexpr (is_verified_v<SomePlan>)
+        result = plan_of(SomePlan(this->verified().transposed(this->space_, plan.data(), report)));
+      else
+        this->visit_core([&]<class Core>(Core& core) {
+          if constexpr (has_transpose_v<Core>) {
+            if constexpr (has_targets_v<SomePlan>)
+              result = plan_of(SomePlan(core.transposed(this->space_, plan.data(), report)));
+            else
+              result = plan_of(
+                  SomePlan(core.transposed(this->space_, plan.data(), report), plan.lease()));
+          } else {
+            this->refuse_strengths();
+          }
+        });
+    });
+    this->space_.fence();
+    return result;
   }
 
   void evaluate(AnyPlan::Implementation& any_plan, ConstArray const& charges,
                 MutableArray const& potential, MutableArray const& field, Report* report) override {
-    auto& plan = checked(any_plan, charges, potential, field);
+    auto* const plan = std::get_if<OneSetPlan>(&checked(any_plan).any);
+    if (!plan)
+      return evaluate_any(any_plan, {.charges = charges, .dipoles = {}},
+                          {.potential = potential, .field = field, .hessian = {}}, report);
+    auto& data = plan->data();
+    check_ends(charges, potential, field);
     if (potential && field)
-      evaluate_as<Both>(plan, charges, potential, field, report);
+      evaluate_as<Both>(data, charges, potential, field, report);
     else if (potential)
-      evaluate_as<Potential>(plan, charges, potential, field, report);
+      evaluate_as<Potential>(data, charges, potential, field, report);
     else
-      evaluate_as<Field>(plan, charges, potential, field, report);
-    space_.fence();
+      evaluate_as<Field>(data, charges, potential, field, report);
+    this->space_.fence();
+  }
+
+  void evaluate_any(AnyPlan::Implementation& any_plan, AnyStrengths const& strengths,
+                    AnyResults const& results, Report* report) override {
+    auto& plan = checked(any_plan);
+    if (std::holds_alternative<OneSetPlan>(plan.any) && strengths.charges.shape().rank == 1 &&
+        !strengths.dipoles && !results.hessian)
+      return evaluate(plan, strengths.charges, results.potential, results.field, report);
+    Staged<Space> staged(this->space_, strengths, results, bounds_of(plan));
+    visit_plan(any_plan, [&]<class SomePlan>(SomePlan& some) {
+      if constexpr (is_verified_v<SomePlan>)
+        this->verified().evaluate(this->space_, some.data(), staged, report);
+      else
+        this->visit_core([&]<class Core>(Core& core) {
+          if constexpr (takes_strengths_v<Core>)
+            evaluate_strengths(this->space_, core, some.data(), staged, this->operators_of(core),
+                               report);
+          else
+            this->refuse_strengths();
+        });
+    });
+    this->space_.fence();
   }
 
   std::vector<std::int32_t> evaluate_sample(AnyPlan::Implementation& any_plan,
@@ -128,24 +146,27 @@ class SolverIn final : public AnySolver::Implementation {
                                             MutableArray const& potential,
                                             MutableArray const& field, std::int64_t samples,
                                             Report* report) override {
-    auto& plan = checked(any_plan, charges, potential, field);
+    auto* const one_set = std::get_if<OneSetPlan>(&checked(any_plan).any);
+    if (!one_set) throw InvalidArgument("plan", "of another kind", "one of one set, for a sample");
+    check_ends(charges, potential, field);
+    auto& plan = one_set->data();
     const auto sample = [&]<class Out>(Out) {
       const ArrayEnds<Space, Precision, Out> ends{charges, potential, field};
       return std::visit(
           [&](auto& core) -> Kokkos::View<BodyIndex*, Device<Space>> {
-            if constexpr (!has_tree_v<std::remove_cvref_t<decltype(core)>>)
-              return core.evaluate_sample(space_, plan, ends, samples, report);
+            if constexpr (sums_all_pairs_v<std::remove_cvref_t<decltype(core)>>)
+              return core.evaluate_sample(this->space_, plan, ends, samples, report);
             else
               throw InvalidArgument("method", "one with a tree", "Method::direct, for a sample");
           },
-          core_);
+          this->core_);
     };
     const auto bodies = potential && field ? sample(Both())
                         : potential        ? sample(Potential())
                                            : sample(Field());
     std::vector<std::int32_t> numbers(bodies.extent(0));
-    detail::read_back(space_, bodies.data(), numbers.data(), numbers.size());
-    space_.fence();
+    detail::read_back(this->space_, bodies.data(), numbers.data(), numbers.size());
+    this->space_.fence();
     return numbers;
   }
 
@@ -153,18 +174,19 @@ class SolverIn final : public AnySolver::Implementation {
     check("positions", positions, 2);
     check("charges", charges, 1);
     if constexpr (has_tolerance)
-      if (auto* const core = std::get_if<ByTolerance>(&core_)) {
+      if (auto* const core = std::get_if<ByTolerance>(&this->core_)) {
         const auto in_double = all_expansions<Space, double>();
         auto const& highest = *std::find_if(in_double.begin(), in_double.end(), [&](auto const& e) {
-          return e.facts.order == highest_;
+          return e.facts.order == this->highest_;
         });
         return with_rows<Space>(positions, [&](auto const& x) {
           return with_column<Space>(charges, [&](auto const& q) {
-            return core->tune(space_, inputs_of(x, q), {highest.facts, highest.fmm.both});
+            return core->tune(this->space_, inputs_of(x, q),
+                              {highest.facts, highest.fmm.template get<Both>()});
           });
         });
       }
-    if (policies.method == Method::direct)
+    if (this->policies.method == Method::direct)
       throw InvalidArgument("method", "direct", "one with a tree: of all pairs nothing is tuned");
     throw InvalidArgument("tolerance", "none", "set: without it there is nothing to tune to");
   }
@@ -177,91 +199,138 @@ class SolverIn final : public AnySolver::Implementation {
     check("charges", charges, 1);
     if (potential) check("potential", potential, 1);
     if (field) check("field", field, 2);
-    const auto kernel = std::visit([](auto const& core) { return core.kernel(); }, core_);
+    const auto kernel = std::visit([](auto const& core) { return core.kernel(); }, this->core_);
     constexpr double least_share =
         std::is_same_v<Precision, double> ? least_share_in_double : least_share_in_float;
-    return compare_with_reference<Space>(space_, kernel, positions, charges, potential, field,
+    return compare_with_reference<Space>(this->space_, kernel, positions, charges, potential, field,
                                          targets, samples, seed, least_share);
   }
 
  private:
-  static Kernel kernel_of(runtime::Kernel kernel) {
-    if (kernel == runtime::Kernel::laplace) return {Laplace()};
-    if (kernel == runtime::Kernel::softened_gravity) return {SoftenedGravity()};
-    return {SplineGravity()};
-  }
+  // ---- plans
 
-  Cores make(Policies const& asked, Options const& options) {
-    if constexpr (is_double)
-      if (options.tolerance && asked.method == Method::direct)
-        return Cores(std::in_place_type<PairsByTolerance>, options, kernel_);
-    if constexpr (has_tolerance)
-      if (options.tolerance && asked.method != Method::direct)
-        return Cores(std::in_place_type<ByTolerance>, options, kernel_, orders_for(asked));
-    if (asked.method == Method::direct)
-      return Cores(std::in_place_type<Direct>, options, kernel_,
-                   engine::ExpansionFacts<Kernel, Space, Precision>{0, false, nullptr});
-    All const& one = of_order(*asked.order);
-    if (asked.method == Method::treecode) {
-      if (asked.criterion == Criterion::field)
-        return Cores(std::in_place_type<OfTreeByField>, options, kernel_, one.without_p2l());
-      return Cores(std::in_place_type<OfTree>, options, kernel_, one.without_p2l());
-    }
-    if (asked.criterion.value_or(Criterion::radius) == Criterion::radius)
-      return Cores(std::in_place_type<ByRadii>, options, kernel_, one.without_p2l());
-    if (asked.criterion == Criterion::field)
-      return Cores(std::in_place_type<ByField>, options, kernel_, one.without_p2l());
-    return Cores(std::in_place_type<ByPowers>, options, kernel_, one.facts);
+  template <class SomePlan>
+  std::unique_ptr<AnyPlan::Implementation> plan_of(SomePlan plan) const {
+    return std::make_unique<SomePlanIn>(*this->policies.backend, std::move(plan));
   }
-
-  All const& of_order(int order) const {
-    return *std::find_if(expansions_.begin(), expansions_.end(),
-                         [&](All const& one) { return one.facts.order == order; });
-  }
-  /// What a tolerance is held with.
-  std::vector<tolerance::OrderOfMany<Kernel, Space, Precision>> orders_for(Policies const& asked) {
-    auto const& given = asked.orders_to_choose_from;
-    const bool has_default =
-        std::any_of(expansions_.begin(), expansions_.end(),
-                    [](All const& one) { return is_one_of(one.facts.order, DefaultOrders()); });
-    const auto is_wanted = [&](int order) {
-      if (asked.order) return order == *asked.order;
-      if (given.empty()) return is_one_of(order, DefaultOrders()) || !has_default;
-      return std::find(given.begin(), given.end(), order) != given.end();
-    };
-    std::vector<tolerance::OrderOfMany<Kernel, Space, Precision>> chosen;
-    for (All const& one : expansions_)
-      if (is_wanted(one.facts.order)) {
-        if (asked.method == Method::treecode)
-          chosen.push_back({one.without_p2l(), one.treecode.both});
-        else
-          chosen.push_back({one.facts, one.fmm.both});
-        highest_ = one.facts.order;
-      }
-    return chosen;
-  }
-
-  /// The plan's data. Throws InvalidArgument for a plan of another solver, and for arrays that are not as they have
-  /// to be.
-  engine::PlanData<Space, Precision>& checked(AnyPlan::Implementation& any_plan,
-                                              ConstArray const& charges,
-                                              MutableArray const& potential,
-                                              MutableArray const& field) const {
-    auto* const plan = dynamic_cast<PlanIn<Space, Precision>*>(&any_plan);
-    if (!plan || plan->backend != *policies.backend)
+  /// Throws InvalidArgument for a plan of another solver.
+  template <class Plan>
+  auto& checked(Plan& any_plan) const {
+    using Wanted = std::conditional_t<std::is_const_v<Plan>, SomePlanIn const, SomePlanIn>;
+    auto* const plan = dynamic_cast<Wanted*>(&any_plan);
+    if (!plan || plan->backend != *this->policies.backend)
       throw InvalidArgument("plan", "one of another backend or precision",
                             "made with the solver's own");
+    return *plan;
+  }
+  template <class Plan, class Visit>
+  void visit_plan(Plan& any_plan, Visit const& visit) const {
+    std::visit(visit, checked(any_plan).any);
+  }
+  /// How many sources and targets an evaluation has.
+  typename Staged<Space>::Bounds bounds_of(SomePlanIn const& plan) const {
+    const auto facts = plan.facts();
+    const bool are_two = std::visit(
+        []<class SomePlan>(SomePlan const&) { return has_targets_v<SomePlan>; }, plan.any);
+    return {facts.size, facts.targets, are_two ? "sources" : "bodies",
+            are_two || facts.targets != facts.size ? "targets" : "bodies"};
+  }
+  std::unique_ptr<AnyPlan::Implementation> build_one(ConstArray const& positions,
+                                                     ConstArray const& charges,
+                                                     ConstArray const& targets, Report* report) {
+    return with_rows<Space>(positions, [&](auto const& x) {
+      return std::visit(
+          [&]<class Core>(Core& core) -> std::unique_ptr<AnyPlan::Implementation> {
+            if (targets && !is_solver_core_v<Core>)
+              throw InvalidArgument("targets", "set",
+                                    "not set, for a plan that is built with charges");
+            std::shared_ptr<engine::PlanData<Space, Precision>> data;
+            if constexpr (uses_charges_v<Core>)
+              with_column<Space>(charges, [&](auto const& q) {
+                data = core.build(this->space_, inputs_of(x, q), report);
+              });
+            else
+              data = core.build(this->space_, inputs_of(x), report);
+            if constexpr (is_solver_core_v<Core>)
+              if (targets) choose(core, *data, targets, report);
+            return plan_of(OneSetPlan(std::move(data)));
+          },
+          this->core_);
+    });
+  }
+  std::unique_ptr<AnyPlan::Implementation> build_two(ConstArray const& positions,
+                                                     ConstArray const& targets, Report* report) {
+    const StagedPositions<Space> x(this->space_, positions), y(this->space_, targets);
+    std::unique_ptr<AnyPlan::Implementation> plan;
+    this->visit_core([&]<class Core>(Core& core) {
+      if constexpr (takes_strengths_v<Core>)
+        plan = plan_of(TwoSetsPlan(core.build_two(this->space_, y.view(), x.view(), report)));
+      else
+        this->refuse_strengths();
+    });
+    this->space_.fence();
+    return plan;
+  }
+  template <class Core>
+  void choose(Core& core, engine::PlanData<Space, Precision>& plan, ConstArray const& targets,
+              Report* report) {
+    if (!targets) return core.choose(this->space_, plan, none, report);
+    const StagedNumbers<Space> numbers(this->space_, targets);
+    core.choose(this->space_, plan, numbers.view(), report);
+    this->space_.fence();
+  }
+
+  // ---- plans for any strengths with a tolerance
+
+  std::unique_ptr<AnyPlan::Implementation> build_verified(
+      [[maybe_unused]] ConstArray const& positions, [[maybe_unused]] ConstArray const& targets) {
+    if constexpr (has_tolerance) {
+      const StagedPositions<Space> x(this->space_, positions);
+      if (are_points(targets))
+        return plan_of(typename SomePlanIn::template VerifiedOf<true>(this->verified().build(
+            this->space_, x, StagedPositions<Space>(this->space_, targets))));
+      const auto numbers = numbers_of(targets);
+      return plan_of(typename SomePlanIn::template VerifiedOf<false>(
+          this->verified().build(this->space_, x, numbers ? &*numbers : nullptr)));
+    } else {
+      return nullptr;
+    }
+  }
+  template <class SomePlan>
+  void retarget_verified(SomePlan& plan, ConstArray const& targets) {
+    if constexpr (SomePlan::has_targets) {
+      this->verified().retarget(this->space_, plan.data(),
+                                StagedPositions<Space>(this->space_, targets));
+    } else {
+      const auto numbers = numbers_of(targets);
+      this->verified().retarget(this->space_, plan.data(), numbers ? &*numbers : nullptr);
+    }
+  }
+  std::optional<StagedNumbers<Space>> numbers_of(ConstArray const& targets) const {
+    if (!targets) return std::nullopt;
+    return std::optional<StagedNumbers<Space>>(std::in_place, this->space_, targets);
+  }
+
+  // ---- arrays
+
+  static bool are_points(ConstArray const& targets) { return targets.shape().rank == 2; }
+  void check_targets(ConstArray const& targets) const {
+    if (!targets) return;
+    check_array("targets", targets.data(), targets.shape(),
+                {are_points(targets) ? 2 : 1, detail::is_host_space_v<Space>, false,
+                 this->space_.name(), 3, !are_points(targets)});
+  }
+  void check_ends(ConstArray const& charges, MutableArray const& potential,
+                  MutableArray const& field) const {
     check("charges", charges, 1);
     if (potential) check("potential", potential, 1, true);
     if (field) check("field", field, 2, true);
     if (!potential && !field)
       throw InvalidArgument("potential and field", "none", "at least one of the two");
-    return plan->plan.data();
   }
-
   void check(char const* name, ConstArray const& array, int rank, bool is_written = false) const {
     check_array(name, array.data(), array.shape(),
-                {rank, detail::is_host_space_v<Space>, is_written, space_.name()});
+                {rank, detail::is_host_space_v<Space>, is_written, this->space_.name()});
   }
 
   template <class X>
@@ -272,36 +341,23 @@ class SolverIn final : public AnySolver::Implementation {
   static Inputs<X, Q> inputs_of(X const& positions, Q const& charges) {
     return {positions, charges};
   }
-  std::unique_ptr<AnyPlan::Implementation> plan_of(
-      std::shared_ptr<engine::PlanData<Space, Precision>> data) const {
-    return std::make_unique<PlanIn<Space, Precision>>(*policies.backend, std::move(data));
-  }
-
   template <class Out>
   void evaluate_as(engine::PlanData<Space, Precision>& plan, ConstArray const& charges,
                    MutableArray const& potential, MutableArray const& field, Report* report) {
     const ArrayEnds<Space, Precision, Out> ends{charges, potential, field};
     std::visit(
         [&]<class Core>(Core& core) {
-          if constexpr (std::is_same_v<Core, Direct>) {
-            core.evaluate_pairs(space_, plan, ends, report, nullptr);
-          } else if constexpr (is_double && std::is_same_v<Core, PairsByTolerance>) {
-            core.evaluate(space_, plan, ends, report);
+          if constexpr (is_by_v<Core, DirectSum>) {
+            core.evaluate_pairs(this->space_, plan, ends, report, nullptr);
+          } else if constexpr (sums_all_pairs_v<Core>) {
+            core.evaluate(this->space_, plan, ends, report);
           } else {
-            All const& one = of_order(core.order());
-            const auto& operators = policies.method == Method::treecode ? one.treecode : one.fmm;
-            core.evaluate(space_, plan, operators.template get<Out>(), ends, report);
+            core.evaluate(this->space_, plan, this->operators_of(core)->template get<Out>(), ends,
+                          report);
           }
         },
-        core_);
+        this->core_);
   }
-
-  std::shared_ptr<void const> kept_space_;
-  Space space_;
-  Kernel kernel_;
-  std::vector<All> expansions_;
-  int highest_ = 0;  ///< order, with a tolerance
-  Cores core_;
 };
 
 template <class Site, class Precision>

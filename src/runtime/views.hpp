@@ -56,6 +56,8 @@ struct Expected {
   bool on_host;     ///< in memory that the host can access, or else the device
   bool is_written;  ///< each number has a place of its own
   char const* backend;
+  int row = 3;            ///< numbers in the last dimension, of rank 2 and 3; 0: any
+  bool is_whole = false;  ///< of whole numbers
 };
 
 /// Throws InvalidArgument unless there is such an array, with memory.

@@ -1,15 +1,13 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // Dipoles and Hessians, beside charges, potentials and fields, against sums in long double.
 #include "refusal.hpp"
+#include "strengths.hpp"
 #include "support.hpp"
 
 namespace fmm_test {
 namespace {
 
 using DefaultSpace = Kokkos::DefaultExecutionSpace;
-using Points = std::vector<double>;  // 3 N
-using Number = long double;
-
 /// u = 1/r and its derivatives u_(k+1) = -u_k'/r, k to 3, written out for each softening (docs/math.md).
 struct Newton {
   static std::array<Number, 4> at(Number r, double) {
@@ -38,13 +36,6 @@ struct Spline {
                     64 / 3.0L - 48 * v + 38.4L * v2 - 32 / 3.0L * v3 - 1 / (15 * v3),
                     48 / v - 76.8L + 32 * v - 1 / (5 * v5), 48 / v3 - 32 / v - 1 / (v2 * v5));
   }
-};
-
-/// Charges and dipoles of some bodies; either may be absent.
-struct Sources {
-  Points x, dipoles;
-  std::vector<double> charges;
-  std::size_t size() const { return x.size() / 3; }
 };
 
 /// Potential, field and Hessian at one point: xx, yy, zz, xy, xz, yz.
@@ -92,20 +83,7 @@ std::ostream& operator<<(std::ostream& out, Errors const& e) {
   return out << e.potential << ", " << e.field << ", " << e.hessian;
 }
 
-enum class Carries { charges, dipoles, both };
 constexpr Carries all_kinds[] = {Carries::charges, Carries::dipoles, Carries::both};
-
-/// Random sources of a model, and dipoles of a fiftieth of the charge times the extent.
-Sources sources_of(Model model, std::size_t n, Carries kind, bool masses = false) {
-  const Bodies bodies = make_bodies(model, n, !masses);
-  Sources sources{bodies.x, {}, {}};
-  std::mt19937_64 random(11);
-  std::normal_distribution<double> normal(0, 0.02 / double(n));
-  if (kind != Carries::charges)
-    for (std::size_t k = 0; k < 3 * n; ++k) sources.dipoles.push_back(normal(random));
-  if (kind != Carries::dipoles) sources.charges = bodies.q;
-  return sources;
-}
 
 /// What a solver gives of the results that are Views.
 template <class Solver, class Plan, class Results>

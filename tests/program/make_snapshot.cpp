@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // Helper of test_program.py, which has no HDF5 of its own:
 //   make_snapshot KIND FILE      writes a small snapshot; the kinds are in `edits` below
-//   make_snapshot --print FILE   prints Potential, Field and ParticleIDs of an output file as JSON
+//   make_snapshot --print FILE   prints Potential, Field, Hessian and ParticleIDs of an output file as JSON
 #include <hdf5.h>
 
 #include <cmath>
@@ -270,11 +270,11 @@ void print_dataset(hid_t file, char const* name, hid_t memory_type, char const* 
   require(values.empty() ||
               H5Dread(set, memory_type, H5S_ALL, H5S_ALL, H5P_DEFAULT, values.data()) >= 0,
           name);
-  hsize_t shape[2] = {0, 0};
-  H5Sget_simple_extent_dims(space, shape, nullptr);
+  hsize_t shape[3] = {0, 0, 0};
+  const int rank = H5Sget_simple_extent_dims(space, shape, nullptr);
   std::printf("\"%s\": {\"shape\": [%llu", name, static_cast<unsigned long long>(shape[0]));
-  if (H5Sget_simple_extent_ndims(space) == 2)
-    std::printf(", %llu", static_cast<unsigned long long>(shape[1]));
+  for (int d = 1; d < rank; ++d)
+    std::printf(", %llu", static_cast<unsigned long long>(shape[d]));
   std::printf(
       "], \"signed\": %s, \"values\": [",
       H5Tget_class(type) != H5T_INTEGER || H5Tget_sign(type) == H5T_SGN_2 ? "true" : "false");
@@ -296,6 +296,10 @@ void print(char const* file_name) {
   std::printf(", ");
   print_dataset<double>(file, "Field", H5T_NATIVE_DOUBLE, "%.17g");
   std::printf(", ");
+  if (H5Lexists(file, "Hessian", H5P_DEFAULT) > 0) {
+    print_dataset<double>(file, "Hessian", H5T_NATIVE_DOUBLE, "%.17g");
+    std::printf(", ");
+  }
   print_dataset<unsigned long long>(file, "ParticleIDs", H5T_NATIVE_ULLONG, "%llu");
   std::printf("}\n");
   H5Fclose(file);

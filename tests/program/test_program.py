@@ -644,6 +644,220 @@ class Output(Case):
         self.assertEqual(len(result.stderr.splitlines()), 1)
 
 
+
+def any_sums(sources, targets, own=True, kernel="laplace", softening=0.0):
+    """Rows (potential, field, Hessian) of targets (x, y, z), which are the sources if `own`, from sources
+    (x, y, z, q, px, py, pz)."""
+    factor = -1.0 if kernel == "gravity" else 1.0
+    rows = []
+    for i, point in enumerate(targets):
+        row = [0.0] * 10
+        for j, (u, v, w, q, *p) in enumerate(sources):
+            d = [point[0] - u, point[1] - v, point[2] - w]
+            r2 = sum(x * x for x in d) + softening**2
+            if (own and i == j) or r2 == 0:
+                continue
+            r = math.sqrt(r2)
+            along = sum(a * b for a, b in zip(p, d))
+            row[0] += q / r + along / r**3
+            for k in range(3):
+                row[1 + k] += q * d[k] / r**3 + 3 * along * d[k] / r**5 - p[k] / r**3
+            for k, (a, b) in enumerate(((0, 0), (1, 1), (2, 2), (0, 1), (0, 2), (1, 2))):
+                same = a == b
+                row[4 + k] += (q * (3 * d[a] * d[b] / r**5 - same / r**3) + 15 * along * d[a] * d[b] / r**7
+                               - 3 * (same * along + d[a] * p[b] + d[b] * p[a]) / r**5)
+        rows.append([factor * value for value in row])
+    return rows
+
+
+class AnyStrengths(Case):
+    """Targets of their own, Hessians, dipoles and several densities."""
+    NAMES = ["potential", "field_x", "field_y", "field_z", "hessian_xx", "hessian_yy", "hessian_zz", "hessian_xy",
+             "hessian_xz", "hessian_yz"]
+    DIRECT = ("--method", "direct", "--precision", "double", "--kernel", "laplace")
+    TARGETS = [(0.1 * (i * 13 % 40), 2 - 0.1 * (i * 7 % 50), 0.1 * (i * 3 % 30)) for i in range(21)]
+
+    def columns(self, *arguments):
+        """Header and rows of the CSV file that the program writes."""
+        self.run_ok(*arguments, "--check", 0, "--repeat", 1, "--output", self.path("sums.csv"))
+        with open(self.path("sums.csv")) as file:
+            header, *lines = file.read().split("\n")
+        self.assertEqual(lines.pop(), "")
+        return header.split(","), [[float(number) for number in line.split(",")] for line in lines]
+
+    def sources(self, n=40):
+        return [(*body[:3], (-1)**i * body[3], 0.01 * (i % 5), 0.02 - 0.01 * (i % 3), 0.01 * (i % 2))
+                for i, body in enumerate(grid_bodies(n))]
+
+    def table_of(self, names, rows, name="bodies.txt"):
+        return self.write("\n".join([names, *(" ".join("%.17g" % x for x in row) for row in rows)]) + "\n", name)
+
+    def assert_rows(self, found, expected, tolerance):
+        self.assertEqual(len(found), len(expected))
+        for first, last in ((0, 1), (1, 4), (4, 10)):
+            pairs = [(a, b) for f, e in zip(found, expected) for a, b in zip(f[first:last], e[first:last])]
+            error = math.sqrt(sum((a - b)**2 for a, b in pairs))
+            self.assertLessEqual(error, tolerance * math.sqrt(sum(b * b for _, b in pairs)), (first, last))
+
+    def test_targets_of_their_own(self):
+        sources = self.sources()
+        expected = any_sums([(*s[:4], 0, 0, 0) for s in sources], self.TARGETS, own=False)
+        bodies = self.write_bodies([s[:4] for s in sources])
+        plain = self.table_of("", self.TARGETS, "plain.txt")
+        named = self.table_of("id z y x m", [(7, z, y, x, 1) for x, y, z in self.TARGETS], "named.csv")
+        for targets in (plain, named):
+            for hessian in (False, True):
+                names, rows = self.columns("--input", bodies, "--targets", targets, *self.DIRECT,
+                                           *(["--hessian"] if hessian else []))
+                self.assertEqual(names, self.NAMES[:10 if hessian else 4])
+                self.assert_rows(rows, [row[:len(names)] for row in expected], 1e-13)
+
+    def test_targets_of_a_snapshot(self):
+        sources = self.sources()
+        names, rows = self.columns("--input", self.write_bodies([s[:4] for s in sources]), "--targets",
+                                   self.snapshot("gadget"), *self.DIRECT)
+        expected = any_sums([(*s[:4], 0, 0, 0) for s in sources], [b[:3] for b in Hdf5Input.BODIES], own=False)
+        self.assert_rows(rows, [row[:4] for row in expected], 1e-13)
+
+    def test_dipoles(self):
+        sources = self.sources()
+        for names, rows in (
+                ("x y z q px py pz", sources),
+                ("px x py y pz z vx charge", [(p, x, u, y, w, z, 9, q) for x, y, z, q, p, u, w in sources])):
+            file = self.table_of(names, rows)
+            found = self.columns("--input", file, "--hessian", *self.DIRECT)
+            self.assertEqual(found[0], self.NAMES)
+            self.assert_rows(found[1], any_sums(sources, sources), 1e-13)
+        alone = self.table_of("x y z px py pz", [(*s[:3], *s[4:]) for s in sources])
+        found = self.columns("--input", alone, *self.DIRECT)
+        expected = any_sums([(*s[:3], 0, *s[4:]) for s in sources], sources)
+        self.assert_rows(found[1], [row[:4] for row in expected], 1e-13)
+        entry, = self.report("--input", alone, "--method", "fmm", "--kernel", "laplace")
+        self.assertTrue(entry["dipoles"])
+        self.assertIn("dipoles", entry["notes"][0])
+
+    def test_softened(self):
+        sources = [(*s[:3], abs(s[3]), *s[4:]) for s in self.sources()]
+        file = self.table_of("x y z m px py pz", sources)
+        _, rows = self.columns("--input", file, "--hessian", "--method", "direct", "--precision", "double",
+                               "--softening", 0.3)
+        self.assert_rows(rows, any_sums(sources, sources, kernel="gravity", softening=0.3), 1e-13)
+
+    def test_several_densities(self):
+        sources = self.sources()
+        charges = [[s[3], 10 * s[3] * (i % 3), -0.1] for i, s in enumerate(sources)]
+        file = self.table_of("q1 x y z q0 q2", [(q[1], *s[:3], q[0], q[2]) for s, q in zip(sources, charges)])
+        for hessian in (False, True):
+            width = 10 if hessian else 4
+            arguments = ("--input", file, *self.DIRECT, *(["--hessian"] if hessian else []))
+            names, rows = self.columns(*arguments)
+            self.assertEqual(names, [f"{name}_{k}" for k in range(3) for name in self.NAMES[:width]])
+            expected = [any_sums([(*s[:3], q[k], 0, 0, 0) for s, q in zip(sources, charges)], sources)
+                        for k in range(3)]
+            for k in range(3):
+                self.assert_rows([row[k * width:(k + 1) * width] for row in rows],
+                                 [row[:width] for row in expected[k]], 1e-13)
+            self.run_ok(*arguments, "--output", self.path("out.hdf5"))
+            data = self.print_hdf5(self.path("out.hdf5"))
+            self.assertEqual(data["Potential"]["shape"], [40, 3])
+            self.assertEqual(data["Field"]["shape"], [40, 3, 3])
+            self.assertEqual(data["Potential"]["values"][3 * 5 + 1], rows[5][width])
+            self.assertEqual(data["Field"]["values"][9 * 5 + 3 + 2], rows[5][width + 3])
+            self.assertEqual("Hessian" in data, hessian)
+            if hessian:
+                self.assertEqual(data["Hessian"]["shape"], [40, 3, 6])
+                self.assertEqual(data["Hessian"]["values"][18 * 5 + 6 + 4], rows[5][width + 8])
+
+    def test_one_density_by_number(self):
+        file = self.table_of("x y z q0", [s[:4] for s in self.sources()])
+        self.assertEqual(self.columns("--input", file, *self.DIRECT)[0], [f"{name}_0" for name in self.NAMES[:4]])
+
+    def test_errors_are_small_and_told(self):
+        """Of all methods, for all that there is; and a tolerance is held."""
+        sources = self.sources(3000)
+        charge = self.table_of("x y z q", [s[:4] for s in sources], "charge.txt")
+        both = self.table_of("x y z q px py pz", sources, "both.txt")
+        several = self.table_of("x y z q0 q1", [(*s[:4], 1 + s[3]) for s in sources], "several.txt")
+        targets = self.table_of("x y z", self.TARGETS * 20, "targets.txt")
+        for input in (charge, both, several):
+            for more in (["--hessian"], ["--targets", targets], ["--targets", targets, "--hessian"]):
+                with self.subTest(input=input, more=more):
+                    entries = self.report("--input", input, "--kernel", "laplace", "--check", 200, *more)
+                    self.assertEqual([entry["method"] for entry in entries], ["direct", "treecode", "fmm"])
+                    for entry in entries:
+                        self.assertLess(entry["error"]["field_l2"], 5e-3)
+                        self.assertLess(entry["error"]["potential_l2"], 5e-3)
+                        self.assertIsNone(entry["error"]["field_p99"])
+                        if "--hessian" in more:
+                            self.assertLess(entry["error"]["hessian_l2"], 3e-2)
+                        else:
+                            self.assertIsNone(entry["error"]["hessian_l2"])
+                        self.assertEqual(entry["n_targets"], 420 if "--targets" in more else 3000)
+                        self.assertEqual(entry["hessian"], "--hessian" in more)
+                        self.assertEqual(entry["densities"], 2 if input == several else None)
+                    entry, = self.report("--input", input, "--kernel", "laplace", "--check", 500, *more,
+                                         "--tolerance", 1e-4, "--tolerance-of", "all")
+                    for name in ("field_l2", "potential_l2", *(["hessian_l2"] if "--hessian" in more else [])):
+                        self.assertLessEqual(entry["error"][name], 1e-4)
+                    self.assertLessEqual(entry["held"]["seen_error"], 1e-4)
+        table = self.run_ok("--input", several, "--kernel", "laplace", "--targets", targets, "--hessian")
+        self.assertIn("targets: 420", table)
+        self.assertIn("densities: 2", table)
+        self.assertIn("Hessian L2", table)
+
+    def test_a_sample_of_a_long_sum(self):
+        entry, = self.report("--model", "cube", "--n", 30000, "--hessian", "--method", "direct", "--direct-limit", 0)
+        self.assertTrue(entry["extrapolated"])
+        self.assertGreater(entry["seconds"]["total"], 0)
+
+    def test_nothing(self):
+        none = self.table_of("x y z q", [], "none.txt")
+        no_targets = self.table_of("x y z", [], "no_targets.txt")
+        some = self.table_of("x y z q", [s[:4] for s in self.sources()], "some.txt")
+        targets = self.table_of("x y z", self.TARGETS, "targets.txt")
+        for method in ("direct", "treecode", "fmm"):
+            arguments = ("--method", method, "--kernel", "laplace", "--hessian")
+            names, rows = self.columns("--input", some, "--targets", no_targets, *arguments)
+            self.assertEqual((names, rows), (self.NAMES, []))
+            names, rows = self.columns("--input", none, "--targets", targets, *arguments)
+            self.assertEqual(rows, [[0] * 10] * len(self.TARGETS))
+
+    def test_refusals(self):
+        sources = self.sources()
+        charge = self.table_of("x y z q", [s[:4] for s in sources], "charge.txt")
+        targets = self.table_of("x y z", self.TARGETS, "targets.txt")
+        laplace = ("--kernel", "laplace")
+        for names, row, says in (
+                ("x y z q px py", (0, 0, 0, 1, 0, 0), "none of them is pz"),
+                ("x y z q q0", (0, 0, 0, 1, 1), "both q and q0"),
+                ("x y z q0 q2", (0, 0, 0, 1, 1), "none of them is q1"),
+                ("x y z q0 px py pz", (0, 0, 0, 1, 1, 1, 1), "dipoles beside several densities"),
+                ("x y z q01", (0, 0, 0, 1), "'q01'"),
+                ("x y z q0 q0", (0, 0, 0, 1, 1), "q0 twice")):
+            file = self.table_of(names, [row], "wrong.txt")
+            self.run_bad("--input", file, *laplace, says=(file, "line 1", says))
+        self.run_bad("--input", self.table_of("x y z q px py pz", [(0, 0, 0, 1, 0, math.nan, 0)], "nan.txt"),
+                     *laplace, says=("line 2", "py = nan"))
+        self.run_bad("--input", self.table_of("x y z q0 q1", [(0, 0, 0, 1, -1)], "mass.txt"),
+                     says=("line 2", "q1 = -1"))
+        wrong = self.write("0 0 0 1\n", "four.txt")
+        self.run_bad("--input", charge, *laplace, "--targets", wrong,
+                     says=(wrong, "line 1", "4 columns", "three, x y z"))
+        self.run_bad("--input", charge, *laplace, "--targets", self.path("absent"), says=("--targets", "does not exist"))
+        for more, says in (
+                (("--method", "fmm", "--criterion", "power"), "--criterion = power"),
+                (("--method", "fmm", "--traversal", "lists"), "--traversal = lists"),
+                (("--method", "treecode", "--traversal", "dual"), "--traversal = dual"),
+                (("--method", "fmm", "--translation", "direct"), "--translation = direct"),
+                (("--tolerance", 1e-4, "--tune"), "--tune"),
+                (("--tolerance", 1e-4, "--error-norm", "p99"), "--error-norm = p99"),
+                (("--tolerance", 1e-4, "--method", "direct"), "--tolerance"),
+                (("--tolerance", 1e-4, "--tolerance-of", "hessian"), "--hessian")):
+            self.run_bad("--input", charge, *laplace, "--targets", targets, *more, says=says)
+        self.run_bad("--input", charge, *laplace, "--targets", targets, "--method", "fmm", "--output", targets + ".csv",
+                     "--report", targets, says="--targets")
+
+
 class Report(Case):
     KEYS = {"method", "traversal", "translation", "kernel", "softening", "order", "theta", "leaf",
             "depth", "tree", "precision", "backend", "device", "threads", "n", "seed", "versions",

@@ -7,7 +7,7 @@ library and the processor time that its objects took, a backend, and fails where
     minutes   4 and 0.4 an order
 
 as first measured with g++ 12 (3.1 MB and 0.33 MB an order; 2.4 minutes and 0.25 an order, on two cores with other work),
-with room for other machines and compilers. A product of orders with kernels, criteria or arrays is far above it."""
+with room for other machines and compilers; of these, any strengths and targets take about half. A product of orders with kernels, criteria or arrays is far above it."""
 import argparse
 import os
 import subprocess

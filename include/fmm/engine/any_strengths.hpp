@@ -27,8 +27,8 @@ void for_ends_of(Space const& space, Data const& plan, Kernel const& kernel, Cha
   };
   if constexpr (has_densities_v<Charges>) {
     static_assert(!UsesCharges, "fmm: several densities are for criteria of the geometry alone");
-    evaluate_densities<Precision>(space, plan, profile_of(kernel), charges, results, unchanged,
-                                  report, checked);
+    evaluate_densities<Precision, kernels::most_densities_v<Kernel>>(
+        space, plan, profile_of(kernel), charges, results, unchanged, report, checked);
   } else {
     checked(EvaluationEnds<Charges, Potential, Field, Hessian>{
         charges, results.potential, results.field, results.hessian, nullptr, unchanged});
@@ -40,27 +40,32 @@ inline constexpr bool are_strengths_v = false;
 template <class Charges, class Dipoles>
 inline constexpr bool are_strengths_v<fmm::Strengths<Charges, Dipoles>> = true;
 
+/// What sources carry: the charges of fmm::Strengths without dipoles.
+template <class Given>
+auto const& carried(Given const& given) {
+  if constexpr (!are_strengths_v<Given>) {
+    return given;
+  } else {
+    constexpr bool has_dipoles = !std::is_same_v<decltype(given.dipoles), None>;
+    static_assert(has_dipoles || !std::is_same_v<decltype(given.charges), None>,
+                  "fmm: fmm::Strengths have charges, dipoles, or both");
+    if constexpr (has_dipoles)
+      return given;
+    else
+      return given.charges;
+  }
+}
+
 /// evaluate(ends) for EvaluationEnds of `given` charges, or fmm::Strengths; of several densities for each block of
 /// them. `UsesCharges`: whether the criterion does. Throws as evaluations do.
 template <class Precision, bool UsesCharges, class Space, class Data, class Kernel, class Given,
           class SomeResults, class Evaluate>
 void for_ends(Space const& space, Data const& plan, Kernel const& kernel, Given const& given,
               SomeResults const& results, Report* report, Evaluate const& evaluate) {
-  const auto of = [&](auto const& charges, bool unchanged) {
-    for_ends_of<Precision, UsesCharges>(space, plan, kernel, charges, results, unchanged, report,
-                                        evaluate);
-  };
-  if constexpr (!are_strengths_v<Given>) {
-    of(given, false);
-  } else {
-    constexpr bool has_dipoles = !std::is_same_v<decltype(given.dipoles), None>,
-                   has_charges = !std::is_same_v<decltype(given.charges), None>;
-    static_assert(has_charges || has_dipoles, "fmm: fmm::Strengths have charges, dipoles, or both");
-    if constexpr (has_dipoles)
-      of(given, given.unchanged);
-    else if constexpr (has_charges)
-      of(given.charges, given.unchanged);
-  }
+  bool unchanged = false;
+  if constexpr (are_strengths_v<Given>) unchanged = given.unchanged;
+  for_ends_of<Precision, UsesCharges>(space, plan, kernel, carried(given), results, unchanged,
+                                      report, evaluate);
 }
 
 }  // namespace fmm::engine

@@ -7,22 +7,18 @@
 
 namespace fmm::engine {
 
-/// An evaluation's. What a report says of the last evaluation alone is forgotten.
-template <class Space>
-class EvaluationClock {
+/// With a report, the time that passes is added to its `Seconds`, a pointer to a member.
+template <class Space, double Report::*Seconds>
+class Clock {
  public:
-  EvaluationClock(Space const& space, Report* report)
-      : space_(space), report_(report), region_("evaluate") {
-    if (!report_) return;
-    report_->not_finite = 0;
-    report_->found.reset();
-  }
+  Clock(Space const& space, Report* report, char const* region)
+      : space_(space), report_(report), region_(region) {}
 
-  /// With a report: its time, and the bytes held by plan and solver.
+  /// With a report: its time, and the bytes held by plans and solver.
   void stop(std::size_t memory_bytes) const {
     if (!report_) return;
     space_.fence();
-    report_->evaluate_seconds += watch_.seconds();
+    report_->*Seconds += watch_.seconds();
     report_->memory_bytes = memory_bytes;
   }
 
@@ -33,26 +29,23 @@ class EvaluationClock {
   Stopwatch watch_;
 };
 
-/// A build's.
 template <class Space>
-class BuildClock {
+class BuildClock : public Clock<Space, &Report::build_seconds> {
  public:
   BuildClock(Space const& space, Report* report)
-      : space_(space), report_(report), region_("build") {}
+      : Clock<Space, &Report::build_seconds>(space, report, "build") {}
+};
 
-  /// The same.
-  void stop(std::size_t memory_bytes) const {
-    if (!report_) return;
-    space_.fence();
-    report_->build_seconds += watch_.seconds();
-    report_->memory_bytes = memory_bytes;
+/// What a report says of the last evaluation alone is forgotten.
+template <class Space>
+class EvaluationClock : public Clock<Space, &Report::evaluate_seconds> {
+ public:
+  EvaluationClock(Space const& space, Report* report)
+      : Clock<Space, &Report::evaluate_seconds>(space, report, "evaluate") {
+    if (!report) return;
+    report->not_finite = 0;
+    report->found.reset();
   }
-
- private:
-  Space const& space_;
-  Report* report_;
-  Region region_;
-  Stopwatch watch_;
 };
 
 }  // namespace fmm::engine

@@ -41,7 +41,7 @@ struct DensityRanks<fmm::Strengths<Charges, Dipoles>> {
 
 /// Calls visit(size, first, count) for blocks of densities: `size` is a std::integral_constant, of which `count` are
 /// there. Three of four and six of eight cost less than one by one, and four and one less than five of eight.
-template <class Visit>
+template <int Most, class Visit>
 void for_density_blocks(int densities, Visit const& visit) {
   int first = 0;
   while (first < densities) {
@@ -50,8 +50,8 @@ void for_density_blocks(int densities, Visit const& visit) {
       visit(size, first, std::min(left, Size));
       first += Size;
     };
-    if (left >= 6)
-      take(std::integral_constant<int, 8>());
+    if (Most >= 8 && left >= 6)
+      take(std::integral_constant<int, std::min(Most, 8)>());
     else if (left >= 3)
       take(std::integral_constant<int, 4>());
     else
@@ -180,10 +180,10 @@ Cube const& cube_of(TwoSetData<Space, Precision> const& plan) {
   return plan.sources->tree.cube;
 }
 
-/// evaluate(ends) for each block of the densities, whose strengths are all checked before: throws InvalidArgument then.
-/// The arrays have the dimensions of several densities.
-template <class Precision, class Space, class Data, class Charges, class Potential, class Field,
-          class Hessian, class Evaluate>
+/// evaluate(ends) for each block of the densities, at most `Most` of them, whose strengths are all checked before:
+/// throws InvalidArgument then. The arrays have the dimensions of several densities.
+template <class Precision, int Most, class Space, class Data, class Charges, class Potential,
+          class Field, class Hessian, class Evaluate>
 void evaluate_blocks(Space const& space, Data const& plan, KernelProfile const& kernel,
                      Charges const& charges, Results<Potential, Field, Hessian> const& results,
                      bool unchanged, Report* report, Evaluate const& evaluate) {
@@ -196,11 +196,11 @@ void evaluate_blocks(Space const& space, Data const& plan, KernelProfile const& 
         space, cube_of(plan), kernel, block_of(charges, first, count));
     facts.insert(facts.end(), of_block.of, of_block.of + Size);
   };
-  for_density_blocks(densities, inspect);
+  for_density_blocks<Most>(densities, inspect);
   auto next = facts.cbegin();
   std::int64_t not_finite = 0;
-  for_density_blocks(densities, [&]<int Size>(std::integral_constant<int, Size>, int first,
-                                              int count) {
+  for_density_blocks<Most>(densities, [&]<int Size>(std::integral_constant<int, Size>, int first,
+                                                    int count) {
     DensityFacts<Size> of_block;
     std::copy_n(next, Size, of_block.of);
     next += Size;
@@ -219,8 +219,8 @@ void evaluate_blocks(Space const& space, Data const& plan, KernelProfile const& 
 }
 
 /// The same of any arrays: says what is wrong with them, and nothing else.
-template <class Precision, class Space, class Data, class Charges, class Potential, class Field,
-          class Hessian, class Evaluate>
+template <class Precision, int Most, class Space, class Data, class Charges, class Potential,
+          class Field, class Hessian, class Evaluate>
 void evaluate_densities(Space const& space, Data const& plan, KernelProfile const& kernel,
                         Charges const& charges, Results<Potential, Field, Hessian> const& results,
                         bool unchanged, Report* report, Evaluate const& evaluate) {
@@ -233,7 +233,8 @@ void evaluate_densities(Space const& space, Data const& plan, KernelProfile cons
                 "fmm: of several densities charges and potentials are Views of rank 2, (N, K); "
                 "dipoles, fields and Hessians of rank 3, (N, K, 3) and (N, K, 6)");
   if constexpr (is_wanted && fits)
-    evaluate_blocks<Precision>(space, plan, kernel, charges, results, unchanged, report, evaluate);
+    evaluate_blocks<Precision, Most>(space, plan, kernel, charges, results, unchanged, report,
+                                     evaluate);
 }
 
 }  // namespace fmm::engine

@@ -49,6 +49,11 @@ struct GiveResults {
   KOKKOS_FUNCTION void operator()(std::int64_t i, SumOf<std::int64_t>& not_finite) const {
     not_finite.value += !give(i);
   }
+  /// Those of one density.
+  KOKKOS_FORCEINLINE_FUNCTION bool give_density(std::int64_t i, int k) const {
+    const bool is_gathered = gathers_results_v<Space> || gathers;
+    return give_density(is_gathered ? way(i) : i, is_gathered ? i : way(i), k);
+  }
 
  private:
   /// Whether all are finite.
@@ -59,27 +64,31 @@ struct GiveResults {
         prepare(way(i + bodies_ahead));
     const std::int64_t from = is_gathered ? way(i) : i, to = is_gathered ? i : way(i);
     bool finite = true;
+    const int densities = wanted_densities<Out>(potential, field, hessian);
+    for (int k = 0; k < densities; ++k) finite = give_density(from, to, k) && finite;
+    return finite;
+  }
+  KOKKOS_FORCEINLINE_FUNCTION bool give_density(std::int64_t from, std::int64_t to, int k) const {
+    bool finite = true;
     const auto set = [&](auto& result, double value) {
       result = std::remove_reference_t<decltype(result)>(value);
       finite = finite && result - result == 0;
     };
-    const int densities = wanted_densities<Out>(potential, field, hessian);
-    for (int k = 0; k < densities; ++k) {
-      const std::int64_t record = from * Out::records + Out::record(k);
-      const Sums<Real> s = sums(record);
-      if constexpr (!std::is_same_v<Potential, None>)
-        set(Out::potential_of(potential, to, k), double(s.potential) * potential_units.of[k]);
-      if constexpr (!std::is_same_v<Field, None>) {
-        set(Out::field_of(field, to, k, 0), double(s.x) * field_units.of[k]);
-        set(Out::field_of(field, to, k, 1), double(s.y) * field_units.of[k]);
-        set(Out::field_of(field, to, k, 2), double(s.z) * field_units.of[k]);
-      }
-      if constexpr (!std::is_same_v<Hessian, None>) {
-        const Sums<Real> a = sums(record + 1), b = sums(record + 2);
-        const Real numbers[6] = {a.potential - b.y, a.x - b.y, a.y - b.y, a.z, b.potential, b.x};
-        for (int d = 0; d < 6; ++d)
-          set(Out::hessian_of(hessian, to, k, d), double(numbers[d]) * hessian_units.of[k]);
-      }
+    const std::int64_t record = from * Out::records + Out::record(k);
+    const Sums<Real> s = sums(record);
+    if constexpr (!std::is_same_v<Potential, None>)
+      set(Out::potential_of(potential, to, k), double(s.potential) * potential_units.of[k]);
+    if constexpr (!std::is_same_v<Field, None>) {
+      set(Out::field_of(field, to, k, 0), double(s.x) * field_units.of[k]);
+      set(Out::field_of(field, to, k, 1), double(s.y) * field_units.of[k]);
+      set(Out::field_of(field, to, k, 2), double(s.z) * field_units.of[k]);
+    }
+    if constexpr (!std::is_same_v<Hessian, None>) {
+      const Sums<Real> a = sums(record + 1), b = sums(record + 2);
+      Real numbers[6];
+      kernels::hessian_of_records(a, b, numbers);
+      for (int d = 0; d < 6; ++d)
+        set(Out::hessian_of(hessian, to, k, d), double(numbers[d]) * hessian_units.of[k]);
     }
     return finite;
   }
@@ -92,6 +101,28 @@ struct GiveResults {
       for (int d = 0; d < 6; ++d) prefetch_to_write(Out::hessian_of(hessian, to, 0, d));
   }
 };
+
+/// The same by a thread for each target and density, where a target's densities lie beside each other: neighbours write
+/// to neighbouring places.
+template <class Give, int Densities>
+struct GiveDensities {
+  Give give;
+  int wanted;
+
+  KOKKOS_FUNCTION void operator()(std::int64_t i) const {
+    const auto k = int(i % Densities);
+    if (k < wanted) give.give_density(i / Densities, k);
+  }
+};
+
+/// Whether those of a result do.
+template <class Result>
+bool have_densities_beside([[maybe_unused]] Result const& result) {
+  if constexpr (kernels::is_density_block_v<Result>)
+    return result.all.stride(1) < result.all.stride(0);
+  else
+    return std::is_same_v<Result, None>;
+}
 
 /// Results of all on the way, of which potentials are in `units`, and lengths in `length`; with `counts` how many
 /// bodies have one that is not finite, after a wait, else 0.
@@ -111,6 +142,14 @@ std::int64_t give_results(Space const& space, Array<Sums<Real>, Space> sums,
       results.hessian};
   const std::int64_t n = way.extent(0);
   if (counts) return reduce<SumOf<std::int64_t>>("fmm::results", space, n, give).value;
+  if constexpr (Out::densities > 1 && !is_host_space_v<Space>)
+    if (have_densities_beside(results.potential) && have_densities_beside(results.field) &&
+        have_densities_beside(results.hessian)) {
+      const int wanted = wanted_densities<Out>(results.potential, results.field, results.hessian);
+      for_range("fmm::results", space, n * Out::densities,
+                GiveDensities<std::remove_const_t<decltype(give)>, Out::densities>{give, wanted});
+      return 0;
+    }
   for_range("fmm::results", space, n, give);
   return 0;
 }

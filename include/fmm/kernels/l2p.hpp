@@ -35,55 +35,79 @@ struct L2P : WithExpansion<Expansion> {
   KOKKOS_FORCEINLINE_FUNCTION void set_sums(TeamMember<Space> const& team, Tile const& tile,
                                             Quad<Real>* rows, Real const* first,
                                             int of_density) const {
-    Real* const prepared = rows->value;
-    Real const* const L = first + std::int64_t(tile.cell) * row_length(Expansion::size);
-    for (int k = team.team_rank(); k < size; k += team.team_size()) {
-      if constexpr (requires { Expansion::prepared_size; })
-        prepared[k] = this->expansion().prepare_local(L, k);
-      else
-        prepared[k] = L[k];
-    }
+    for (int k = team.team_rank(); k < size; k += team.team_size())
+      rows->value[k] = prepared(tile, first, k);
     team.team_barrier();
     const int level = cells(tile.cell).level;
+    for (int i = team.team_rank() * W; i < tile.count; i += team.team_size() * W)
+      set_sums_at(tile, i, level, rows, of_density);
+  }
+  /// Number k of the tile's local expansion in the form in which it is evaluated.
+  KOKKOS_FORCEINLINE_FUNCTION Real prepared(Tile const& tile, Real const* first, int k) const {
+    Real const* const L = first + std::int64_t(tile.cell) * row_length(Expansion::size);
+    if constexpr (requires { Expansion::prepared_size; })
+      return this->expansion().prepare_local(L, k);
+    else
+      return L[k];
+  }
+  /// Of W bodies, from body i of the tile on.
+  KOKKOS_FORCEINLINE_FUNCTION void set_sums_at(Tile const& tile, int i, int level,
+                                               Quad<Real> const* rows, int of_density) const {
     const Real per_edge = edges_of_level<Real>(level);
-    for (int i = team.team_rank() * W; i < tile.count; i += team.team_size() * W) {
-      const int count = tile.count - i < W ? tile.count - i : W;
-      const LaneBodies<V> body(&bodies(tile.first + i), count);
-      ValueAt<Out, V> value;
-      decltype(auto) expansion = at_level<Real>(this->expansion(), level);
-      if constexpr (Out::hessian)
-        value = local_with_hessian(expansion, body.x, body.y, body.z, rows->value);
-      else
-        value =
-            expansion.template l2p<Out::potential, Out::field>(body.x, body.y, body.z, rows->value);
-      value.x *= V(per_edge);
-      value.y *= V(per_edge);
-      value.z *= V(per_edge);
-      if constexpr (Out::hessian) value.hessian *= V(per_edge * per_edge);
-      add_records<Out, true>(
-          &sums(std::int64_t(tile.first + i) * Out::records + Out::record(of_density)), count,
-          value);
-    }
+    const int count = tile.count - i < W ? tile.count - i : W;
+    const LaneBodies<V> body(&bodies(tile.first + i), count);
+    ValueAt<Out, V> value;
+    decltype(auto) expansion = at_level<Real>(this->expansion(), level);
+    if constexpr (Out::hessian)
+      value = local_with_hessian(expansion, body.x, body.y, body.z, rows->value);
+    else
+      value =
+          expansion.template l2p<Out::potential, Out::field>(body.x, body.y, body.z, rows->value);
+    value.x *= V(per_edge);
+    value.y *= V(per_edge);
+    value.z *= V(per_edge);
+    if constexpr (Out::hessian) value.hessian *= V(per_edge * per_edge);
+    add_records<Out, true>(
+        &sums(std::int64_t(tile.first + i) * Out::records + Out::record(of_density)), count, value);
   }
 };
 
-/// The same of all densities, one after the other by the team that has the tile: a body's sums, which lie side by side,
-/// are written at about the same time.
-template <class One>
+/// The same of all densities, by the team that has the tile. On a CPU, or where their expansions take much scratch
+/// memory, one after the other. Else neighbouring threads have the densities of one body, whose sums lie side by side,
+/// and are written so.
+template <class One, int Densities>
 struct L2POfDensities {
+  using Row = Quad<typename One::real>;
+  static constexpr int most_bytes = 16384;
+  static constexpr int apart = One::quads | 1;  ///< rows begin in other banks of scratch memory
+  static constexpr bool side_by_side =
+      One::W == 1 && Densities * apart * int(sizeof(Row)) <= most_bytes;
+  static constexpr int quads = side_by_side ? Densities * apart : One::quads;
   static constexpr int team_size = One::team_size, resident = 0, scratch_level = One::scratch_level;
-  static constexpr std::size_t scratch_bytes = One::scratch_bytes;
+  static constexpr std::size_t scratch_bytes = quads * sizeof(Row) + scratch_alignment;
   One one;
-  int densities;
   std::int64_t plane;  ///< numbers from one density's expansions to the next's
 
   template <class Team>
   KOKKOS_FUNCTION void operator()(Team const& team) const {
     const Tile tile = one.tiles(team.league_rank());
-    auto* const rows = scratch_array<Quad<typename One::real>>(team, scratch_level, One::quads);
-    for (int d = 0; d < densities; ++d) {
-      if (d > 0) team.team_barrier();
-      one.set_sums(team, tile, rows, one.locals.data() + d * plane, d);
+    Row* const rows = scratch_array<Row>(team, scratch_level, quads);
+    if constexpr (side_by_side) {
+      const auto row_of = [rows](int density) { return rows + density * apart; };
+      const int rank = team.team_rank(), step = team.team_size();
+      for (int e = rank; e < Densities * One::size; e += step) {
+        const int d = e / One::size, k = e % One::size;
+        row_of(d)->value[k] = one.prepared(tile, one.locals.data() + d * plane, k);
+      }
+      team.team_barrier();
+      const int level = one.cells(tile.cell).level;
+      for (int e = rank; e < tile.count * Densities; e += step)
+        one.set_sums_at(tile, e / Densities, level, row_of(e % Densities), e % Densities);
+    } else {
+      for (int d = 0; d < Densities; ++d) {
+        if (d > 0) team.team_barrier();
+        one.set_sums(team, tile, rows, one.locals.data() + d * plane, d);
+      }
     }
   }
 };
@@ -112,10 +136,10 @@ void l2p_of_densities(Space const& space, Array<Cell, Space> cells, Array<Tile, 
     l2p_of_densities<Basis, Out>(space, cells, tiles, bodies, locals, sums, expansion);
   } else {
     using One = L2P<Space, Basis, Real, Out, Sum>;
-    for_tiles("fmm::l2p", space, std::int64_t(tiles.extent(0)),
-              L2POfDensities<One>{{expansion, cells, tiles, bodies, locals, sums, 0},
-                                  Out::densities,
-                                  std::int64_t(locals.extent(0)) / Out::densities});
+    for_tiles(
+        "fmm::l2p", space, std::int64_t(tiles.extent(0)),
+        L2POfDensities<One, Out::densities>{{expansion, cells, tiles, bodies, locals, sums, 0},
+                                            std::int64_t(locals.extent(0)) / Out::densities});
   }
 }
 

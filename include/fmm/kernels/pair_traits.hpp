@@ -39,6 +39,21 @@ KOKKOS_INLINE_FUNCTION constexpr bool is_positive() {
     return false;
 }
 
+/// How many densities P2P sums at a time at most: 8, or 4 if the kernel says so (`most_densities`).
+template <class Kernel>
+inline constexpr int most_densities_v = [] {
+  if constexpr (requires { Kernel::most_densities; })
+    return Kernel::most_densities;
+  else
+    return 8;
+}();
+
+/// f(kernel), or of a kernel that stands for others the one that it stands for (src/runtime).
+template <class Kernel, class F>
+void with_kernel(Kernel const& kernel, F const& f) {
+  f(kernel);
+}
+
 }  // namespace kernels
 
 /// A pair kernel whose far field is that of 1/r, so that multipole and local expansions apply.

@@ -77,6 +77,20 @@ struct Outputs {
   }
 };
 
+/// The Hessian of the two records that follow a density's first: xx, yy, zz, xy, xz, yz.
+template <class Record, class V>
+KOKKOS_FORCEINLINE_FUNCTION void hessian_of_records(Record const& diagonal, Record const& rest,
+                                                    V (&numbers)[6]) {
+  const V taken = rest.y;
+  const V all[6] = {diagonal.potential - taken,
+                    diagonal.x - taken,
+                    diagonal.y - taken,
+                    diagonal.z,
+                    rest.potential,
+                    rest.x};
+  for (int d = 0; d < 6; ++d) numbers[d] = all[d];
+}
+
 /// Adds a (n n^T) - b I to a target's Hessian, whose records follow the one that is `first` of the density. What is
 /// taken from the diagonal has a sum of its own.
 template <class V, class Sum>

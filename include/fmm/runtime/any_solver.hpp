@@ -17,6 +17,7 @@
 #include "../options.hpp"
 #include "../report.hpp"
 #include "../tolerance/tuned.hpp"
+#include "any_strengths.hpp"
 #include "arrays.hpp"
 #include "policies.hpp"
 
@@ -32,8 +33,11 @@ class FMM_VISIBLE AnyPlan {
   AnyPlan& operator=(AnyPlan&&) noexcept;
   ~AnyPlan();
 
-  /// As of Plan.
+  /// Numbers of sources, N, and of targets, M: N, unless there are targets of their own, or chosen ones.
   std::int64_t size() const;
+  std::int64_t targets() const;
+  /// As of Plan; cells, leaves and depth of two sets are the sources'. 0 of a plan for any strengths with a tolerance
+  /// that was not evaluated.
   std::int64_t cells() const;
   std::int64_t leaves() const;
   int depth() const;
@@ -54,11 +58,15 @@ class FMM_VISIBLE AnyPlan {
 /// fmm::ToleranceSolver (of one order: fmm::CalibratedSolver), with the same results: bit for bit, of a static library,
 /// and beside a shared one to rounding. It moves, and is not copied.
 ///
-/// Arrays are of float or double, (N) or (N,3) with any strides, in memory that the backend can access; nothing is
-/// copied or kept. Results may lie in the place of charges or positions, but not of each other. Before any work, a call
-/// throws InvalidArgument for an array of the wrong shape, in the wrong memory, or without memory. Every call returns
-/// when it has done its work; it runs in the backend's default instance.
+/// Arrays are of float or double, (N) or (N,3) with any strides, in memory that the backend can access; nothing of them
+/// is kept but by a plan for any strengths with a tolerance. Results may lie in the place of charges or positions, but
+/// not of each other. Before any work, a call throws InvalidArgument for an array of the wrong shape, in the wrong
+/// memory, or without memory. Every call returns when it has done its work; it runs in the backend's default instance.
 /// Not to be used from two threads at a time.
+///
+/// Dipoles, Hessians, several densities and targets of their own are for criteria of the geometry alone (Method::direct,
+/// Criterion::radius), and with a tolerance, but for Method::direct, for plans that were built without charges, as of
+/// ToleranceSolver. Their arrays are copied, in double.
 class FMM_VISIBLE AnySolver {
  public:
   class Implementation;
@@ -76,30 +84,60 @@ class FMM_VISIBLE AnySolver {
   Options options() const;
   /// Of the expansions; with a tolerance as of ToleranceSolver.
   int order() const;
-  /// Whether `build` needs charges: with a tolerance, or by Criterion::multipole_power.
+  /// Whether `build` takes charges: with a tolerance, or by Criterion::multipole_power. With a tolerance it makes a plan
+  /// for any strengths without them.
   bool uses_charges() const;
 
   /// A plan for (N,3) positions and, if the solver uses them, (N) charges, which are else ignored. Throws and costs as
   /// Solver::build.
   AnyPlan build(runtime::ConstArray const& positions, runtime::ConstArray const& charges = {},
                 Report* report = nullptr);
+  /// The same with targets: (M,3) positions anywhere, or (M) numbers of sources, signed integers of 32 or 64 bits, in
+  /// any order; none: all sources.
+  AnyPlan build(runtime::ConstArray const& positions, runtime::ConstArray const& charges,
+                runtime::ConstArray const& targets, Report* report = nullptr);
   /// The same from Inputs, which hold what they are made of: a container is copied into them, a View or a std::span is
   /// not.
   template <class Sources, class Charges, class Targets, class LastField>
   AnyPlan build(Inputs<Sources, Charges, Targets, LastField> const& inputs,
                 Report* report = nullptr) {
-    static_assert(
-        std::is_same_v<Targets, None> && std::is_same_v<LastField, None>,
-        "fmm: fmm::AnySolver takes positions and charges: for targets of their own, or the "
-        "last field, take fmm::Solver");
-    return build(inputs.sources, inputs.charges, report);
+    static_assert(std::is_same_v<LastField, None>,
+                  "fmm: fmm::AnySolver takes no last field: for a criterion that uses it, take "
+                  "fmm::Solver");
+    return build(inputs.sources, inputs.charges, inputs.targets, report);
   }
+  /// Other targets for the plan, of the kind that it has: positions, within its cube but with a tolerance; or numbers of
+  /// sources, or none: all sources. As Solver::retarget and ToleranceSolver::retarget.
+  void retarget(AnyPlan& plan, runtime::ConstArray const& targets, Report* report = nullptr);
 
-  /// Potential (N) and field (N,3) of all bodies from (N) `charges`, in the caller's order; pass fmm::none for a result
+  /// Potential (M) and field (M,3) of all targets from (N) `charges`, in the caller's order; pass fmm::none for a result
   /// that is not wanted. Throws and costs as Solver::evaluate.
   void evaluate(AnyPlan& plan, runtime::ConstArray const& charges,
                 runtime::MutableArray const& potential, runtime::MutableArray const& field,
                 Report* report = nullptr);
+  /// Any of potential (M), field (M,3) and Hessian (M,6) from charges (N), dipoles (N,3) or both; of K densities (M,K),
+  /// (M,K,3), (M,K,6) from (N,K), (N,K,3). Throws and costs as Solver::evaluate and ToleranceSolver::evaluate, but: of
+  /// dipoles Hessians are summed always; densities are summed in blocks of four, those with dipoles or Hessians one
+  /// after the other. For results that float has no room for, arrays of float are refused, before any is written.
+  void evaluate(AnyPlan& plan, runtime::AnyStrengths const& strengths,
+                runtime::AnyResults const& results, Report* report = nullptr);
+  /// The same of fmm::Strengths and fmm::Results, of Views, std::spans or runtime arrays.
+  template <class Charges, class Dipoles, class Potential, class Field, class Hessian>
+  void evaluate(AnyPlan& plan, Strengths<Charges, Dipoles> const& strengths,
+                Results<Potential, Field, Hessian> const& results, Report* report = nullptr) {
+    evaluate(plan, runtime::AnyStrengths{strengths.charges, strengths.dipoles, strengths.unchanged},
+             runtime::any_results(results), report);
+  }
+  template <class Potential, class Field, class Hessian>
+  void evaluate(AnyPlan& plan, runtime::ConstArray const& charges,
+                Results<Potential, Field, Hessian> const& results, Report* report = nullptr) {
+    evaluate(plan, runtime::AnyStrengths{charges, {}}, runtime::any_results(results), report);
+  }
+  /// Has a plan for any strengths with a tolerance stay as it is, as ToleranceSolver::freeze: a linear operator. Other
+  /// plans for any strengths are such already.
+  void freeze(AnyPlan& plan);
+  /// A plan of the transposed sums, as Solver::transposed; not of a treecode's.
+  AnyPlan transposed(AnyPlan const& plan, Report* report = nullptr);
 
   /// With Method::direct: the sums of about `samples` bodies, spread evenly over all, and 0 for all other bodies.
   /// Returns the numbers of the sampled bodies. Throws and costs as Solver::evaluate_sample.

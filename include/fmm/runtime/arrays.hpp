@@ -16,14 +16,14 @@
 
 namespace fmm::runtime {
 
-/// The type of an array's numbers.
-enum class Number { in_float, in_double };
+/// The type of an array's numbers. Whole ones are numbers of sources.
+enum class Number { in_float, in_double, in_int32, in_int64 };
 
 /// Who can access an array.
 enum class Memory { host, device, both };
 
-/// Shape and place of (N) or (N,3) numbers: (i, k) is `stride_of(0) i + stride_of(1) k` numbers behind the first. In an
-/// input strides may be 0.
+/// Shape and place of (N), (N,3) or (N,K,3) numbers: (i, k, c) is `stride_of(0) i + stride_of(1) k + stride_of(2) c`
+/// numbers behind the first. In an input strides may be 0.
 struct ArrayShape {
   /// A stride that is not told: numbers lie one after the other, row by row.
   static constexpr std::int64_t dense = std::numeric_limits<std::int64_t>::min();
@@ -31,11 +31,13 @@ struct ArrayShape {
   Number number = Number::in_double;
   Memory memory = Memory::host;
   int rank = 0;  ///< 0: there is no array
-  std::int64_t extent[2] = {0, 1};
-  std::int64_t stride[2] = {dense, dense};
+  std::int64_t extent[3] = {0, 1, 1};
+  std::int64_t stride[3] = {dense, dense, dense};
 
+  constexpr std::int64_t extent_of(int r) const { return r < rank ? extent[r] : 1; }
   constexpr std::int64_t stride_of(int r) const {
-    return stride[r] != dense ? stride[r] : rank == 2 && r == 0 ? extent[1] : 1;
+    if (stride[r] != dense) return stride[r];
+    return r == 0 ? extent_of(1) * extent_of(2) : r == 1 ? extent_of(2) : 1;
   }
 };
 
@@ -49,8 +51,8 @@ concept ViewLike = requires(T const view) {
   view.extent(0);
   view.stride(0);
 };
-/// A std::vector, std::span or std::array, or another range of numbers one after the other: N numbers, or N arrays of
-/// three.
+/// A std::vector, std::span or std::array, or another range of numbers one after the other: N numbers, or N std::arrays
+/// of so many.
 template <class T>
 concept SequenceLike = !ViewLike<T> && std::ranges::contiguous_range<T&> &&
                        std::ranges::sized_range<T&> && requires(T & sequence) {
@@ -58,16 +60,22 @@ concept SequenceLike = !ViewLike<T> && std::ranges::contiguous_range<T&> &&
   sequence.size();
 };
 
+/// How many numbers are in an element that is a std::array; 0: it is a number.
 template <class T>
-inline constexpr bool is_triple_v = false;
-template <class T>
-inline constexpr bool is_triple_v<std::array<T, 3>> = true;
+inline constexpr std::size_t row_of_element_v = 0;
+template <class T, std::size_t Row>
+inline constexpr std::size_t row_of_element_v<std::array<T, Row>> = Row;
 
 template <class T>
 constexpr Number number_of() {
   using U = std::remove_const_t<T>;
-  static_assert(std::is_same_v<U, float> || std::is_same_v<U, double>,
-                "fmm: arrays are of float or double");
+  constexpr bool is_whole = std::is_integral_v<U> && std::is_signed_v<U>;
+  static_assert(
+      std::is_same_v<U, float> || std::is_same_v<U, double> ||
+          (is_whole && (sizeof(U) == 4 || sizeof(U) == 8)),
+      "fmm: arrays are of float or double, those of body numbers of signed integers of 32 or 64 "
+      "bits");
+  if constexpr (is_whole) return sizeof(U) == 4 ? Number::in_int32 : Number::in_int64;
   return std::is_same_v<U, float> ? Number::in_float : Number::in_double;
 }
 
@@ -82,7 +90,7 @@ constexpr Memory memory_of(std::string_view space) {
 template <class View>
 ArrayShape shape_of_view(View const& view) {
   constexpr int rank = int(View::rank);
-  static_assert(rank == 1 || rank == 2, "fmm: arrays are (N) or (N,3)");
+  static_assert(rank >= 1 && rank <= 3, "fmm: arrays are (N), (N,3) or (N,K,3)");
   ArrayShape shape{number_of<typename View::value_type>(), Memory::host, rank};
   if constexpr (requires { View::memory_space::name(); })
     shape.memory = memory_of(View::memory_space::name());
@@ -94,14 +102,15 @@ ArrayShape shape_of_view(View const& view) {
 }
 template <class Element>
 ArrayShape shape_of_sequence(std::size_t size) {
-  if constexpr (is_triple_v<std::remove_const_t<Element>>)
+  constexpr auto row = std::int64_t(row_of_element_v<std::remove_const_t<Element>>);
+  if constexpr (row > 0)
     return {number_of<typename Element::value_type>(),
             Memory::host,
             2,
-            {std::int64_t(size), 3},
-            {3, 1}};
+            {std::int64_t(size), row, 1},
+            {row, 1, 1}};
   else
-    return {number_of<Element>(), Memory::host, 1, {std::int64_t(size), 1}, {1, 1}};
+    return {number_of<Element>(), Memory::host, 1, {std::int64_t(size), 1, 1}, {1, 1, 1}};
 }
 
 /// What a sequence has.
@@ -124,11 +133,11 @@ class ArrayOf {
   /// N numbers in the host's memory, one after the other.
   template <class T>
   ArrayOf(T* data, std::int64_t size) requires serves<T>
-      : data_(data), shape_{number_of<T>(), Memory::host, 1, {size, 1}, {1, 1}} {}
-  /// N rows of three in the host's memory, one after the other.
+      : data_(data), shape_{number_of<T>(), Memory::host, 1, {size, 1, 1}, {1, 1, 1}} {}
+  /// N rows of so many numbers in the host's memory, one after the other.
   template <class T>
-  static ArrayOf rows(T* data, std::int64_t size) requires serves<T> {
-    return {data, {number_of<T>(), Memory::host, 2, {size, 3}, {3, 1}}};
+  static ArrayOf rows(T* data, std::int64_t size, std::int64_t row = 3) requires serves<T> {
+    return {data, {number_of<T>(), Memory::host, 2, {size, row, 1}, {row, 1, 1}}};
   }
 
   template <ViewLike View>
@@ -144,8 +153,9 @@ class ArrayOf {
           serves<ElementOf<Sequence>>
           ArrayOf(Sequence const&& sequence) : ArrayOf(sequence) {}
       /// A result is an input, too.
-      ArrayOf(ArrayOf<void*> const& other) requires is_const : data_(other.data()),
-                                                               shape_(other.shape()) {}
+      template <class Result>
+        requires(is_const&& std::is_same_v<Result, ArrayOf<void*>>)
+      ArrayOf(Result const& other) : data_(other.data()), shape_(other.shape()) {}
       // clang-format on
 
       /// Whether there is an array.

@@ -40,8 +40,9 @@ class RadiusSearch {
   }
   /// After the setting of that attempt was seen to err by more than the tolerance: a smaller theta, or the next order.
   /// An error of few bodies falls in steps: later attempts do not go by it alone.
-  RadiusSetting stricter(RadiusSetting const& now, double error, int attempt) const {
-    const double ratio = std::clamp(goal * tolerance_ / error, 1e-6, 0.8);
+  RadiusSetting stricter(RadiusSetting const& now, double error, int attempt,
+                         double wanted_share = goal) const {
+    const double ratio = std::clamp(wanted_share * tolerance_ / error, 1e-6, 0.8);
     const double theta = now.theta * std::clamp(std::pow(ratio, 1.0 / (orders_[now.index] + 1)),
                                                 0.4, attempt < usual_attempts ? 0.95 : 0.6);
     if (theta >= least_theta || now.index + 1 == int(orders_.size()))
@@ -62,10 +63,11 @@ class RadiusSearch {
   }
 
   static constexpr int most_attempts = 10;
+  static constexpr double goal = 0.7;
 
  private:
   static constexpr int usual_attempts = 4;
-  static constexpr double goal = 0.7, enough = 0.4, least_theta = 0.4;
+  static constexpr double enough = 0.4, least_theta = 0.4;
 
   static double theta_of(int order, double error) {
     return std::pow(constants.radii_scale * error * std::exp2(constants.radii_fall * order),

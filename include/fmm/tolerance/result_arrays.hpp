@@ -54,11 +54,11 @@ struct CompareResults {
   }
 };
 
+/// The larger one; NaN if one is.
+KOKKOS_INLINE_FUNCTION double larger(double a, double b) { return a == a && !(b <= a) ? b : a; }
 struct LargestMagnitude {
   double value = 0;
-  KOKKOS_FUNCTION void join(LargestMagnitude const& other) {
-    if (value == value && !(other.value <= value)) value = other.value;  // a NaN stays
-  }
+  KOKKOS_FUNCTION void join(LargestMagnitude const& other) { value = larger(value, other.value); }
 };
 template <class Space>
 struct MeasureResults {

@@ -104,8 +104,8 @@ struct TermsOfSource {
     sum[2] += first.y * field_unit;
     sum[3] += first.z * field_unit;
     if constexpr (Out::hessian) {
-      auto const &a = total.record(1), &b = total.record(2);
-      const double numbers[6] = {a.potential - b.y, a.x - b.y, a.y - b.y, a.z, b.potential, b.x};
+      double numbers[6];
+      kernels::hessian_of_records(total.record(1), total.record(2), numbers);
       for (int c = 0; c < 6; ++c) sum[4 + c] += numbers[c] * field_unit * per_length;
     }
   }
@@ -288,27 +288,31 @@ class SampledTargets {
     const int densities =
         std::max({arrays.potential.densities, arrays.field.densities, arrays.hessian.densities});
     for (int k = 0; k < densities; ++k) {
+      const auto of = [&](auto const& strengths) {
+        kernels::with_kernel(
+            core_.kernel(), [&](auto const& kernel) { f(terms_of<Arrays>(kernel, strengths), k); });
+      };
       if constexpr (Arrays::of_densities)
-        f(terms_of<Arrays>(engine::block_of(engine::constant(given), k, 1)), k);
+        of(engine::block_of(engine::constant(engine::carried(given)), k, 1));
       else
-        f(terms_of<Arrays>(engine::constant(given)), k);
+        of(engine::constant(engine::carried(given)));
     }
   }
-  template <class Arrays, class Given>
-  auto terms_of(Given const& given) const {
+  template <class Arrays, class SomeKernel, class Given>
+  auto terms_of(SomeKernel const& kernel_itself, Given const& given) const {
     using Strengths = typename engine::StrengthsOf<Given, 1>::type;
     using Views = decltype(std::declval<Arrays const&>().views());
     using Out = engine::OutputsOf<decltype(Views::potential), decltype(Views::field),
                                   decltype(Views::hessian)>;
     double length = 1;
-    Kernel kernel = core_.kernel();
-    if constexpr (kernels::RescalableKernel<Kernel>) {
+    SomeKernel kernel = kernel_itself;
+    if constexpr (kernels::RescalableKernel<SomeKernel>) {
       length = length_;
       kernel = kernels::in_units_of(length, kernel);
     }
-    return TermsOfSource<Space, Kernel, Strengths, Out, Given>{
+    return TermsOfSource<Space, SomeKernel, Strengths, Out, Given>{
         chosen_.rows(), sources_,   given,
-        kernel,         1 / length, kernels::profile_of(core_.kernel()).potential_unit(length)};
+        kernel,         1 / length, kernels::potential_unit(kernel_itself, length)};
   }
 
   Core core_;

@@ -143,7 +143,7 @@ class ToleranceSolver<Kernel, OrderList<Order...>, Precision, ExecutionSpace> {
   /// exert where that is more. Throws InvalidArgument before any result is touched, for a tolerance that is not
   /// reached, too. Cost: O(N); the first evaluation with a plan, and some later ones, are compared with one in double
   /// of the highest order (all pairs of few bodies), and made again where they err; all others with sums over all
-  /// sources at 16 targets, 64 on a GPU. Results wait in double until then.
+  /// sources at 16 targets, 64 on a GPU, but those of few pairs with all. Results wait in double until then.
   template <bool HasTargets, class SomeStrengths, class Potential, class Field, class Hessian>
   void evaluate(ExecutionSpace const& space, AnyStrengths<HasTargets>& plan,
                 SomeStrengths const& strengths, Results<Potential, Field, Hessian> const& results,
@@ -218,7 +218,7 @@ class ToleranceSolver<Kernel, OrderList<Order...>, Precision, ExecutionSpace> {
       return found;
     }
     template <class Out, class Shift, class Strengths>
-    static auto known_far_field() {
+    static auto known_far_field(int) {
       return &ByRadii<std::max({Order...}), double>::template make_operators<Out, Shift, Strengths>;
     }
   };

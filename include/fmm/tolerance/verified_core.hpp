@@ -35,8 +35,8 @@ class VerifiedCore : public VerifiedPlans<Kernel, Precision, Space, Family> {
   template <bool HasTargets>
   using Data = typename Base::template Data<HasTargets>;
 
-  VerifiedCore(Options const& options, Kernel kernel, std::vector<int> orders)
-      : Base(options, kernel, std::move(orders)) {
+  VerifiedCore(Options const& options, Kernel kernel, std::vector<int> orders, Family family = {})
+      : Base(options, kernel, std::move(orders), family) {
     safe_options(options, tolerance_, orders_[0], single, false);  // throws for what it refuses
     if (options.error_norm != ErrorNorm::l2)
       throw InvalidArgument("error_norm", "p99", "l2, for a plan that is built without charges");
@@ -48,18 +48,27 @@ class VerifiedCore : public VerifiedPlans<Kernel, Precision, Space, Family> {
   void evaluate(Space const& space, Data<HasTargets>& plan, Given const& given,
                 Results<Potential, Field, Hessian> const& results, SomeExclusions const& exclusions,
                 Report* report) {
+    const ResultKinds wanted{!std::is_same_v<Potential, None>, !std::is_same_v<Field, None>,
+                             !std::is_same_v<Hessian, None>};
+    evaluate(space, plan, given, results, wanted, are_in_float(results), exclusions, report);
+  }
+  /// The same where only some of the results are wanted in the end, perhaps in float.
+  template <bool HasTargets, class Given, class Potential, class Field, class Hessian,
+            class SomeExclusions>
+  void evaluate(Space const& space, Data<HasTargets>& plan, Given const& given,
+                Results<Potential, Field, Hessian> const& results, ResultKinds const& wanted,
+                bool are_in_float, SomeExclusions const& exclusions, Report* report) {
     const HostThread<Space> thread(space);
     static_assert(!HasTargets || std::is_same_v<SomeExclusions, None>,
                   "fmm: exclusions are for a plan of one set of bodies");
     Base::check_is_mine(plan);
     if (plan.is_frozen)
       return sum(space, *plan.core, plan.plan, given, results, exclusions, of_plan(plan), report);
-    const ResultKinds wanted{!std::is_same_v<Potential, None>, !std::is_same_v<Field, None>,
-                             !std::is_same_v<Hessian, None>};
     const auto kinds = kinds_of<HasTargets, Given>(bounded_results(options_.tolerance_of, wanted));
-    check_results(tolerance_, are_in_float(results));
+    check_results(tolerance_, are_in_float);
     if (!plan.has_room) {  // others than those that were seen would often have to be compared again
-      plan.setting = search_.stricter(plan.setting, plan.seen_error(), 0);
+      plan.setting =
+          search_.stricter(plan.setting, plan.seen_error(), 0, constants.goal_for_others);
       forget(plan);
     }
     if (!plan.has_plan()) {
@@ -106,7 +115,7 @@ class VerifiedCore : public VerifiedPlans<Kernel, Precision, Space, Family> {
         compare_all(space, plan, given, found, exclusions, kinds, now);
         bool has_strengths = false;
         for (auto const& density : now) {
-          if (!(density.error <= error)) error = density.error;
+          error = larger(error, density.error);
           has_strengths = has_strengths || density.strength > 0;
         }
         if (error <= tolerance_ && has_strengths) note(plan, std::move(now), kinds, error);
@@ -115,7 +124,7 @@ class VerifiedCore : public VerifiedPlans<Kernel, Precision, Space, Family> {
         ++plan.evaluations;
         return;
       }
-      if (error != error) error = std::numeric_limits<double>::infinity();
+      if (std::isnan(error)) error = std::numeric_limits<double>::infinity();
       forget_seen(plan);
       stuck = error < constants.fallen * least ? 0 : stuck + 1;
       least = std::fmin(least, error);
@@ -144,9 +153,14 @@ class VerifiedCore : public VerifiedPlans<Kernel, Precision, Space, Family> {
   template <bool HasTargets>
   void note(Data<HasTargets>& plan, std::vector<typename Data<HasTargets>::Seen> now,
             Kinds<HasTargets> const& kinds, double error) {
+    if (plan.seen.size() == now.size() && plan.seen_kinds == kinds)
+      for (std::size_t k = 0; k < now.size(); ++k)  // the largest of what was seen is expected
+        if (now[k].strength > 0 && plan.seen[k].strength > 0)
+          now[k].error =
+              std::fmax(now[k].error, std::fmin(expected(plan.seen[k], now[k], kinds), tolerance_));
     plan.seen = std::move(now);
     plan.seen_kinds = kinds;
-    plan.has_room = error <= constants.room * tolerance_;
+    plan.has_room = plan.seen_error() <= constants.room_for_others * tolerance_;
     if (plan.setting.theta >= least_to_begin_with) setting_ = search_.looser(plan.setting, error);
   }
 
@@ -212,19 +226,11 @@ class VerifiedCore : public VerifiedPlans<Kernel, Precision, Space, Family> {
              Kinds<HasTargets> const& kinds) {
     if (plan.seen.size() != now.size() || plan.seen_kinds != kinds || is_due(plan.evaluations))
       return false;
+    if (is_always_compared(plan)) return false;
     for (std::size_t k = 0; k < now.size(); ++k) {
-      Seen const &before = plan.seen[k], &after = now[k];
-      if (after.strength == 0) continue;
-      double weaker = 1;
-      const auto add = [&](bool is_of, double was, double is) {
-        if (!is_of) return;
-        const double ratio = was * after.strength / (is * before.strength);
-        if (!(ratio <= weaker)) weaker = ratio;
-      };
-      add(kinds.bounded.potential, before.potential, after.potential);
-      add(kinds.bounded.field, before.field, after.field);
-      add(kinds.bounded.hessian, before.hessian, after.hessian);
-      if (!(before.error * weaker <= constants.room * tolerance_)) return false;
+      if (now[k].strength == 0) continue;
+      const double error = std::fmax(expected(plan.seen[k], now[k], kinds), plan.seen[k].error);
+      if (!(error <= constants.room_for_others * tolerance_)) return false;
     }
     const auto exact =
         sample(space, plan, given, found, exclusions, is_host_space_v<Space> ? 16 : 64);
@@ -233,6 +239,18 @@ class VerifiedCore : public VerifiedPlans<Kernel, Precision, Space, Family> {
                 .error <= tolerance_))
         return false;
     return true;
+  }
+  /// The error of strengths that were not compared, from one that was: errors are linear in the strengths.
+  template <class Seen, class Kinds>
+  static double expected(Seen const& before, Seen const& after, Kinds const& kinds) {
+    double weaker = 0;
+    const auto add = [&](bool is_of, double was, double is) {
+      if (is_of) weaker = larger(weaker, was * after.strength / (is * before.strength));
+    };
+    add(kinds.bounded.potential, before.potential, after.potential);
+    add(kinds.bounded.field, before.field, after.field);
+    add(kinds.bounded.hessian, before.hessian, after.hessian);
+    return before.error * weaker;
   }
   /// Evaluations after the first that are compared whatever they are.
   static bool is_due(int evaluations) {
@@ -256,6 +274,12 @@ class VerifiedCore : public VerifiedPlans<Kernel, Precision, Space, Family> {
     return exact;
   }
 
+  /// Whether pairs are so few that each evaluation is compared with all of them: errors of few bodies differ most.
+  template <bool HasTargets>
+  static bool is_always_compared(Data<HasTargets> const& plan) {
+    constexpr double few = is_host_space_v<Space> ? 1536 : 1 << 14;
+    return double(plan.target_count()) * double(plan.sources.size()) <= few * few;
+  }
   /// Whether sums of all pairs take no longer than a few evaluations.
   template <bool HasTargets>
   static bool are_few_pairs(Data<HasTargets> const& plan) {
@@ -277,7 +301,7 @@ class VerifiedCore : public VerifiedPlans<Kernel, Precision, Space, Family> {
         const SeenErrors seen = errors_of(space, plan, given, found, known, exact, exclusions, k,
                                           kinds.bounded, by_pairs);
         now[k].error = seen.error;
-        if (!(seen.of_known <= of_known)) of_known = seen.of_known;
+        of_known = larger(of_known, seen.of_known);
       }
       return of_known;
     };
@@ -349,8 +373,8 @@ class VerifiedCore : public VerifiedPlans<Kernel, Precision, Space, Family> {
         error = std::sqrt(squares / norm);
         of_known = std::sqrt(of_known / norm);
       }
-      if (!(error <= seen.error)) seen.error = error;
-      if (!(of_known <= seen.of_known)) seen.of_known = of_known;
+      seen.error = larger(seen.error, error);
+      seen.of_known = larger(seen.of_known, of_known);
     };
     add(
         of.potential, [](auto const& all) -> auto const& { return all.potential; },

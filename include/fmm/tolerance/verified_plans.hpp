@@ -75,7 +75,7 @@ struct VerifiedData {
 /// Kernel, Space   as of ToleranceSolver
 /// Precision       Mixed or double
 /// Family          the operators of all orders: far_field<Out, Shift, Strengths>(order) of the precision, and
-///                 known_far_field<..>() of the highest order in double
+///                 known_far_field<..>(order) in double
 template <class Kernel, class Precision, class Space, class Family>
 class VerifiedPlans {
  public:
@@ -141,8 +141,9 @@ class VerifiedPlans {
  protected:
   static constexpr bool single = std::is_same_v<Precision, Mixed>;
 
-  VerifiedPlans(Options const& options, Kernel kernel, std::vector<int> orders)
-      : options_(options),
+  VerifiedPlans(Options const& options, Kernel kernel, std::vector<int> orders, Family family)
+      : family_(family),
+        options_(options),
         kernel_(kernel),
         tolerance_(required(options, single)),
         orders_(std::move(orders)),
@@ -236,18 +237,21 @@ class VerifiedPlans {
   /// Operators of ends, of an order of the precision, or for what is compared with, or none of all pairs.
   template <class Shift>
   struct OfOrder {
+    Family family;
     int order;
     template <class Ends>
     auto of() const {
-      return Family::template far_field<typename Ends::Out, Shift, typename Ends::Strengths>(order);
+      return family.template far_field<typename Ends::Out, Shift, typename Ends::Strengths>(order);
     }
   };
   template <class Shift>
   struct OfKnown {
+    Family family;
+    int order;
     template <class Ends>
     auto of() const {
-      return Family::template known_far_field<typename Ends::Out, Shift,
-                                              typename Ends::Strengths>();
+      return family.template known_far_field<typename Ends::Out, Shift, typename Ends::Strengths>(
+          order);
     }
   };
   struct OfNone {
@@ -260,12 +264,11 @@ class VerifiedPlans {
   using ShiftOf = std::conditional_t<HasTargets, NoShift, OneSet>;
   template <bool HasTargets>
   OfOrder<ShiftOf<HasTargets>> of_plan(Data<HasTargets> const& plan) const {
-    return {orders_[plan.setting.index]};
+    return {family_, orders_[plan.setting.index]};
   }
-
   template <bool HasTargets>
-  static OfKnown<ShiftOf<HasTargets>> of_known() {
-    return {};
+  OfKnown<ShiftOf<HasTargets>> of_known() const {
+    return {family_, orders_.back()};
   }
 
   template <class SomePrecision>
@@ -308,6 +311,7 @@ class VerifiedPlans {
         });
   }
 
+  Family family_;
   Options options_;
   Kernel kernel_;
   double tolerance_;

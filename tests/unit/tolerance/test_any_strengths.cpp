@@ -4,85 +4,13 @@
 #include <numeric>
 
 #include "refusal.hpp"
+#include "strengths.hpp"
 #include "support.hpp"
 
 namespace fmm_test {
 namespace {
 
 using DefaultSpace = Kokkos::DefaultExecutionSpace;
-using Points = std::vector<double>;  // 3 N
-using Number = long double;
-
-/// Charges and dipoles of some bodies; either may be absent.
-struct Sources {
-  Points x, dipoles;
-  std::vector<double> charges;
-  std::size_t size() const { return x.size() / 3; }
-};
-
-/// Potential, field and Hessian in rows of ten, of targets that are sources with these numbers, or else others.
-std::vector<Number> summed(Points const& targets, std::vector<int> const& numbers,
-                           Sources const& sources, double softening = 0, Number factor = 1,
-                           std::vector<std::vector<int>> const& excluded = {}) {
-  const std::size_t m = targets.size() / 3;
-  std::vector<Number> all(10 * m);
-  for (std::size_t i = 0; i < m; ++i)
-    for (std::size_t j = 0; j < sources.size(); ++j) {
-      if (!numbers.empty() && numbers[i] == int(j)) continue;
-      if (!excluded.empty()) {
-        auto const& row = excluded[std::size_t(numbers[i])];
-        if (std::find(row.begin(), row.end(), int(j)) != row.end()) continue;
-      }
-      Number d[3], r2 = Number(softening) * softening;
-      for (int c = 0; c < 3; ++c) {
-        d[c] = Number(targets[3 * i + c]) - sources.x[3 * j + c];
-        r2 += d[c] * d[c];
-      }
-      if (r2 == 0) continue;
-      const Number u = factor / std::sqrt(r2), w = u / r2, t = 3 * w / r2, s = 5 * t / r2,
-                   q = sources.charges.empty() ? 0 : sources.charges[j];
-      Number p[3] = {}, along = 0;
-      for (int c = 0; c < 3 && !sources.dipoles.empty(); ++c)
-        p[c] = sources.dipoles[3 * j + c], along += p[c] * d[c];
-      Number* const at = &all[10 * i];
-      at[0] += q * u + w * along;
-      for (int c = 0; c < 3; ++c) at[1 + c] += q * w * d[c] + t * along * d[c] - w * p[c];
-      constexpr int rows[] = {0, 1, 2, 0, 0, 1}, columns[] = {0, 1, 2, 1, 2, 2};
-      for (int k = 0; k < 6; ++k) {
-        const int a = rows[k], b = columns[k], same = a == b;
-        at[4 + k] += q * (t * d[a] * d[b] - same * w) + s * along * d[a] * d[b] -
-                     t * (same * along + d[a] * p[b] + d[b] * p[a]);
-      }
-    }
-  return all;
-}
-
-/// The relative L2 error of numbers first .. first + count - 1 of rows of ten; a Hessian's in its Frobenius norm.
-double error_of(std::vector<double> const& found, std::vector<Number> const& exact, int first,
-                int count) {
-  Number error = 0, norm = 0;
-  for (std::size_t i = 0; i < exact.size(); i += 10)
-    for (int c = first; c < first + count; ++c) {
-      const Number weight = c >= 7 ? 2 : 1, b = exact[i + c], d = found[i + c] - b;
-      error += weight * d * d;
-      norm += weight * b * b;
-    }
-  return double(std::sqrt(error / norm));
-}
-
-enum class Carries { charges, dipoles, both };
-
-Sources sources_of(Model model, std::size_t n, Carries kind, bool masses = false) {
-  const Bodies bodies = make_bodies(model, n, !masses);
-  Sources sources{bodies.x, {}, {}};
-  std::mt19937_64 random(11);
-  std::normal_distribution<double> normal(0, 0.02 / double(n));
-  if (kind != Carries::charges)
-    for (std::size_t k = 0; k < 3 * n; ++k) sources.dipoles.push_back(normal(random));
-  if (kind != Carries::dipoles) sources.charges = bodies.q;
-  return sources;
-}
-
 /// visit(strengths) of the kind.
 template <Carries kind, class Visit>
 void with_strengths(Sources const& sources, Visit const& visit) {
@@ -481,6 +409,33 @@ TEST(AnyStrengths, RefuseWhatCannotBeHad) {
                   fmm::Results{.potential = u});
   space.fence();
   for (const double number : to_host(u)) EXPECT_EQ(number, 0);
+}
+
+/// Charges that nobody has seen before, evaluation after evaluation, at places where close pairs have most of the error.
+TEST(AnyStrengths, IsHeldEvaluationAfterEvaluation) {
+  constexpr int n = 2000, draws = quick ? 5 : 20;
+  std::mt19937_64 random(5);
+  std::uniform_real_distribution<double> uniform(-0.5, 0.5);
+  for (const int power : {0, 3}) {
+    Sources sources;
+    for (int i = 0; i < n; ++i) {
+      const double scale = std::pow(uniform(random) + 0.5, power);
+      for (int d = 0; d < 3; ++d) sources.x.push_back(scale * uniform(random));
+    }
+    sources.charges.resize(n);
+    std::vector<int> numbers(n);
+    std::iota(numbers.begin(), numbers.end(), 0);
+    fmm::ToleranceSolver<Laplace, fmm::Orders<4, 8, 12>, fmm::Mixed> solver(
+        {.tolerance = 1e-4, .tolerance_of = fmm::ToleranceOf::all});
+    auto plan = solver.build(DefaultSpace(), to_space<DefaultSpace>(sources.x));
+    for (int draw = 0; draw < draws; ++draw) {
+      const double some =
+          std::pow(10.0, 4 * uniform(random));  // share of the sources that have a charge
+      for (double& q : sources.charges) q = uniform(random) + 0.5 < some ? uniform(random) : 0;
+      expect_held(evaluated<Carries::charges>(solver, plan, sources),
+                  summed(sources.x, numbers, sources), 1e-4, "evaluation after evaluation");
+    }
+  }
 }
 
 }  // namespace

@@ -1,0 +1,191 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#include "staged.hpp"
+
+#include <fmm/tolerance/result_arrays.hpp>
+
+#include "backends.hpp"
+
+namespace fmm::runtime {
+
+/// Numbers from one array into another.
+template <class From, class To>
+struct CopyNumbers {
+  From const* from;
+  Strides of_from;
+  To* to;
+  Strides of_to;
+  std::int64_t densities, row;
+
+  KOKKOS_FUNCTION void operator()(std::int64_t i) const {
+    for (std::int64_t k = 0; k < densities; ++k)
+      for (std::int64_t c = 0; c < row; ++c)
+        to[at(of_to, i, k, c)] = To(from[at(of_from, i, k, c)]);
+  }
+  KOKKOS_FORCEINLINE_FUNCTION static std::int64_t at(Strides const& of, std::int64_t i,
+                                                     std::int64_t k, std::int64_t c) {
+    return i * of.body + k * of.density + c * of.number;
+  }
+};
+
+/// Into double, one after the other by `dense`.
+template <class Space>
+void take_numbers(Space const& space, ConstArray const& from, int densities, int row, double* to,
+                  Strides const& dense) {
+  const auto copy = [&](auto const* numbers) {
+    using From = std::remove_cvref_t<decltype(*numbers)>;
+    detail::for_range("fmm::strengths", space, from.size(),
+                      CopyNumbers<From, double>{numbers, strides_of(from.shape(), row), to, dense,
+                                                densities, row});
+  };
+  if (from.shape().number == Number::in_float)
+    copy(static_cast<float const*>(from.data()));
+  else
+    copy(static_cast<double const*>(from.data()));
+}
+
+template <class Space>
+StagedPositions<Space>::StagedPositions(Space const& space, ConstArray const& positions)
+    : size_(positions.size()) {
+  const auto to = numbers_.resize(std::size_t(3 * size_));
+  take_numbers(space, positions, 1, 3, to.data(), {3, 0, 1});
+}
+
+template <class Space>
+StagedNumbers<Space>::StagedNumbers(Space const& space, ConstArray const& numbers)
+    : size_(numbers.size()) {
+  const auto to = numbers_.resize(std::size_t(numbers.size()));
+  const auto copy = [&](auto const* from) {
+    using From = std::remove_cvref_t<decltype(*from)>;
+    detail::for_range("fmm::targets", space, numbers.size(),
+                      CopyNumbers<From, std::int64_t>{from, strides_of(numbers.shape(), 1),
+                                                      to.data(), Strides{1, 0, 0}, 1, 1});
+  };
+  if (numbers.shape().number == Number::in_int32)
+    copy(static_cast<std::int32_t const*>(numbers.data()));
+  else
+    copy(static_cast<std::int64_t const*>(numbers.data()));
+}
+
+template <class Space>
+Staged<Space>::Staged(Space const& space, AnyStrengths const& strengths, AnyResults const& results,
+                      Bounds const& bounds)
+    : space_(space), strengths_(strengths), results_(results), bounds_(bounds) {
+  check();
+}
+
+template <class Space>
+void Staged<Space>::check() {
+  ConstArray const &q = strengths_.charges, &p = strengths_.dipoles;
+  if (!q && !p) throw InvalidArgument("charges and dipoles", "none", "at least one of the two");
+  MutableArray const &u = results_.potential, &f = results_.field, &h = results_.hessian;
+  if (!u && !f && !h)
+    throw InvalidArgument("potential, field and hessian", "none", "at least one of the three");
+  const bool of_densities = q ? q.shape().rank == 2 : p.shape().rank == 3;
+  densities_ = of_densities ? int((q ? q.shape() : p.shape()).extent[1]) : 1;
+  const auto check_one = [&](char const* name, auto const& array, int row, std::int64_t bodies,
+                             char const* of, bool is_written) {
+    if (!array) return;
+    check_array(name, array.data(), array.shape(),
+                {(row == 1 ? 1 : 2) + of_densities, detail::is_host_space_v<Space>, is_written,
+                 space_.name(), row == 1 ? 0 : row});
+    if (array.size() != bodies) engine::refuse_size(name, std::size_t(array.size()), bodies, of);
+    if (of_densities && array.shape().extent[1] != densities_)
+      engine::refuse_extent(name, 1, std::size_t(array.shape().extent[1]),
+                            "that of the " + std::string(q ? "charges" : "dipoles") + ", " +
+                                std::to_string(densities_));
+  };
+  check_one("charges", q, 1, bounds_.sources, bounds_.of_sources, false);
+  check_one("dipoles", p, 3, bounds_.sources, bounds_.of_sources, false);
+  check_one("potential", u, 1, bounds_.targets, bounds_.of_targets, true);
+  check_one("field", f, 3, bounds_.targets, bounds_.of_targets, true);
+  check_one("hessian", h, 6, bounds_.targets, bounds_.of_targets, true);
+  const auto place_of = [&](MutableArray const& array, int row) {
+    const std::ptrdiff_t size = is_float(array) ? sizeof(float) : sizeof(double);
+    const Strides strides = strides_of(array.shape(), row);
+    return engine::ResultPlace{array.data(),
+                               array.size(),
+                               densities_ * std::int64_t(row),
+                               strides.body * size,
+                               strides.density * size,
+                               size,
+                               row,
+                               strides.number * size};
+  };
+  const auto check_two = [&](char const* name, MutableArray const& a, int row, char const* of_other,
+                             MutableArray const& b, int row_of_other) {
+    if (a && b)
+      engine::check_no_overlap(name, place_of(a, row), of_other, place_of(b, row_of_other));
+  };
+  check_two("field", f, 3, "potential", u, 1);
+  check_two("hessian", h, 6, "potential", u, 1);
+  check_two("hessian", h, 6, "field", f, 3);
+}
+
+template <class Space>
+void Staged<Space>::take() {
+  const std::size_t n = densities_ * bounds_.sources, m = densities_ * bounds_.targets;
+  const auto q = charges_.resize(n);
+  if (strengths_.charges)
+    take_numbers(space_, strengths_.charges, densities_, 1, q.data(), dense(1, bounds_.sources));
+  else
+    detail::fill(space_, q, 0.0);
+  if (has_dipoles())
+    take_numbers(space_, strengths_.dipoles, densities_, 3, dipoles_.resize(3 * n).data(),
+                 dense(3, bounds_.sources));
+  potential_.resize(m);
+  field_.resize(3 * m);
+  if (has_dipoles() || results_.hessian) hessian_.resize(6 * m);
+}
+
+template <class Space>
+void Staged<Space>::give() const {
+  // whether there is room, before anything is given
+  const auto check_room = [&](char const* name, detail::Buffer<double, Space> const& from, int row,
+                              MutableArray const& to) {
+    if (!is_float(to)) return;
+    const auto rows = int(densities_ * row);
+    for (int k = 0; k < (are_together() ? 1 : densities_); ++k) {
+      const int together = are_together() ? rows : row;
+      const tolerance::ResultArray<Space> numbers{
+          from.view().data() + std::int64_t(k) * row * bounds_.targets, bounds_.targets, 1,
+          together};
+      const double largest = tolerance::largest_of(space_, numbers, 0);
+      if (std::isfinite(largest) && largest != 0 &&
+          !(largest <= std::numeric_limits<float>::max() && largest >= 1e-30))
+        throw InvalidArgument("the largest number of the " + std::string(name) + " in float",
+                              largest, "1e-30 to 3.4e38: take arrays of double, or other units");
+    }
+  };
+  check_room("potential", potential_, 1, results_.potential);
+  check_room("field", field_, 3, results_.field);
+  check_room("hessian", hessian_, 6, results_.hessian);
+  give_one("fmm::results", potential_, 1, results_.potential);
+  give_one("fmm::results", field_, 3, results_.field);
+  give_one("fmm::results", hessian_, 6, results_.hessian);
+  space_.fence();
+}
+
+template <class Space>
+void Staged<Space>::give_one(char const* name, detail::Buffer<double, Space> const& from, int row,
+                             MutableArray const& to) const {
+  if (!to) return;
+  const auto copy = [&](auto* numbers) {
+    using To = std::remove_pointer_t<decltype(numbers)>;
+    detail::for_range(
+        name, space_, bounds_.targets,
+        CopyNumbers<double, To>{from.view().data(), dense(row, bounds_.targets), numbers,
+                                strides_of(to.shape(), row), densities_, row});
+  };
+  if (is_float(to))
+    copy(static_cast<float*>(to.data()));
+  else
+    copy(static_cast<double*>(to.data()));
+}
+
+#define FMM_IN(Space)                    \
+  template class StagedPositions<Space>; \
+  template class StagedNumbers<Space>;   \
+  template class Staged<Space>;
+FMM_FOR_EACH_SITE(FMM_IN)
+
+}  // namespace fmm::runtime

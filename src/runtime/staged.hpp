@@ -1,0 +1,160 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// Strengths and results of any arrays, in double and in memory of the backend's own: evaluations of any strengths are
+// compiled for these alone.
+#pragma once
+
+#include <array>
+#include <cmath>
+#include <fmm/runtime/any_strengths.hpp>
+#include <fmm/tolerance/quantities.hpp>
+#include <limits>
+
+#include "views.hpp"
+
+namespace fmm::runtime {
+
+/// Numbers in memory of the backend, one after the other.
+template <class Numbers, class Space>
+using DenseView = Kokkos::View<Numbers, Kokkos::LayoutRight, Device<Space>,
+                               Kokkos::MemoryTraits<Kokkos::Unmanaged>>;
+
+/// Number c of density k of body i: where it is in an array.
+struct Strides {
+  std::int64_t body, density, number;
+};
+inline Strides strides_of(ArrayShape const& shape, int row) {
+  const bool has_densities = shape.rank == (row == 1 ? 2 : 3);
+  return {shape.stride_of(0), has_densities ? shape.stride_of(1) : 0,
+          row == 1 ? 0 : shape.stride_of(shape.rank - 1)};
+}
+
+/// Positions (N,3) in double.
+template <class Space>
+class StagedPositions {
+ public:
+  StagedPositions(Space const& space, ConstArray const& positions);
+  DenseView<double const* [3], Space> view() const {
+    return DenseView<double const* [3], Space>(numbers_.view().data(), std::size_t(size_));
+  }
+
+  private : detail::Buffer<double, Space> numbers_{"positions in double"};
+  std::int64_t size_;
+};
+/// Numbers of sources, (M), in 64 bits.
+template <class Space>
+class StagedNumbers {
+ public:
+  StagedNumbers(Space const& space, ConstArray const& numbers);
+  auto view() const {
+    return DenseView<std::int64_t const*, Space>(numbers_.view().data(), std::size_t(size_));
+  }
+
+ private:
+  detail::Buffer<std::int64_t, Space> numbers_{"numbers of targets"};
+  std::int64_t size_;
+};
+
+/// What sources carry, and room for results.
+template <class Space>
+class Staged {
+ public:
+  /// How an array of strengths or results is to be.
+  struct Bounds {
+    std::int64_t sources, targets;
+    char const *of_sources, *of_targets;
+  };
+
+  /// Throws InvalidArgument for arrays that do not fit or share memory.
+  Staged(Space const& space, AnyStrengths const& strengths, AnyResults const& results,
+         Bounds const& bounds);
+
+  tolerance::ResultKinds wanted() const {
+    return {bool(results_.potential), bool(results_.field), bool(results_.hessian)};
+  }
+  bool are_in_float() const {
+    return is_float(results_.potential) || is_float(results_.field) || is_float(results_.hessian);
+  }
+  /// Whether these are charges of one density, and no Hessian is wanted.
+  bool are_plain() const { return densities_ == 1 && !has_dipoles() && !results_.hessian; }
+
+  /// Sums by evaluate(strengths, results), once or for each density, and gives the results that are wanted. Throws
+  /// InvalidArgument for results that float has no room for, before any is given.
+  template <class Evaluate>
+  void sum(Evaluate const& evaluate, Report* report) {
+    take();
+    std::int64_t not_finite = 0;
+    const auto add = [&](auto const& strengths, auto const& results) {
+      evaluate(strengths, results);
+      if (report) not_finite += report->not_finite;
+    };
+    if (are_together()) {
+      const std::size_t n = bounds_.sources, m = bounds_.targets, k = densities_;
+      add(
+          fmm::Strengths<DenseView<double const**, Space>>{
+              DenseView<double const**, Space>(charges(0), n, k)},
+          Results<DenseView<double**, Space>, DenseView<double** [3], Space>> {
+            DenseView<double**, Space>(potential(0), m, k),
+                DenseView<double** [3], Space>(field(0), m, k)
+          });
+    } else {
+      for (int k = 0; k < densities_; ++k) sum_one(k, add);
+    }
+    if (report) report->not_finite = not_finite;
+    give();
+  }
+
+ private:
+  static bool is_float(MutableArray const& array) {
+    return array && array.shape().number == Number::in_float;
+  }
+  bool has_dipoles() const { return bool(strengths_.dipoles); }
+  /// Whether densities are summed in blocks; else one after the other, where (K,N) and (K,M) rows are.
+  bool are_together() const { return densities_ > 1 && !has_dipoles() && !results_.hessian; }
+
+  template <class Add>
+  void sum_one(int k, Add const& add) {
+    using Charges = DenseView<double const*, Space>;
+    using Dipoles = DenseView<double const* [3], Space>;
+    const std::size_t n = bounds_.sources, m = bounds_.targets;
+    const DenseView<double*, Space> p(potential(k), m);
+    const DenseView<double* [3], Space> f(field(k), m);
+    const DenseView<double* [6], Space> h(hessian(k), m);
+    const Charges q(charges(k), n);
+    const bool unchanged = strengths_.unchanged && densities_ == 1;
+    if (has_dipoles())
+      add(fmm::Strengths<Charges, Dipoles>{q, Dipoles(dipoles(k), n), unchanged},
+          Results<decltype(p), decltype(f), decltype(h)>{p, f, h});
+    else if (results_.hessian)
+      add(fmm::Strengths<Charges>{q, {}, unchanged},
+          Results<decltype(p), decltype(f), decltype(h)>{p, f, h});
+    else
+      add(fmm::Strengths<Charges>{q, {}, unchanged}, Results<decltype(p), decltype(f)>{p, f});
+  }
+  // where density k begins; of blocks all begin together
+  double* charges(int k) { return charges_.view().data() + k * bounds_.sources; }
+  double* dipoles(int k) { return dipoles_.view().data() + 3 * k * bounds_.sources; }
+  double* potential(int k) { return potential_.view().data() + k * bounds_.targets; }
+  double* field(int k) { return field_.view().data() + 3 * k * bounds_.targets; }
+  double* hessian(int k) { return hessian_.view().data() + 6 * k * bounds_.targets; }
+  Strides dense(int row, std::int64_t bodies) const {
+    if (are_together()) return {row * std::int64_t(densities_), row, 1};
+    return {row, row * bodies, 1};
+  }
+
+  void check();
+  void take();
+  void give() const;
+  void give_one(char const* name, detail::Buffer<double, Space> const& from, int row,
+                MutableArray const& to) const;
+
+  Space const& space_;
+  AnyStrengths const& strengths_;
+  AnyResults const& results_;
+  Bounds bounds_;
+  int densities_ = 1;
+  detail::Buffer<double, Space> charges_{"charges in double"}, dipoles_{"dipoles in double"},
+      potential_{"potentials in double"}, field_{"fields in double"},
+      hessian_{"Hessians in double"};
+};
+
+}  // namespace fmm::runtime
