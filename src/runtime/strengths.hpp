@@ -11,7 +11,7 @@ namespace fmm::runtime {
 template <class Space, class Precision, class Traversal>
 using CoreOf = engine::SolverCore<kernels::AnyKernel, Traversal, Precision, Space>;
 
-/// By a core of DirectSum, BarnesHut or DualTree<RadiusCriterion>, which has no operators if it has no tree; of a plan of
+/// By a core of DirectSum, BarnesHut or DualTree<RadiusCriterion>, which has no operators without a tree; of a plan of
 /// one set, a PlanData, or of two, a TwoSetData.
 template <class Space, class Precision, class Traversal, class Data>
 void evaluate_strengths(Space const& space, CoreOf<Space, Precision, Traversal>& core, Data& plan,

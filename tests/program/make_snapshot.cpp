@@ -273,8 +273,7 @@ void print_dataset(hid_t file, char const* name, hid_t memory_type, char const* 
   hsize_t shape[3] = {0, 0, 0};
   const int rank = H5Sget_simple_extent_dims(space, shape, nullptr);
   std::printf("\"%s\": {\"shape\": [%llu", name, static_cast<unsigned long long>(shape[0]));
-  for (int d = 1; d < rank; ++d)
-    std::printf(", %llu", static_cast<unsigned long long>(shape[d]));
+  for (int d = 1; d < rank; ++d) std::printf(", %llu", static_cast<unsigned long long>(shape[d]));
   std::printf(
       "], \"signed\": %s, \"values\": [",
       H5Tget_class(type) != H5T_INTEGER || H5Tget_sign(type) == H5T_SGN_2 ? "true" : "false");

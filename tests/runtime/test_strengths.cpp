@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// The compiled solvers with targets of their own and chosen ones, dipoles, Hessians, several densities, transposes and a
+// The compiled solvers with targets of their own and chosen ones, dipoles, Hessians, several densities, transposes, a
 // tolerance of any strengths, against sums in long double.
 #include <fmm/runtime.hpp>
 #include <numeric>

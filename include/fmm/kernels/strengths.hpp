@@ -57,6 +57,10 @@ struct Outputs {
   KOKKOS_FORCEINLINE_FUNCTION static constexpr bool is_of_hessian(int record) {
     return record % of_density > 0;
   }
+  /// Whether it has what is to be taken from the diagonal, as its y.
+  KOKKOS_FORCEINLINE_FUNCTION static constexpr bool has_rest(int record) {
+    return record % of_density == 2;
+  }
 
   /// The caller's result of target i and density k.
   template <class Array>
@@ -134,8 +138,11 @@ KOKKOS_FORCEINLINE_FUNCTION void add_charge(Pair const& pair, V x, V y, V z, V q
     of_density.z += w * z;
   }
   if constexpr (Out::hessian) {
-    const V n[3] = {pair.scale * x, pair.scale * y, pair.scale * z};
-    add_outer(q * pair.second, n, q * pair.weight, Out::record(density), sum);
+    const V n[3] = {pair.scale * x, pair.scale * y, pair.scale * z}, w = q * pair.weight;
+    if constexpr (requires { pair.second; })
+      add_outer(q * pair.second, n, w, Out::record(density), sum);
+    else
+      add_outer(w, n, w, Out::record(density), sum);  // NewtonianThirds
   }
 }
 

@@ -100,6 +100,11 @@ template <class Strengths, class Out, Overlap Kind, class Kernel, class V>
 inline constexpr bool sums_twice_rsqrt = !Kind.may_coincide && IsNewtonian<Kernel> &&
                                          has_twice_rsqrt<V> && !wants_derivatives<Strengths, Out>;
 
+/// Whether sums have a third of the Hessian's terms but what is taken from its diagonal: of charges, by NewtonianThirds.
+template <class Strengths, class Out, class Kernel>
+inline constexpr bool sums_thirds_of_hessian =
+    Out::hessian && !Strengths::has_dipoles && IsNewtonian<Kernel>;
+
 /// Whether potential and field of such sources share q / r: to packs that saves a multiplication, since an addition
 /// has units of its own; all pairs on an H200 are 4 % slower.
 template <Overlap Kind, class Kernel, class V>
@@ -127,7 +132,10 @@ KOKKOS_FORCEINLINE_FUNCTION void add_sources(
     for (V& other : strengths.others) other = select(is_self, V(Real(0)), other);
     r2 = select(is_self, V(Real(1)) + start, r2);
   }
-  if constexpr (wants_derivatives<Strengths, Out>) {
+  if constexpr (sums_thirds_of_hessian<Strengths, Out, Kernel>) {
+    const V u = pair_term<!Kind.may_coincide>(kernel, r2).potential;
+    Strengths::template add<Out>(NewtonianThirds<V>{u, u * (u * u), u}, dx, dy, dz, strengths, sum);
+  } else if constexpr (wants_derivatives<Strengths, Out>) {
     Strengths::template add<Out>(pair_derivatives<!Kind.may_coincide>(kernel, r2), dx, dy, dz,
                                  strengths, sum);
   } else if constexpr (shares_q_over_r<Kind, Kernel, V>) {

@@ -338,11 +338,17 @@ struct P2P {
                                              char* shared, Held const& held,
                                              unsigned wanted) const {
     const auto put = [&](int i, int record, TargetSums<Total> const& total) {
-      auto first = frame.potential_unit, others = frame.field_unit;
-      if (Out::is_of_hessian(record)) first = others = others * (others / first);
+      auto first = frame.potential_unit, others = frame.field_unit, of_y = others;
+      if (Out::is_of_hessian(record)) {
+        constexpr bool are_thirds =
+            sums_thirds_of_hessian<Strengths, Out, std::remove_cvref_t<decltype(frame.pair)>>;
+        const auto unit = others * (others / first);
+        first = others = of_y = are_thirds ? 3 * unit : unit;
+        if (Out::has_rest(record)) of_y = unit;
+      }
       problem.store(frame, i, record,
                     Sums<typename Types::Sum>{total.potential * first, total.x * others,
-                                              total.y * others, total.z * others});
+                                              total.y * of_y, total.z * others});
     };
     unsigned left = 0;
     if constexpr (split == 1) {
