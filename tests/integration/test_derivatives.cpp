@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // Dipoles and Hessians, beside charges, potentials and fields, against sums in long double.
+#include "carried.hpp"
 #include "refusal.hpp"
-#include "strengths.hpp"
 #include "support.hpp"
 
 namespace fmm_test {

@@ -4,8 +4,8 @@
 #include <fmm/runtime.hpp>
 #include <numeric>
 
+#include "carried.hpp"
 #include "refusal.hpp"
-#include "strengths.hpp"
 #include "support.hpp"
 
 namespace fmm_test {

@@ -66,7 +66,8 @@ struct MeasureResults {
   int density;
 
   KOKKOS_FUNCTION void operator()(std::int64_t i, LargestMagnitude& largest) const {
-    for (int c = 0; c < results.row; ++c) largest.join({std::fabs(results(i, density, c))});
+    for (int c = 0; c < results.row; ++c)
+      largest.join(LargestMagnitude{std::fabs(results(i, density, c))});
   }
 };
 

@@ -3,8 +3,8 @@
 // sources, at some of them and at others, of several densities, softened, and without excluded pairs.
 #include <numeric>
 
+#include "carried.hpp"
 #include "refusal.hpp"
-#include "strengths.hpp"
 #include "support.hpp"
 
 namespace fmm_test {
