@@ -105,6 +105,19 @@ template <class Strengths, class Out, class Kernel>
 inline constexpr bool sums_thirds_of_hessian =
     Out::hessian && !Strengths::has_dipoles && IsNewtonian<Kernel>;
 
+/// A record of a target's sums in the units of potentials and fields, and of Hessians, which follow from these.
+template <class Strengths, class Out, class Kernel, class Sum, class V, class Unit>
+KOKKOS_FORCEINLINE_FUNCTION Sums<Sum> in_units_of_results(TargetSums<V> const& total, int record,
+                                                          Unit of_potentials, Unit of_fields) {
+  if (!Out::is_of_hessian(record))
+    return {total.potential * of_potentials, total.x * of_fields, total.y * of_fields,
+            total.z * of_fields};
+  const Unit unit = of_fields * (of_fields / of_potentials);
+  const Unit of_terms = sums_thirds_of_hessian<Strengths, Out, Kernel> ? 3 * unit : unit;
+  return {total.potential * of_terms, total.x * of_terms,
+          total.y * (Out::has_rest(record) ? unit : of_terms), total.z * of_terms};
+}
+
 /// Whether potential and field of such sources share q / r: to packs that saves a multiplication, since an addition
 /// has units of its own; all pairs on an H200 are 4 % slower.
 template <Overlap Kind, class Kernel, class V>

@@ -29,6 +29,7 @@ struct P2P {
   using OwnChunk = typename Types::OwnChunk;
   using Memory = typename Types::Memory;
   using Frame = typename Problem::Frame;
+  using Pair = decltype(Frame::pair);  ///< the kernel
   using Total = typename Layout::Total;
   using Strengths = typename Types::Strengths;
   using Out = typename Types::Out;
@@ -307,7 +308,7 @@ struct P2P {
       FMM_UNROLL
       for (int t = 0; t < Targets; ++t) {
         sum[t] = of_lanes[t].over_lanes();
-        if constexpr (sums_twice_rsqrt<Strengths, Out, Kind, decltype(frame.pair), V>) FMM_UNROLL
+        if constexpr (sums_twice_rsqrt<Strengths, Out, Kind, Pair, V>) FMM_UNROLL
         for (int r = 0; r < records; ++r) {
           TargetSums<Real>& s = sum[t].record(r);
           s = {s.potential * Real(0.5), s.x * Real(0.125), s.y * Real(0.125), s.z * Real(0.125)};
@@ -338,17 +339,9 @@ struct P2P {
                                              char* shared, Held const& held,
                                              unsigned wanted) const {
     const auto put = [&](int i, int record, TargetSums<Total> const& total) {
-      auto first = frame.potential_unit, others = frame.field_unit, of_y = others;
-      if (Out::is_of_hessian(record)) {
-        constexpr bool are_thirds =
-            sums_thirds_of_hessian<Strengths, Out, std::remove_cvref_t<decltype(frame.pair)>>;
-        const auto unit = others * (others / first);
-        first = others = of_y = are_thirds ? 3 * unit : unit;
-        if (Out::has_rest(record)) of_y = unit;
-      }
       problem.store(frame, i, record,
-                    Sums<typename Types::Sum>{total.potential * first, total.x * others,
-                                              total.y * of_y, total.z * others});
+                    in_units_of_results<Strengths, Out, Pair, typename Types::Sum>(
+                        total, record, frame.potential_unit, frame.field_unit));
     };
     unsigned left = 0;
     if constexpr (split == 1) {
