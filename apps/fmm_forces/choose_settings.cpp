@@ -132,7 +132,7 @@ MethodSettings resolve(Settings const& given, Method method, Build const& build)
   // the classic lists have no choice of theta, and criteria of errors have defaults of their own
   const bool by_error = result.criterion && *result.criterion != Criterion::radius;
   result.options.theta = settings.theta;
-  if (!settings.theta && traversal != Traversal::lists && !by_error)
+  if (!settings.theta && !settings.tolerance && traversal != Traversal::lists && !by_error)
     result.options.theta = expansion.theta;
   if (settings.pair_error && !by_error)
     throw fmm::InvalidArgument("--pair-error", *settings.pair_error,

@@ -54,7 +54,7 @@ void run(Settings settings, Build const& build) {
                  .notes = bodies.notes};
   if (targets) {
     facts.targets = static_cast<std::int64_t>(targets->size());
-    facts.notes.insert(facts.notes.end(), targets->notes.begin(), targets->notes.end());
+    for (auto const& note : targets->notes) facts.notes.push_back("--targets: " + note);
   }
 
   const KokkosScope kokkos(settings.threads);

@@ -105,6 +105,7 @@ double largest_error(std::vector<double> const& found, std::vector<double> const
       }
     const double relative = norm > 0 ? std::sqrt(error / norm) : error > 0 ? INFINITY : 0;
     if (!(relative <= largest)) largest = relative;
+    if (std::isnan(largest)) break;
   }
   return largest;
 }
@@ -203,9 +204,7 @@ class StrengthsSession final : public Session {
                n = static_cast<double>(sums_.bodies.size());
     if (m * n <= few * few) return 0;
     progress.phase(name_of(settings.method) + ": the speed of a sample");
-    const auto count =
-        std::min<std::int64_t>(static_cast<std::int64_t>(targets_.size()),
-                               std::max<std::int64_t>(1024, 4 * space_.concurrency()));
+    const std::int64_t count = sample_size();
     std::vector<double> some(targets_.positions.begin(), targets_.positions.begin() + 3 * count);
     Column<Space, Data> places;
     const rt::ConstArray at = input(some, places, {static_cast<std::size_t>(count), 3});
@@ -215,6 +214,11 @@ class StrengthsSession final : public Session {
     auto plan = solver.build(positions_, {}, at);
     solver.evaluate(plan, strengths_, results.arrays(), &report);
     return report.seconds("p2p") * m / static_cast<double>(count);
+  }
+  /// Targets that keep the device busy.
+  std::int64_t sample_size() const {
+    return std::min<std::int64_t>(static_cast<std::int64_t>(targets_.size()),
+                                  std::max<std::int64_t>(1024, 4 * space_.concurrency()));
   }
   /// What is known of a direct sum that would take longer than it may.
   Measurement not_run(MethodSettings const& settings, fmm::AnySolver const& solver,
@@ -226,8 +230,9 @@ class StrengthsSession final : public Session {
     auto& pairs = measurement.report.stage("p2p");
     pairs.seconds = predicted;
     pairs.count = measurement.report.p2p_pairs =
-        static_cast<std::int64_t>(targets_.size()) * static_cast<std::int64_t>(sums_.bodies.size());
-    measurement.sampled_targets = std::max<std::int64_t>(1024, 4 * space_.concurrency());
+        static_cast<std::int64_t>(targets_.size()) *
+        (static_cast<std::int64_t>(sums_.bodies.size()) - (sums_.targets ? 0 : 1));
+    measurement.sampled_targets = sample_size();
     return measurement;
   }
 

@@ -139,15 +139,6 @@ bool is_whole(Number number) { return number == Number::in_int32 || number == Nu
 
 /// Throws InvalidArgument for a result two of whose numbers may have one place.
 void check_apart(std::string const& name, ArrayShape const& shape) {
-  if (shape.rank == 2 && shape.extent[1] == 3) {
-    const auto row = shape.stride_of(0), column = shape.stride_of(1);
-    if (row <= 2 * column && column / std::max<std::int64_t>(row, 1) < shape.extent[0] &&
-        shape.extent[0] > 1)
-      throw InvalidArgument(
-          name + ".stride(0)", row,
-          "such that rows do not overlap, with stride(1) = " + std::to_string(column));
-    return;
-  }
   // in the order of their strides each dimension lies behind the ones before
   std::vector<int> order;
   for (int r = 0; r < shape.rank; ++r)
@@ -159,7 +150,7 @@ void check_apart(std::string const& name, ArrayShape const& shape) {
     if (shape.stride_of(r) <= behind)
       throw InvalidArgument(
           name + ".stride(" + std::to_string(r) + ")", shape.stride_of(r),
-          "more than " + std::to_string(behind) + ", so that numbers do not overlap");
+          "more than " + std::to_string(behind) + ", so that rows do not overlap");
     behind += shape.stride_of(r) * (shape.extent[r] - 1);
   }
 }

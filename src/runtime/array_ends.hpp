@@ -47,17 +47,7 @@ struct ArrayEnds {
     if (Out::potential) check_size("potential", potential, targets, of_targets);
     if (Out::field) check_size("field", field, targets, of_targets);
     if (Out::potential && Out::field)
-      engine::check_no_overlap("field", place_of(field), "potential", place_of(potential));
-  }
-  static engine::ResultPlace place_of(MutableArray const& array) {
-    ArrayShape const& shape = array.shape();
-    const std::ptrdiff_t size = shape.number == Number::in_float ? sizeof(float) : sizeof(double);
-    return {array.data(),
-            shape.extent[0],
-            shape.rank == 2 ? shape.extent[1] : 1,
-            shape.stride_of(0) * size,
-            shape.stride_of(1) * size,
-            size};
+      engine::check_no_overlap("field", place_of(field, 3), "potential", place_of(potential, 1));
   }
   template <class Array>
   static void check_size(char const* name, Array const& array, std::int64_t n, char const* of) {

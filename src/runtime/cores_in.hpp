@@ -95,6 +95,10 @@ class CoresIn : public AnySolver::Implementation {
   Options options() const override {
     return std::visit([](auto const& core) { return core.options(); }, core_);
   }
+  /// With the softening and G that are in force.
+  Kernel kernel() const {
+    return std::visit([](auto const& core) -> Kernel { return core.kernel(); }, core_);
+  }
   int order() const override {
     return std::visit([](auto const& core) { return core.order(); }, core_);
   }
@@ -115,8 +119,8 @@ class CoresIn : public AnySolver::Implementation {
             visit(core);
           else
             throw InvalidArgument(
-                "plan", "built with charges",
-                "built without, with Method::fmm or treecode, for any strengths and targets");
+                "plan", "built with charges, or of all pairs with a tolerance",
+                "built without, by Method::fmm or treecode, for any strengths and targets");
         },
         core_);
   }
@@ -145,7 +149,7 @@ class CoresIn : public AnySolver::Implementation {
   using VerifiedHere = Verified<Space, std::conditional_t<has_tolerance, Precision, double>>;
   VerifiedHere& verified() {
     if (!verified_)
-      verified_.emplace(asked_options_, kernel_, wanted_orders(policies),
+      verified_.emplace(asked_options_, kernel(), wanted_orders(policies),
                         policies.method == Method::treecode);
     return *verified_;
   }

@@ -19,14 +19,14 @@ struct Kind {
   using Strengths = OfSources;
 };
 
-using All = kernels::Outputs<true, true, 1, true>;
+using WithHessian = kernels::Outputs<true, true, 1, true>;
 using OfFour = kernels::Outputs<true, true, 4>;
 
 using BothOfTwo = Kind<Both, NoShift>;
-using HessianOfOne = Kind<All>;
-using HessianOfTwo = Kind<All, NoShift>;
-using DipolesOfOne = Kind<All, OneSet, kernels::Dipoles<true>>;
-using DipolesOfTwo = Kind<All, NoShift, kernels::Dipoles<true>>;
+using HessianOfOne = Kind<WithHessian>;
+using HessianOfTwo = Kind<WithHessian, NoShift>;
+using DipolesOfOne = Kind<WithHessian, OneSet, kernels::Dipoles<true>>;
+using DipolesOfTwo = Kind<WithHessian, NoShift, kernels::Dipoles<true>>;
 using FourOfOne = Kind<OfFour, OneSet, kernels::Charges<4>>;
 using FourOfTwo = Kind<OfFour, NoShift, kernels::Charges<4>>;
 

@@ -62,6 +62,7 @@ class PlanIn final : public AnyPlan::Implementation {
     } else {
       if (plan.has_plan()) facts = facts_of_data(*plan.plan);
     }
+    facts.memory_bytes = plan.memory_bytes();
     facts.size = plan.sources.size();
     facts.targets = plan.target_count();
     return facts;

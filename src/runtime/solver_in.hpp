@@ -27,7 +27,7 @@ class SolverIn final : public CoresIn<Space, Precision> {
                                                  ConstArray const& charges,
                                                  ConstArray const& targets,
                                                  Report* report) override {
-    check("positions", positions, 2);
+    check_points("positions", positions);
     check_targets(targets);
     const bool is_for_any = this->takes_verified() && !charges;
     if (uses_charges() && !is_for_any) check("charges", charges, 1);
@@ -199,11 +199,10 @@ class SolverIn final : public CoresIn<Space, Precision> {
     check("charges", charges, 1);
     if (potential) check("potential", potential, 1);
     if (field) check("field", field, 2);
-    const auto kernel = std::visit([](auto const& core) { return core.kernel(); }, this->core_);
     constexpr double least_share =
         std::is_same_v<Precision, double> ? least_share_in_double : least_share_in_float;
-    return compare_with_reference<Space>(this->space_, kernel, positions, charges, potential, field,
-                                         targets, samples, seed, least_share);
+    return compare_with_reference<Space>(this->space_, this->kernel(), positions, charges,
+                                         potential, field, targets, samples, seed, least_share);
   }
 
  private:
@@ -260,15 +259,16 @@ class SolverIn final : public CoresIn<Space, Precision> {
   }
   std::unique_ptr<AnyPlan::Implementation> build_two(ConstArray const& positions,
                                                      ConstArray const& targets, Report* report) {
-    const StagedPositions<Space> x(this->space_, positions), y(this->space_, targets);
     std::unique_ptr<AnyPlan::Implementation> plan;
     this->visit_core([&]<class Core>(Core& core) {
-      if constexpr (takes_strengths_v<Core>)
+      if constexpr (takes_strengths_v<Core>) {
+        const StagedPositions<Space> x(this->space_, positions), y(this->space_, targets);
         plan = plan_of(TwoSetsPlan(core.build_two(this->space_, y.view(), x.view(), report)));
-      else
+        this->space_.fence();
+      } else {
         this->refuse_strengths();
+      }
     });
-    this->space_.fence();
     return plan;
   }
   template <class Core>
@@ -314,11 +314,18 @@ class SolverIn final : public CoresIn<Space, Precision> {
   // ---- arrays
 
   static bool are_points(ConstArray const& targets) { return targets.shape().rank == 2; }
+  /// Throws unless they are (N,3), as many as can be counted.
+  void check_points(char const* name, ConstArray const& points) const {
+    check(name, points, 2);
+    engine::checked_size(name, rows<double const, Space>(points));
+  }
   void check_targets(ConstArray const& targets) const {
     if (!targets) return;
+    if (are_points(targets)) return check_points("targets", targets);
     check_array("targets", targets.data(), targets.shape(),
-                {are_points(targets) ? 2 : 1, detail::is_host_space_v<Space>, false,
-                 this->space_.name(), 3, !are_points(targets)});
+                {1, detail::is_host_space_v<Space>, false, this->space_.name(), 0, true});
+    if (targets.size() > std::numeric_limits<BodyIndex>::max())
+      engine::refuse_extent("targets", 0, std::size_t(targets.size()), "at most 2147483647");
   }
   void check_ends(ConstArray const& charges, MutableArray const& potential,
                   MutableArray const& field) const {

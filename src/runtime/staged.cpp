@@ -9,7 +9,7 @@ namespace fmm::runtime {
 
 /// Numbers from one array into another.
 template <class From, class To>
-struct CopyNumbers {
+struct CopyStrided {
   From const* from;
   Strides of_from;
   To* to;
@@ -34,7 +34,7 @@ void take_numbers(Space const& space, ConstArray const& from, int densities, int
   const auto copy = [&](auto const* numbers) {
     using From = std::remove_cvref_t<decltype(*numbers)>;
     detail::for_range("fmm::strengths", space, from.size(),
-                      CopyNumbers<From, double>{numbers, strides_of(from.shape(), row), to, dense,
+                      CopyStrided<From, double>{numbers, strides_of(from.shape(), row), to, dense,
                                                 densities, row});
   };
   if (from.shape().number == Number::in_float)
@@ -57,7 +57,7 @@ StagedNumbers<Space>::StagedNumbers(Space const& space, ConstArray const& number
   const auto copy = [&](auto const* from) {
     using From = std::remove_cvref_t<decltype(*from)>;
     detail::for_range("fmm::targets", space, numbers.size(),
-                      CopyNumbers<From, std::int64_t>{from, strides_of(numbers.shape(), 1),
+                      CopyStrided<From, std::int64_t>{from, strides_of(numbers.shape(), 1),
                                                       to.data(), Strides{1, 0, 0}, 1, 1});
   };
   if (numbers.shape().number == Number::in_int32)
@@ -99,22 +99,11 @@ void Staged<Space>::check() {
   check_one("potential", u, 1, bounds_.targets, bounds_.of_targets, true);
   check_one("field", f, 3, bounds_.targets, bounds_.of_targets, true);
   check_one("hessian", h, 6, bounds_.targets, bounds_.of_targets, true);
-  const auto place_of = [&](MutableArray const& array, int row) {
-    const std::ptrdiff_t size = is_float(array) ? sizeof(float) : sizeof(double);
-    const Strides strides = strides_of(array.shape(), row);
-    return engine::ResultPlace{array.data(),
-                               array.size(),
-                               densities_ * std::int64_t(row),
-                               strides.body * size,
-                               strides.density * size,
-                               size,
-                               row,
-                               strides.number * size};
-  };
   const auto check_two = [&](char const* name, MutableArray const& a, int row, char const* of_other,
                              MutableArray const& b, int row_of_other) {
     if (a && b)
-      engine::check_no_overlap(name, place_of(a, row), of_other, place_of(b, row_of_other));
+      engine::check_no_overlap(name, place_of(a, row, densities_), of_other,
+                               place_of(b, row_of_other, densities_));
   };
   check_two("field", f, 3, "potential", u, 1);
   check_two("hessian", h, 6, "potential", u, 1);
@@ -137,19 +126,56 @@ void Staged<Space>::take() {
   if (has_dipoles() || results_.hessian) hessian_.resize(6 * m);
 }
 
+/// Whether all numbers of a target are finite.
+template <class Space>
+struct CountNotFinite {
+  double const* numbers[3];  ///< of results; nullptr: not wanted
+  Strides of[3];
+  int rows[3], densities;
+
+  KOKKOS_FUNCTION void operator()(std::int64_t i, detail::SumOf<std::int64_t>& count) const {
+    bool finite = true;
+    for (int r = 0; r < 3; ++r)
+      for (int k = 0; numbers[r] && k < densities; ++k)
+        for (int c = 0; c < rows[r]; ++c) {
+          const double number = numbers[r][i * of[r].body + k * of[r].density + c * of[r].number];
+          finite = finite && number - number == 0;
+        }
+    count.value += !finite;
+  }
+};
+
+template <class Space>
+std::int64_t Staged<Space>::not_finite() const {
+  CountNotFinite<Space> count{};
+  count.densities = densities_;
+  const auto add = [&](int r, detail::Buffer<double, Space> const& from, int row,
+                       MutableArray const& wanted) {
+    count.numbers[r] = wanted ? from.view().data() : nullptr;
+    count.of[r] = dense(row, bounds_.targets);
+    count.rows[r] = row;
+  };
+  add(0, potential_, 1, results_.potential);
+  add(1, field_, 3, results_.field);
+  add(2, hessian_, 6, results_.hessian);
+  return detail::reduce<detail::SumOf<std::int64_t>>("fmm::results", space_, bounds_.targets, count)
+      .value;
+}
+
 template <class Space>
 void Staged<Space>::give() const {
   // whether there is room, before anything is given
   const auto check_room = [&](char const* name, detail::Buffer<double, Space> const& from, int row,
                               MutableArray const& to) {
     if (!is_float(to)) return;
-    const auto rows = int(densities_ * row);
-    for (int k = 0; k < (are_together() ? 1 : densities_); ++k) {
-      const int together = are_together() ? rows : row;
-      const tolerance::ResultArray<Space> numbers{
-          from.view().data() + std::int64_t(k) * row * bounds_.targets, bounds_.targets, 1,
-          together};
-      const double largest = tolerance::largest_of(space_, numbers, 0);
+    for (int k = 0; k < densities_; ++k) {
+      double* const first = from.view().data();
+      const auto numbers =
+          are_together()
+              ? tolerance::ResultArray<Space>{first, bounds_.targets, densities_, row}
+              : tolerance::ResultArray<Space>{first + std::int64_t(k) * row * bounds_.targets,
+                                              bounds_.targets, 1, row};
+      const double largest = tolerance::largest_of(space_, numbers, are_together() ? k : 0);
       if (std::isfinite(largest) && largest != 0 &&
           !(largest <= std::numeric_limits<float>::max() && largest >= 1e-30))
         throw InvalidArgument("the largest number of the " + std::string(name) + " in float",
@@ -173,7 +199,7 @@ void Staged<Space>::give_one(char const* name, detail::Buffer<double, Space> con
     using To = std::remove_pointer_t<decltype(numbers)>;
     detail::for_range(
         name, space_, bounds_.targets,
-        CopyNumbers<double, To>{from.view().data(), dense(row, bounds_.targets), numbers,
+        CopyStrided<double, To>{from.view().data(), dense(row, bounds_.targets), numbers,
                                 strides_of(to.shape(), row), densities_, row});
   };
   if (is_float(to))

@@ -8,6 +8,7 @@
 #include <fmm/runtime/any_strengths.hpp>
 #include <fmm/tolerance/quantities.hpp>
 #include <limits>
+#include <optional>
 
 #include "views.hpp"
 
@@ -17,16 +18,6 @@ namespace fmm::runtime {
 template <class Numbers, class Space>
 using DenseView = Kokkos::View<Numbers, Kokkos::LayoutRight, Device<Space>,
                                Kokkos::MemoryTraits<Kokkos::Unmanaged>>;
-
-/// Number c of density k of body i: where it is in an array.
-struct Strides {
-  std::int64_t body, density, number;
-};
-inline Strides strides_of(ArrayShape const& shape, int row) {
-  const bool has_densities = shape.rank == (row == 1 ? 2 : 3);
-  return {shape.stride_of(0), has_densities ? shape.stride_of(1) : 0,
-          row == 1 ? 0 : shape.stride_of(shape.rank - 1)};
-}
 
 /// Positions (N,3) in double.
 template <class Space>
@@ -54,7 +45,7 @@ class StagedNumbers {
   std::int64_t size_;
 };
 
-/// What sources carry, and room for results.
+/// What sources carry, and room for results; refers to the arrays that it is made of.
 template <class Space>
 class Staged {
  public:
@@ -74,18 +65,16 @@ class Staged {
   bool are_in_float() const {
     return is_float(results_.potential) || is_float(results_.field) || is_float(results_.hessian);
   }
-  /// Whether these are charges of one density, and no Hessian is wanted.
-  bool are_plain() const { return densities_ == 1 && !has_dipoles() && !results_.hessian; }
-
   /// Sums by evaluate(strengths, results), once or for each density, and gives the results that are wanted. Throws
   /// InvalidArgument for results that float has no room for, before any is given.
   template <class Evaluate>
   void sum(Evaluate const& evaluate, Report* report) {
     take();
-    std::int64_t not_finite = 0;
+    std::optional<FoundLimit> found;  // of the density that errs most
     const auto add = [&](auto const& strengths, auto const& results) {
       evaluate(strengths, results);
-      if (report) not_finite += report->not_finite;
+      if (report && report->found && !(found && found->seen_error >= report->found->seen_error))
+        found = report->found;
     };
     if (are_together()) {
       const std::size_t n = bounds_.sources, m = bounds_.targets, k = densities_;
@@ -99,7 +88,10 @@ class Staged {
     } else {
       for (int k = 0; k < densities_; ++k) sum_one(k, add);
     }
-    if (report) report->not_finite = not_finite;
+    if (report) {
+      report->found = found;
+      report->not_finite = not_finite();  // of what is wanted
+    }
     give();
   }
 
@@ -143,6 +135,7 @@ class Staged {
 
   void check();
   void take();
+  std::int64_t not_finite() const;
   void give() const;
   void give_one(char const* name, detail::Buffer<double, Space> const& from, int row,
                 MutableArray const& to) const;

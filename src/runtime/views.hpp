@@ -50,6 +50,31 @@ auto with_rows(ArrayOf<Pointer> const& array, Visit const& visit) {
   return visit(rows<OfArray<double, Pointer>, Space>(array));
 }
 
+/// Number c of density k of body i: where it is in an array.
+struct Strides {
+  std::int64_t body, density, number;
+};
+inline Strides strides_of(ArrayShape const& shape, int row) {
+  const bool has_densities = shape.rank == (row == 1 ? 2 : 3);
+  return {shape.stride_of(0), has_densities ? shape.stride_of(1) : 0,
+          row == 1 ? 0 : shape.stride_of(shape.rank - 1)};
+}
+
+/// Where a result of so many densities lies, to be told apart from others.
+inline engine::ResultPlace place_of(MutableArray const& array, int row, int densities = 1) {
+  ArrayShape const& shape = array.shape();
+  const std::ptrdiff_t size = shape.number == Number::in_float ? sizeof(float) : sizeof(double);
+  const Strides strides = strides_of(shape, row);
+  return {array.data(),
+          array.size(),
+          std::int64_t(densities) * row,
+          strides.body * size,
+          strides.density * size,
+          size,
+          row,
+          strides.number * size};
+}
+
 /// How an array is to be.
 struct Expected {
   int rank;

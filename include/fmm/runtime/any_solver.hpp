@@ -58,10 +58,11 @@ class FMM_VISIBLE AnyPlan {
 /// fmm::ToleranceSolver (of one order: fmm::CalibratedSolver), with the same results: bit for bit, of a static library,
 /// and beside a shared one to rounding. It moves, and is not copied.
 ///
-/// Arrays are of float or double, (N) or (N,3) with any strides, in memory that the backend can access; nothing of them
-/// is kept but by a plan for any strengths with a tolerance. Results may lie in the place of charges or positions, but
-/// not of each other. Before any work, a call throws InvalidArgument for an array of the wrong shape, in the wrong
-/// memory, or without memory. Every call returns when it has done its work; it runs in the backend's default instance.
+/// Arrays are of float or double, (N), (N,3) or of several densities, with any strides from 0 on, in memory that the
+/// backend can access; nothing of them is kept but by a plan for any strengths with a tolerance. Results may lie in the
+/// place of charges or positions, but not of each other. Before any work, a call throws InvalidArgument for an array of
+/// the wrong shape, in the wrong memory, or without memory. Every call returns when it has done its work; it runs in the
+/// backend's default instance.
 /// Not to be used from two threads at a time.
 ///
 /// Dipoles, Hessians, several densities and targets of their own are for criteria of the geometry alone (Method::direct,
@@ -167,7 +168,7 @@ class FMM_VISIBLE AnySolver {
                              std::vector<std::int32_t> const& targets, std::size_t samples,
                              std::uint64_t seed = 1) const;
 
-  /// Bytes that the solver's plans hold in the backend's memory.
+  /// Bytes that the solver's plans hold in the backend's memory, but those for any strengths with a tolerance.
   std::size_t memory_bytes() const;
 
  private:

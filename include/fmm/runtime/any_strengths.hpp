@@ -11,7 +11,7 @@ namespace fmm::runtime {
 /// As fmm::Strengths: (N) charges, (N,3) dipoles, or both; of K densities (N,K) and (N,K,3).
 struct AnyStrengths {
   ConstArray charges = {}, dipoles = {};
-  bool unchanged = false;  ///< as of fmm::Strengths; of one density
+  bool unchanged = false;  ///< as of fmm::Strengths: of plans of two sets; and of one density
 };
 
 /// As fmm::Results: (M), (M,3), (M,6); of K densities (M,K), (M,K,3), (M,K,6).

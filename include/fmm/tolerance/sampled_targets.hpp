@@ -41,6 +41,7 @@ class Points {
   };
 
   std::int64_t size() const { return size_; }
+  std::size_t bytes() const { return numbers_.bytes(); }
   Rows rows() const { return Rows(numbers_.view().data(), std::size_t(size_)); }
   template <class Positions>
   void take(Space const& space, Positions const& from) {
@@ -235,6 +236,7 @@ class SampledTargets {
     length_ = plan_->sources->tree.cube.exact_unit();
   }
   std::int64_t size() const { return chosen_.size(); }
+  std::size_t memory_bytes() const { return core_.memory_bytes() + chosen_.bytes(); }
   Array<BodyIndex, Space> numbers() const { return numbers_; }
 
   /// Potential, field and Hessian of these targets; `arrays` have them afterwards.
@@ -289,8 +291,9 @@ class SampledTargets {
         std::max({arrays.potential.densities, arrays.field.densities, arrays.hessian.densities});
     for (int k = 0; k < densities; ++k) {
       const auto of = [&](auto const& strengths) {
-        kernels::with_kernel(
-            core_.kernel(), [&](auto const& kernel) { f(terms_of<Arrays>(kernel, strengths), k); });
+        using kernels::with_kernel;  // also that of kernels that stand for others
+        with_kernel(core_.kernel(),
+                    [&](auto const& kernel) { f(terms_of<Arrays>(kernel, strengths), k); });
       };
       if constexpr (Arrays::of_densities)
         of(engine::block_of(engine::constant(engine::carried(given)), k, 1));
@@ -300,6 +303,7 @@ class SampledTargets {
   }
   template <class Arrays, class SomeKernel, class Given>
   auto terms_of(SomeKernel const& kernel_itself, Given const& given) const {
+    static_assert(!kernels::IsChoice<SomeKernel>);
     using Strengths = typename engine::StrengthsOf<Given, 1>::type;
     using Views = decltype(std::declval<Arrays const&>().views());
     using Out = engine::OutputsOf<decltype(Views::potential), decltype(Views::field),

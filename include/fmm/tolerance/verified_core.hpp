@@ -18,18 +18,18 @@
 
 #include "../detail/host_thread.hpp"
 #include "held_tolerance.hpp"
-#include "verified_plans.hpp"
+#include "verified_errors.hpp"
 
 namespace fmm::tolerance {
 
 /// Template parameters as of VerifiedPlans.
 template <class Kernel, class Precision, class Space, class Family>
-class VerifiedCore : public VerifiedPlans<Kernel, Precision, Space, Family> {
-  using Base = VerifiedPlans<Kernel, Precision, Space, Family>;
-  using Base::build_by, Base::check, Base::data_of, Base::for_pairs, Base::forget, Base::kernel_,
-      Base::make, Base::of_plan, Base::options_, Base::options_of, Base::orders_, Base::search_,
-      Base::setting_, Base::single, Base::sum, Base::tolerance_;
-  using KnownCore = SolverCore<Kernel, DualTree<RadiusCriterion>, double, Space, DoubleInTwoParts>;
+class VerifiedCore : public VerifiedErrors<Kernel, Precision, Space, Family> {
+  using Base = VerifiedErrors<Kernel, Precision, Space, Family>;
+  using Base::check, Base::compare_all, Base::errors_of, Base::forget, Base::are_few_pairs,
+      Base::is_always_compared, Base::make, Base::of_plan, Base::options_, Base::orders_,
+      Base::sample, Base::search_, Base::setting_, Base::single, Base::strengths_of, Base::sum,
+      Base::tolerance_;
 
  public:
   template <bool HasTargets>
@@ -66,21 +66,25 @@ class VerifiedCore : public VerifiedPlans<Kernel, Precision, Space, Family> {
       return sum(space, *plan.core, plan.plan, given, results, exclusions, of_plan(plan), report);
     const auto kinds = kinds_of<HasTargets, Given>(bounded_results(options_.tolerance_of, wanted));
     check_results(tolerance_, are_in_float);
-    if (!plan.has_room) {  // others than those that were seen would often have to be compared again
-      plan.setting =
-          search_.stricter(plan.setting, plan.seen_error(), 0, constants.goal_for_others);
+    if (std::exchange(plan.is_new, false) && !setting_)
+      plan.setting = search_.first({kinds.bounded.hessian, kinds.bounded.field, kinds.dipoles});
+    SettingKept<HasTargets> kept{plan, plan.setting, plan.softening_share};
+    // others than the strengths that were seen would often have to be compared again
+    const double seen = plan.seen_error();
+    const bool is_tightened = !plan.has_room && plan.can_be_tightened;
+    if (is_tightened) {
+      plan.setting = search_.stricter(plan.setting, seen, 0, constants.goal_for_others);
+      plan.softening_share *= std::clamp(constants.goal_for_others * tolerance_ / seen, 0.1, 1.0);
       forget(plan);
     }
-    if (!plan.has_plan()) {
-      if (std::exchange(plan.is_new, false) && !setting_)
-        plan.setting = search_.first({kinds.bounded.hessian, kinds.bounded.field, kinds.dipoles});
-      make(space, plan, report);
-    }
+    if (!plan.has_plan()) make(space, plan, report);
     if (plan.target_count() == 0 || plan.sources.size() == 0)
       return sum(space, *plan.core, plan.plan, given, results, exclusions, of_plan(plan), report);
     check(space, plan, given, results);
     const Arrays<Potential, Field, Hessian> found(results);
     search(space, plan, given, found, exclusions, kinds, report);
+    kept.is_over = true;
+    if (is_tightened) plan.can_be_tightened = plan.seen_error() < least_gain * seen;
     found.give(space, results);
     space.fence();  // what has waited goes now
     if (report)
@@ -96,14 +100,27 @@ class VerifiedCore : public VerifiedPlans<Kernel, Precision, Space, Family> {
   template <bool HasTargets>
   using Kinds = typename Data<HasTargets>::Kinds;
 
-  /// Evaluates into `found` until that holds the tolerance. Throws if it cannot be held; then the plan's setting is
-  /// what it was.
+  /// Has a plan's setting be what it was where an evaluation throws.
+  template <bool HasTargets>
+  struct SettingKept {
+    Data<HasTargets>& plan;
+    RadiusSetting setting;
+    double softening_share;
+    bool is_over = false;
+
+    ~SettingKept() {
+      if (is_over || (plan.setting == setting && plan.softening_share == softening_share)) return;
+      plan.setting = setting;
+      plan.softening_share = softening_share;
+      Base::forget(plan);
+    }
+  };
+
+  /// Evaluates into `found` until that holds the tolerance. Throws if it cannot be held.
   template <bool HasTargets, class Given, class SomeArrays, class SomeExclusions>
   void search(Space const& space, Data<HasTargets>& plan, Given const& given,
               SomeArrays const& found, SomeExclusions const& exclusions,
               Kinds<HasTargets> const& kinds, Report* report) {
-    const RadiusSetting asked = plan.setting;
-    const double asked_share = plan.softening_share;
     double least = std::numeric_limits<double>::infinity();
     int stuck = 0;
     for (int attempt = 0;; ++attempt) {
@@ -128,15 +145,11 @@ class VerifiedCore : public VerifiedPlans<Kernel, Precision, Space, Family> {
       forget_seen(plan);
       stuck = error < constants.fallen * least ? 0 : stuck + 1;
       least = std::fmin(least, error);
-      if (attempt + 1 == RadiusSearch::most_attempts || (single && stuck > most_stuck)) {
-        plan.setting = asked;
-        plan.softening_share = asked_share;
-        Base::forget(plan);
+      if (attempt + 1 == RadiusSearch::most_attempts || (single && stuck > most_stuck))
         refuse_tolerance(tolerance_, constants.above_seen * least,
                          options_.softening_error && options_.softening > 0
                              ? options_.softening_error
                              : std::nullopt);
-      }
       plan.setting = search_.stricter(plan.setting, error, attempt);
       if (attempt + 2 == RadiusSearch::most_attempts && are_few_pairs(plan))
         plan.setting.theta = constants.theta_all_near;
@@ -153,15 +166,21 @@ class VerifiedCore : public VerifiedPlans<Kernel, Precision, Space, Family> {
   template <bool HasTargets>
   void note(Data<HasTargets>& plan, std::vector<typename Data<HasTargets>::Seen> now,
             Kinds<HasTargets> const& kinds, double error) {
+    using Seen = typename Data<HasTargets>::Seen;
     if (plan.seen.size() == now.size() && plan.seen_kinds == kinds)
-      for (std::size_t k = 0; k < now.size(); ++k)  // the largest of what was seen is expected
-        if (now[k].strength > 0 && plan.seen[k].strength > 0)
+      for (std::size_t k = 0; k < now.size(); ++k) {  // the largest of what was seen is expected
+        Seen const& before = plan.seen[k];
+        if (now[k].strength == 0)
+          now[k] = before;
+        else if (before.strength > 0)
           now[k].error =
-              std::fmax(now[k].error, std::fmin(expected(plan.seen[k], now[k], kinds), tolerance_));
+              std::fmax(now[k].error, std::fmin(expected(before, now[k], kinds), tolerance_));
+      }
     plan.seen = std::move(now);
     plan.seen_kinds = kinds;
     plan.has_room = plan.seen_error() <= constants.room_for_others * tolerance_;
-    if (plan.setting.theta >= least_to_begin_with) setting_ = search_.looser(plan.setting, error);
+    if (plan.can_be_tightened && plan.setting.theta >= least_to_begin_with)
+      setting_ = search_.looser(plan.setting, error);
   }
 
   // ---- errors
@@ -181,44 +200,6 @@ class VerifiedCore : public VerifiedPlans<Kernel, Precision, Space, Family> {
     return engine::EvaluationEnds<None, Potential, Field, Hessian>::are_results_in_float();
   }
 
-  /// Of each density, what its sources carry and its results are, with no error yet.
-  template <bool HasTargets, class Given, class SomeArrays>
-  auto strengths_of(Space const& space, Data<HasTargets>& plan, Given const& given,
-                    SomeArrays const& found) const {
-    std::vector<typename Data<HasTargets>::Seen> all;
-    const auto root_mean_square = [&](ResultArray<Space> const& results, int k) {
-      if (!results.numbers) return 0.0;
-      const double largest = largest_of(space, results, k);
-      if (!(largest > 0)) return largest;
-      const auto squares = compare(space, results, results, k, 1 / largest);
-      return largest * std::sqrt(squares.norm / double(results.targets));
-    };
-    engine::for_ends<Precision, false>(
-        space, data_of(plan.plan), kernel_, given, found.views(), nullptr, [&](auto const& ends) {
-          using Ends = std::remove_cvref_t<decltype(ends)>;
-          using Strengths = typename Ends::Strengths;
-          const auto facts = engine::inspect_strengths<Strengths>(
-              space, false, engine::constant(ends.charges), 1 / edge_of(plan));
-          for (auto const& of_density : facts.of) all.push_back({of_density.sum, 0, 0, 0, 0});
-        });
-    const int densities =
-        std::max({found.potential.densities, found.field.densities, found.hessian.densities});
-    all.resize(std::size_t(densities));  // a last block has room for more
-    for (int k = 0; k < densities; ++k) {
-      all[k].potential = root_mean_square(found.potential, k);
-      all[k].field = root_mean_square(found.field, k);
-      all[k].hessian = root_mean_square(found.hessian, k);
-    }
-    return all;
-  }
-  template <bool HasTargets>
-  static double edge_of(Data<HasTargets> const& plan) {
-    if constexpr (HasTargets)
-      return plan.plan.sources->tree.cube.edge;
-    else
-      return plan.plan->tree.cube.edge;
-  }
-
   /// Whether what was seen before says that these results hold the tolerance, and a few targets do not contradict.
   template <bool HasTargets, class Seen, class Given, class SomeArrays, class SomeExclusions>
   bool holds(Space const& space, Data<HasTargets>& plan, std::vector<Seen>& now, Given const& given,
@@ -229,7 +210,8 @@ class VerifiedCore : public VerifiedPlans<Kernel, Precision, Space, Family> {
     if (is_always_compared(plan)) return false;
     for (std::size_t k = 0; k < now.size(); ++k) {
       if (now[k].strength == 0) continue;
-      const double error = std::fmax(expected(plan.seen[k], now[k], kinds), plan.seen[k].error);
+      if (plan.seen[k].strength == 0) return false;
+      const double error = larger(expected(plan.seen[k], now[k], kinds), plan.seen[k].error);
       if (!(error <= constants.room_for_others * tolerance_)) return false;
     }
     const auto exact =
@@ -245,12 +227,13 @@ class VerifiedCore : public VerifiedPlans<Kernel, Precision, Space, Family> {
   static double expected(Seen const& before, Seen const& after, Kinds const& kinds) {
     double weaker = 0;
     const auto add = [&](bool is_of, double was, double is) {
-      if (is_of) weaker = larger(weaker, was * after.strength / (is * before.strength));
+      if (is_of && (was > 0 || is > 0))
+        weaker = larger(weaker, was * after.strength / (is * before.strength));
     };
     add(kinds.bounded.potential, before.potential, after.potential);
     add(kinds.bounded.field, before.field, after.field);
     add(kinds.bounded.hessian, before.hessian, after.hessian);
-    return before.error * weaker;
+    return before.error > 0 ? before.error * weaker : 0;
   }
   /// Evaluations after the first that are compared whatever they are.
   static bool is_due(int evaluations) {
@@ -258,140 +241,8 @@ class VerifiedCore : public VerifiedPlans<Kernel, Precision, Space, Family> {
            (evaluations > 0 && evaluations % constants.most_evaluations == 0);
   }
 
-  template <bool HasTargets, class Given, class SomeArrays, class SomeExclusions>
-  SomeArrays sample(Space const& space, Data<HasTargets>& plan, Given const& given,
-                    SomeArrays const& like, SomeExclusions const& exclusions,
-                    std::int64_t most) const {
-    if (!plan.sampled) plan.sampled.emplace(for_pairs(), kernel_);
-    auto& sampled = *plan.sampled;
-    if constexpr (HasTargets)
-      sampled.choose(space, plan.sources, plan.targets, false, {}, most);
-    else
-      sampled.choose(space, plan.sources, plan.sources, true,
-                     plan.are_chosen ? plan.chosen() : Array<BodyIndex, Space>(), most);
-    SomeArrays exact = like.with_targets(sampled.size());
-    sampled.sum(space, given, exact, exclusions);
-    return exact;
-  }
-
-  /// Whether pairs are so few that each evaluation is compared with all of them: errors of few bodies differ most.
-  template <bool HasTargets>
-  static bool is_always_compared(Data<HasTargets> const& plan) {
-    constexpr double few = is_host_space_v<Space> ? 1536 : 1 << 14;
-    return double(plan.target_count()) * double(plan.sources.size()) <= few * few;
-  }
-  /// Whether sums of all pairs take no longer than a few evaluations.
-  template <bool HasTargets>
-  static bool are_few_pairs(Data<HasTargets> const& plan) {
-    constexpr double few = is_host_space_v<Space> ? 1 << 14 : 1 << 17;
-    return plan.target_count() <= most_few_targets &&
-           double(plan.target_count()) * double(plan.sources.size()) <= few * few;
-  }
-  /// Sets the errors of all densities. What is known is made stricter until it errs by little itself.
-  template <bool HasTargets, class Given, class SomeArrays, class SomeExclusions, class Seen>
-  void compare_all(Space const& space, Data<HasTargets>& plan, Given const& given,
-                   SomeArrays const& found, SomeExclusions const& exclusions,
-                   Kinds<HasTargets> const& kinds, std::vector<Seen>& now) const {
-    const std::int64_t m = plan.target_count();
-    const bool by_pairs = are_few_pairs(plan);
-    const auto exact = sample(space, plan, given, found, exclusions, by_pairs ? m : sampled_count);
-    const auto compare_with = [&](SomeArrays const& known) {
-      double of_known = 0;
-      for (int k = 0; k < int(now.size()); ++k) {
-        const SeenErrors seen = errors_of(space, plan, given, found, known, exact, exclusions, k,
-                                          kinds.bounded, by_pairs);
-        now[k].error = seen.error;
-        of_known = larger(of_known, seen.of_known);
-      }
-      return of_known;
-    };
-    if (by_pairs) {
-      compare_with(exact);
-      return;
-    }
-    const int order = orders_.back();
-    plan.known_theta =
-        std::min({plan.known_theta, RadiusSearch::theta_of_reference(tolerance_, order),
-                  0.9 * plan.setting.theta});
-    const SomeArrays known = found.with_targets(m);
-    for (int attempt = 0; attempt < most_known; ++attempt) {
-      plan.known_theta = std::max(plan.known_theta, least_known_theta);
-      {
-        KnownCore core(options_of({0, plan.known_theta}, 0.1 * plan.softening_share), kernel_,
-                       typename KnownCore::Facts{order, false, nullptr});
-        auto other = build_by(space, core, plan, nullptr);
-        sum(space, core, other, given, known.views(), exclusions,
-            Base::template of_known<HasTargets>(), nullptr);
-        space.fence();  // the core's memory goes now
-      }
-      if (compare_with(known) <= largest_of_known * tolerance_ ||
-          plan.known_theta == least_known_theta)
-        return;
-      plan.known_theta *= 0.65;
-    }
-  }
-
-  /// Relative L2 errors of what was found, and of what it is compared with.
-  struct SeenErrors {
-    double error = 0, of_known = 0;
-  };
-  /// Those of density k, the largest of what the tolerance is of: of `found` against `known`, and of both against
-  /// `exact` sums at some targets, unless what is known is exact.
-  template <bool HasTargets, class Given, class SomeArrays, class SomeExclusions>
-  SeenErrors errors_of(Space const& space, Data<HasTargets> const& plan, Given const& given,
-                       SomeArrays const& found, SomeArrays const& known, SomeArrays const& exact,
-                       SomeExclusions const& exclusions, int k, ResultKinds const& of,
-                       bool is_exact) const {
-    SeenErrors seen;
-    auto const& sampled = *plan.sampled;
-    const auto add = [&](bool is_of, auto array_of, auto nearest_of) {
-      if (!is_of) return;
-      ResultArray<Space> const &result = array_of(found), &other = array_of(known),
-                               &sums = array_of(exact);
-      const double largest = largest_of(space, other, k), most = largest_of(space, result, k);
-      if (largest == 0 && most == 0) return;
-      const double unit = 1 / (largest >= most ? largest : most);
-      double error = std::numeric_limits<double>::infinity(), of_known = 0;
-      if (std::isfinite(largest) && std::isfinite(most) && std::isfinite(unit)) {
-        const SquaredError all = compare(space, result, other, k, unit);
-        const double targets = double(result.targets), share = targets / double(sampled.size());
-        double squares = all.error;
-        if (!is_exact) {
-          const auto numbers = sampled.numbers();
-          const double found_squares = share * compare(space, result, sums, k, unit, numbers).error;
-          of_known = share * compare(space, other, sums, k, unit, numbers).error;
-          const double both =
-              constants.of_stricter_sums * std::sqrt(all.error) + std::sqrt(of_known);
-          squares = std::fmax(both * both, found_squares);
-        }
-        double norm = all.norm;
-        if (!(squares <= tolerance_ * tolerance_ * norm)) {
-          const NearestTerms nearest = sampled.nearest(space, given, exact, exclusions, k, unit);
-          norm =
-              std::fmax(norm, least_of_nearest * least_of_nearest * targets * nearest_of(nearest));
-        }
-        error = std::sqrt(squares / norm);
-        of_known = std::sqrt(of_known / norm);
-      }
-      seen.error = larger(seen.error, error);
-      seen.of_known = larger(seen.of_known, of_known);
-    };
-    add(
-        of.potential, [](auto const& all) -> auto const& { return all.potential; },
-        [](NearestTerms const& all) { return all.potential; });
-    add(
-        of.field, [](auto const& all) -> auto const& { return all.field; },
-        [](NearestTerms const& all) { return all.field; });
-    add(
-        of.hessian, [](auto const& all) -> auto const& { return all.hessian; },
-        [](NearestTerms const& all) { return all.hessian; });
-    return seen;
-  }
-
-  static constexpr double least_of_nearest = 1e-3, largest_of_known = 0.2, least_known_theta = 0.05,
-                          least_to_begin_with = 0.1;
-  static constexpr int most_known = 5, most_stuck = 2;
-  static constexpr std::int64_t sampled_count = 512, most_few_targets = 1 << 22;
+  static constexpr double least_to_begin_with = 0.1, least_gain = 0.9;
+  static constexpr int most_stuck = 2;
 };
 
 }  // namespace fmm::tolerance

@@ -47,9 +47,10 @@ struct VerifiedData {
   Plan plan;               ///< none: to be made when it is needed
   std::vector<Seen> seen;  ///< empty: to be verified
   Kinds seen_kinds;
-  bool has_room = true;    ///< whether what was seen leaves room for others
-  int evaluations = 0;     ///< since the first one with this setting
-  double known_theta = 1;  ///< of what results are compared with
+  bool has_room = true;          ///< whether what was seen leaves room for others
+  bool can_be_tightened = true;  ///< whether a stricter setting makes errors smaller
+  int evaluations = 0;           ///< since the first one with this setting
+  double known_theta = 1;        ///< of what results are compared with
   std::optional<SampledTargets<Kernel, Space>> sampled;
 
   bool has_plan() const {
@@ -65,6 +66,13 @@ struct VerifiedData {
     return error;
   }
   Array<BodyIndex, Space> chosen() const { return numbers.view(std::size_t(count)); }
+  /// Bytes in the execution space's memory.
+  std::size_t memory_bytes() const {
+    std::size_t bytes = sources.bytes() + targets.bytes() + numbers.bytes();
+    if (core) bytes += core->memory_bytes();
+    if (sampled) bytes += sampled->memory_bytes();
+    return bytes;
+  }
   std::int64_t target_count() const {
     return are_chosen ? count : HasTargets ? targets.size() : sources.size();
   }
@@ -104,6 +112,7 @@ class VerifiedPlans {
     take_targets(space, plan, targets);
     space.fence();
     forget(plan);
+    plan.can_be_tightened = true;
     plan.sampled.reset();
   }
   /// Frozen, and of the transposed sums.
@@ -227,8 +236,8 @@ class VerifiedPlans {
     } else {
       const typename Targets::const_type numbers = targets;
       engine::check_numbers_of_bodies(space, numbers, plan.sources.size());
+      const auto to = plan.numbers.resize(numbers.extent(0));
       plan.count = std::int64_t(numbers.extent(0));
-      const auto to = plan.numbers.resize(std::size_t(plan.count));
       for_range("fmm::targets", space, plan.count,
                 engine::CopyNumbers<Space, typename Targets::const_type>{numbers, to});
       plan.are_chosen = true;
@@ -300,6 +309,7 @@ class VerifiedPlans {
   template <bool HasTargets, class Given, class Potential, class Field, class Hessian>
   void check(Space const& space, Data<HasTargets>& plan, Given const& given,
              Results<Potential, Field, Hessian> const& results) const {
+    using kernels::profile_of;  // also those of kernels that stand for others
     auto& data = data_of(plan.plan);
     engine::for_ends<Precision, false>(
         space, data, kernel_, given, results, nullptr, [&](auto const& ends) {
@@ -307,7 +317,7 @@ class VerifiedPlans {
           ends.template check<Space>(plan.target_count(), plan.sources.size());
           if constexpr (!Ends::is_block)
             engine::check_strengths<Precision, typename Ends::Strengths, Potential, Field, Hessian>(
-                space, engine::cube_of(data), kernels::profile_of(kernel_), ends.charges);
+                space, engine::cube_of(data), profile_of(kernel_), ends.charges);
         });
   }
 

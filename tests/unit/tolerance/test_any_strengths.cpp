@@ -411,6 +411,22 @@ TEST(AnyStrengths, RefuseWhatCannotBeHad) {
   for (const double number : to_host(u)) EXPECT_EQ(number, 0);
 }
 
+/// Where errors stay near the tolerance, whatever the setting, a plan does not become stricter without end.
+TEST(AnyStrengths, OfPlansThatCannotBecomeBetterSettle) {
+  constexpr int n = 3000;
+  const Sources sources = sources_of(Model::plummer, n, Carries::charges, true);
+  fmm::ToleranceSolver<SoftenedGravity, fmm::Orders<4, 8, 12>, fmm::Mixed> solver(
+      {.tolerance = 1e-4, .softening = 0.05, .softening_error = 2.5e-4});
+  auto plan = solver.build(DefaultSpace(), to_space<DefaultSpace>(sources.x));
+  double theta = 1;
+  for (int evaluation = 0; evaluation < 12; ++evaluation) {
+    evaluated<Carries::charges>(solver, plan, sources);
+    if (evaluation == 6) theta = plan.theta();
+  }
+  EXPECT_EQ(plan.theta(), theta);
+  EXPECT_GT(theta, 0.15);
+}
+
 /// Charges that nobody has seen before, evaluation after evaluation, at places where close pairs have most of the error.
 TEST(AnyStrengths, IsHeldEvaluationAfterEvaluation) {
   constexpr int n = 2000, draws = quick ? 5 : 20;

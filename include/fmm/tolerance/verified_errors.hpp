@@ -1,0 +1,205 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// Errors of evaluations for any strengths: of results that wait, against a stricter evaluation in double at all targets,
+// and against sums over all sources at some of them.
+#pragma once
+
+#include <algorithm>
+#include <cmath>
+#include <limits>
+#include <vector>
+
+#include "verified_plans.hpp"
+
+namespace fmm::tolerance {
+
+/// Template parameters as of VerifiedPlans.
+template <class Kernel, class Precision, class Space, class Family>
+class VerifiedErrors : public VerifiedPlans<Kernel, Precision, Space, Family> {
+  using Base = VerifiedPlans<Kernel, Precision, Space, Family>;
+  using KnownCore = SolverCore<Kernel, DualTree<RadiusCriterion>, double, Space, DoubleInTwoParts>;
+
+ protected:
+  using Base::build_by, Base::data_of, Base::for_pairs, Base::kernel_, Base::options_of,
+      Base::orders_, Base::sum, Base::tolerance_;
+  template <bool HasTargets>
+  using Data = typename Base::template Data<HasTargets>;
+  template <bool HasTargets>
+  using Kinds = typename Data<HasTargets>::Kinds;
+  using Base::Base;
+
+  /// Of each density, what its sources carry and its results are, with no error yet.
+  template <bool HasTargets, class Given, class SomeArrays>
+  auto strengths_of(Space const& space, Data<HasTargets>& plan, Given const& given,
+                    SomeArrays const& found) const {
+    std::vector<typename Data<HasTargets>::Seen> all;
+    const auto root_mean_square = [&](ResultArray<Space> const& results, int k) {
+      if (!results.numbers) return 0.0;
+      const double largest = largest_of(space, results, k);
+      if (!(largest > 0)) return largest;
+      const auto squares = compare(space, results, results, k, 1 / largest);
+      return largest * std::sqrt(squares.norm / double(results.targets));
+    };
+    engine::for_ends<Precision, false>(
+        space, data_of(plan.plan), kernel_, given, found.views(), nullptr, [&](auto const& ends) {
+          using Ends = std::remove_cvref_t<decltype(ends)>;
+          using Strengths = typename Ends::Strengths;
+          const auto facts = engine::inspect_strengths<Strengths>(
+              space, false, engine::constant(ends.charges), 1 / edge_of(plan));
+          for (auto const& of_density : facts.of) all.push_back({of_density.sum, 0, 0, 0, 0});
+        });
+    const int densities =
+        std::max({found.potential.densities, found.field.densities, found.hessian.densities});
+    all.resize(std::size_t(densities));  // a last block has room for more
+    for (int k = 0; k < densities; ++k) {
+      all[k].potential = root_mean_square(found.potential, k);
+      all[k].field = root_mean_square(found.field, k);
+      all[k].hessian = root_mean_square(found.hessian, k);
+    }
+    return all;
+  }
+  template <bool HasTargets>
+  static double edge_of(Data<HasTargets> const& plan) {
+    if constexpr (HasTargets)
+      return plan.plan.sources->tree.cube.edge;
+    else
+      return plan.plan->tree.cube.edge;
+  }
+
+  template <bool HasTargets, class Given, class SomeArrays, class SomeExclusions>
+  SomeArrays sample(Space const& space, Data<HasTargets>& plan, Given const& given,
+                    SomeArrays const& like, SomeExclusions const& exclusions,
+                    std::int64_t most) const {
+    if (!plan.sampled) plan.sampled.emplace(for_pairs(), kernel_);
+    auto& sampled = *plan.sampled;
+    if constexpr (HasTargets)
+      sampled.choose(space, plan.sources, plan.targets, false, {}, most);
+    else
+      sampled.choose(space, plan.sources, plan.sources, true,
+                     plan.are_chosen ? plan.chosen() : Array<BodyIndex, Space>(), most);
+    SomeArrays exact = like.with_targets(sampled.size());
+    sampled.sum(space, given, exact, exclusions);
+    return exact;
+  }
+
+  /// Whether pairs are so few that each evaluation is compared with all of them: errors of few bodies differ most.
+  template <bool HasTargets>
+  static bool is_always_compared(Data<HasTargets> const& plan) {
+    constexpr double few = is_host_space_v<Space> ? 1536 : 1 << 14;
+    return are_few_pairs(plan) &&
+           double(plan.target_count()) * double(plan.sources.size()) <= few * few;
+  }
+  /// Whether sums of all pairs take no longer than a few evaluations.
+  template <bool HasTargets>
+  static bool are_few_pairs(Data<HasTargets> const& plan) {
+    constexpr double few = is_host_space_v<Space> ? 1 << 14 : 1 << 17;
+    return plan.target_count() <= most_few_targets &&
+           double(plan.target_count()) * double(plan.sources.size()) <= few * few;
+  }
+  /// Sets the errors of all densities. What is known is made stricter until it errs by little itself.
+  template <bool HasTargets, class Given, class SomeArrays, class SomeExclusions, class Seen>
+  void compare_all(Space const& space, Data<HasTargets>& plan, Given const& given,
+                   SomeArrays const& found, SomeExclusions const& exclusions,
+                   Kinds<HasTargets> const& kinds, std::vector<Seen>& now) const {
+    const std::int64_t m = plan.target_count();
+    const bool by_pairs = are_few_pairs(plan);
+    const auto exact = sample(space, plan, given, found, exclusions, by_pairs ? m : sampled_count);
+    const auto compare_with = [&](SomeArrays const& known) {
+      double of_known = 0;
+      for (int k = 0; k < int(now.size()); ++k) {
+        const SeenErrors seen = errors_of(space, plan, given, found, known, exact, exclusions, k,
+                                          kinds.bounded, by_pairs);
+        now[k].error = seen.error;
+        of_known = larger(of_known, seen.of_known);
+      }
+      return of_known;
+    };
+    if (by_pairs) {
+      compare_with(exact);
+      return;
+    }
+    const int order = orders_.back();
+    plan.known_theta =
+        std::min({plan.known_theta, RadiusSearch::theta_of_reference(tolerance_, order),
+                  0.9 * plan.setting.theta});
+    const SomeArrays known = found.with_targets(m);
+    for (int attempt = 0; attempt < most_known; ++attempt) {
+      plan.known_theta = std::max(plan.known_theta, least_known_theta);
+      {
+        KnownCore core(options_of({0, plan.known_theta}, 0.1 * plan.softening_share), kernel_,
+                       typename KnownCore::Facts{order, false, nullptr});
+        auto other = build_by(space, core, plan, nullptr);
+        sum(space, core, other, given, known.views(), exclusions,
+            Base::template of_known<HasTargets>(), nullptr);
+        space.fence();  // the core's memory goes now
+      }
+      if (compare_with(known) <= largest_of_known * tolerance_ ||
+          plan.known_theta == least_known_theta)
+        return;
+      plan.known_theta *= 0.65;
+    }
+  }
+
+  /// Relative L2 errors of what was found, and of what it is compared with.
+  struct SeenErrors {
+    double error = 0, of_known = 0;
+  };
+  /// Those of density k, the largest of what the tolerance is of: of `found` against `known`, and of both against
+  /// `exact` sums at some targets, unless what is known is exact.
+  template <bool HasTargets, class Given, class SomeArrays, class SomeExclusions>
+  SeenErrors errors_of(Space const& space, Data<HasTargets> const& plan, Given const& given,
+                       SomeArrays const& found, SomeArrays const& known, SomeArrays const& exact,
+                       SomeExclusions const& exclusions, int k, ResultKinds const& of,
+                       bool is_exact) const {
+    SeenErrors seen;
+    auto const& sampled = *plan.sampled;
+    const auto add = [&](bool is_of, auto array_of, auto nearest_of) {
+      if (!is_of) return;
+      ResultArray<Space> const &result = array_of(found), &other = array_of(known),
+                               &sums = array_of(exact);
+      const double largest = largest_of(space, other, k), most = largest_of(space, result, k);
+      if (largest == 0 && most == 0) return;
+      const double unit = 1 / (largest >= most ? largest : most);
+      double error = std::numeric_limits<double>::infinity(), of_known = 0;
+      if (std::isfinite(largest) && std::isfinite(most) && std::isfinite(unit)) {
+        const SquaredError all = compare(space, result, other, k, unit);
+        const double targets = double(result.targets), share = targets / double(sampled.size());
+        double squares = all.error;
+        if (!is_exact) {
+          const auto numbers = sampled.numbers();
+          const double found_squares = share * compare(space, result, sums, k, unit, numbers).error;
+          of_known = share * compare(space, other, sums, k, unit, numbers).error;
+          const double both =
+              constants.of_stricter_sums * std::sqrt(all.error) + std::sqrt(of_known);
+          squares = std::fmax(both * both, found_squares);
+        }
+        double norm = all.norm;
+        if (!(squares <= tolerance_ * tolerance_ * norm)) {
+          const NearestTerms nearest = sampled.nearest(space, given, exact, exclusions, k, unit);
+          norm =
+              std::fmax(norm, least_of_nearest * least_of_nearest * targets * nearest_of(nearest));
+        }
+        error = std::sqrt(squares / norm);
+        of_known = std::sqrt(of_known / norm);
+      }
+      seen.error = larger(seen.error, error);
+      seen.of_known = larger(seen.of_known, of_known);
+    };
+    add(
+        of.potential, [](auto const& all) -> auto const& { return all.potential; },
+        [](NearestTerms const& all) { return all.potential; });
+    add(
+        of.field, [](auto const& all) -> auto const& { return all.field; },
+        [](NearestTerms const& all) { return all.field; });
+    add(
+        of.hessian, [](auto const& all) -> auto const& { return all.hessian; },
+        [](NearestTerms const& all) { return all.hessian; });
+    return seen;
+  }
+
+ private:
+  static constexpr double least_of_nearest = 1e-3, largest_of_known = 0.2, least_known_theta = 0.05;
+  static constexpr int most_known = 5;
+  static constexpr std::int64_t sampled_count = 512, most_few_targets = 1 << 22;
+};
+
+}  // namespace fmm::tolerance
