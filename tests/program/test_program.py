@@ -719,6 +719,12 @@ class AnyStrengths(Case):
         expected = any_sums([(*s[:4], 0, 0, 0) for s in sources], [b[:3] for b in Hdf5Input.BODIES], own=False)
         self.assert_rows(rows, [row[:4] for row in expected], 1e-13)
 
+    def test_ids_are_the_targets(self):
+        bodies = self.write_bodies([s[:4] for s in self.sources()])
+        self.run_ok("--input", bodies, "--targets", self.snapshot("gadget"), *self.DIRECT, "--check", 0, "--output",
+                    self.path("out.hdf5"))
+        self.assertEqual(self.print_hdf5(self.path("out.hdf5"))["ParticleIDs"]["values"], [11, 12, 13, 21, 20])
+
     def test_dipoles(self):
         sources = self.sources()
         for names, rows in (
@@ -840,6 +846,8 @@ class AnyStrengths(Case):
                      *laplace, says=("line 2", "py = nan"))
         self.run_bad("--input", self.table_of("x y z q0 q1", [(0, 0, 0, 1, -1)], "mass.txt"),
                      says=("line 2", "q1 = -1"))
+        self.run_bad("--input", self.table_of("x y z m", [(0, 0, 0, 1), (1, 0, 0, -1)], "negative.txt"), "--hessian",
+                     "--tolerance", 1e-4, says=("line 3", "= -1"))
         wrong = self.write("0 0 0 1\n", "four.txt")
         self.run_bad("--input", charge, *laplace, "--targets", wrong,
                      says=(wrong, "line 1", "4 columns", "three, x y z"))
