@@ -12,6 +12,7 @@
 #include <utility>
 
 #include "device_name.hpp"
+#include "open_on.hpp"
 #include "runner.hpp"
 
 namespace forces {
@@ -267,15 +268,7 @@ fmm::runtime::Policies policies_of(MethodSettings const& settings) {
 }
 
 std::unique_ptr<Session> open_session(Backend backend, Data data, Bodies const& bodies) {
-  std::unique_ptr<Session> session;
-  fmm::runtime::for_each_backend([&]<class Space>(Backend candidate, std::type_identity<Space>) {
-    if (candidate != backend) return;
-    if (data == Data::in_double)
-      session = std::make_unique<SessionOn<Space, double>>(bodies);
-    else if constexpr (!on_host<Space>)
-      session = std::make_unique<SessionOn<Space, float>>(bodies);
-  });
-  return session;
+  return open_on<SessionOn>(backend, data, bodies);
 }
 
 Build build_facts() {

@@ -1,20 +1,18 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // Sessions of any strengths at any targets, by the library's compiled solvers (fmm/runtime.hpp).
 #include <algorithm>
-#include <backends.hpp>
 #include <cmath>
 #include <initializer_list>
 #include <limits>
 #include <numeric>
 #include <random>
-#include <type_traits>
 #include <utility>
 #include <vector>
 
 #include "bodies_on.hpp"
 #include "device_name.hpp"
+#include "open_on.hpp"
 #include "runner.hpp"
-#include "session.hpp"
 
 namespace forces {
 
@@ -92,7 +90,8 @@ double largest_error(std::vector<double> const& found, std::vector<double> const
   double largest = 0;
   for (std::size_t k = 0; k < densities; ++k) {
     double error = 0, norm = 0, most = 0;
-    for (const double number : exact) most = std::max(most, std::abs(number));
+    for (std::size_t i = k * row; i < exact.size(); i += densities * row)
+      for (std::size_t c = 0; c < row; ++c) most = std::max(most, std::abs(exact[i + c]));
     if (most == 0) most = 1;
     for (std::size_t i = 0; i < targets.size(); ++i)
       for (std::size_t c = 0; c < row; ++c) {
@@ -104,8 +103,7 @@ double largest_error(std::vector<double> const& found, std::vector<double> const
         norm += weight * known * known;
       }
     const double relative = norm > 0 ? std::sqrt(error / norm) : error > 0 ? INFINITY : 0;
-    if (!(relative <= largest)) largest = relative;
-    if (std::isnan(largest)) break;
+    largest = fmm::tolerance::larger(largest, relative);
   }
   return largest;
 }
@@ -171,8 +169,7 @@ class StrengthsSession final : public Session {
   }
 
   /// Results at some targets by all pairs: positions, if they are no bodies, or these bodies' numbers.
-  Results sum_at(fmm::AnySolver& solver, std::vector<std::int32_t> const& numbers,
-                 fmm::Report* report = nullptr) {
+  Results sum_at(fmm::AnySolver& solver, std::vector<std::int32_t> const& numbers) {
     const AnyResultsOn<Site, double> results(numbers.size(), sums_.bodies.densities, sums_.hessian);
     Kokkos::View<std::int32_t*, typename Space::device_type> chosen("chosen targets",
                                                                     numbers.size());
@@ -191,8 +188,8 @@ class StrengthsSession final : public Session {
       Kokkos::deep_copy(chosen, here);
       at = array_of<rt::ConstArray, Space>(chosen.data(), {numbers.size()});
     }
-    auto plan = solver.build(positions_, {}, at, report);
-    solver.evaluate(plan, strengths_, results.arrays(), report);
+    auto plan = solver.build(positions_, {}, at);
+    solver.evaluate(plan, strengths_, results.arrays());
     return results.on_host();
   }
 
@@ -277,15 +274,7 @@ class StrengthsSession final : public Session {
 }  // namespace
 
 std::unique_ptr<Session> open_session(Backend backend, Data data, AnySums const& sums) {
-  std::unique_ptr<Session> session;
-  rt::for_each_backend([&]<class Space>(Backend candidate, std::type_identity<Space>) {
-    if (candidate != backend) return;
-    if (data == Data::in_double)
-      session = std::make_unique<StrengthsSession<Space, double>>(sums);
-    else if constexpr (!on_host<Space>)
-      session = std::make_unique<StrengthsSession<Space, float>>(sums);
-  });
-  return session;
+  return open_on<StrengthsSession>(backend, data, sums);
 }
 
 }  // namespace forces
