@@ -42,10 +42,8 @@ Settings with_tolerance(Settings settings, Method method) {
 void check_any_strengths(Settings const& settings, Method method) {
   const std::string with = " with targets, Hessians, dipoles or several densities";
   if (settings.tune) throw UserError("--tune is not allowed" + with);
-  if (settings.tolerance && method == Method::direct)
-    throw UserError("--tolerance is for --method fmm and treecode" + with);
-  if (settings.error_norm == ErrorNorm::p99)
-    throw fmm::InvalidArgument("--error-norm", "p99", "l2" + with);
+  if (settings.error_norm == ErrorNorm::p99 && method != Method::direct)
+    throw fmm::InvalidArgument("--error-norm", "p99", "l2" + with + ", but by --method direct");
   if (settings.translation != Translation::rotation)
     throw fmm::InvalidArgument("--translation", name_of(settings.translation), "rotation" + with);
   if (settings.criterion && *settings.criterion != Criterion::radius)

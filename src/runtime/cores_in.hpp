@@ -47,6 +47,8 @@ inline constexpr bool uses_charges_v = is_by_v<Core, DualTree<MultipolePowerCrit
 template <class Precision, class Space>
 inline constexpr bool
     uses_charges_v<tolerance::ToleranceCore<kernels::AnyKernel, Precision, Space>> = true;
+template <class Space>
+inline constexpr bool uses_charges_v<tolerance::AllPairsCore<kernels::AnyKernel, Space>> = true;
 template <class Core>
 inline constexpr bool sums_all_pairs_v = is_by_v<Core, DirectSum>;
 template <class Space>
@@ -118,9 +120,8 @@ class CoresIn : public AnySolver::Implementation {
           if constexpr (is_solver_core_v<Core>)
             visit(core);
           else
-            throw InvalidArgument(
-                "plan", "built with charges, or of all pairs with a tolerance",
-                "built without, by Method::fmm or treecode, for any strengths and targets");
+            throw InvalidArgument("plan", "built with charges",
+                                  "built without, for any strengths and targets");
         },
         core_);
   }
@@ -140,17 +141,11 @@ class CoresIn : public AnySolver::Implementation {
     }
   }
 
-  bool takes_verified() const {
-    if constexpr (has_tolerance)
-      return std::holds_alternative<ByTolerance>(core_);
-    else
-      return false;
-  }
+  bool takes_verified() const { return bool(asked_options_.tolerance); }
   using VerifiedHere = Verified<Space, std::conditional_t<has_tolerance, Precision, double>>;
   VerifiedHere& verified() {
     if (!verified_)
-      verified_.emplace(asked_options_, kernel(), wanted_orders(policies),
-                        policies.method == Method::treecode);
+      verified_.emplace(asked_options_, kernel(), wanted_orders(policies), policies.method);
     return *verified_;
   }
 

@@ -65,26 +65,27 @@ class Staged {
   bool are_in_float() const {
     return is_float(results_.potential) || is_float(results_.field) || is_float(results_.hessian);
   }
-  /// Sums by evaluate(strengths, results), once or for each density, and gives the results that are wanted. Throws
+  /// Sums by evaluate(strengths, results, part), once or for each density, and gives the results that are wanted. Throws
   /// InvalidArgument for results that float has no room for, before any is given.
   template <class Evaluate>
   void sum(Evaluate const& evaluate, Report* report) {
     take();
     std::optional<FoundLimit> found;  // of the density that errs most
-    const auto add = [&](auto const& strengths, auto const& results) {
-      evaluate(strengths, results);
+    const auto add = [&](auto const& strengths, auto const& results,
+                         tolerance::PartOfDensities const& part) {
+      evaluate(strengths, results, part);
       if (report && report->found && !(found && found->seen_error >= report->found->seen_error))
         found = report->found;
     };
     if (are_together()) {
       const std::size_t n = bounds_.sources, m = bounds_.targets, k = densities_;
-      add(
-          fmm::Strengths<DenseView<double const**, Space>>{
-              DenseView<double const**, Space>(charges(0), n, k)},
+      add(fmm::Strengths<DenseView<double const**, Space>>{DenseView<double const**, Space>(
+              charges(0), n, k)},
           Results<DenseView<double**, Space>, DenseView<double** [3], Space>> {
             DenseView<double**, Space>(potential(0), m, k),
                 DenseView<double** [3], Space>(field(0), m, k)
-          });
+          },
+          {});
     } else {
       for (int k = 0; k < densities_; ++k) sum_one(k, add);
     }
@@ -113,14 +114,15 @@ class Staged {
     const DenseView<double* [6], Space> h(hessian(k), m);
     const Charges q(charges(k), n);
     const bool unchanged = strengths_.unchanged && densities_ == 1;
+    const tolerance::PartOfDensities part{k, densities_};
     if (has_dipoles())
       add(fmm::Strengths<Charges, Dipoles>{q, Dipoles(dipoles(k), n), unchanged},
-          Results<decltype(p), decltype(f), decltype(h)>{p, f, h});
+          Results<decltype(p), decltype(f), decltype(h)>{p, f, h}, part);
     else if (results_.hessian)
       add(fmm::Strengths<Charges>{q, {}, unchanged},
-          Results<decltype(p), decltype(f), decltype(h)>{p, f, h});
+          Results<decltype(p), decltype(f), decltype(h)>{p, f, h}, part);
     else
-      add(fmm::Strengths<Charges>{q, {}, unchanged}, Results<decltype(p), decltype(f)>{p, f});
+      add(fmm::Strengths<Charges>{q, {}, unchanged}, Results<decltype(p), decltype(f)>{p, f}, part);
   }
   // where density k begins; of blocks all begin together
   double* charges(int k) { return charges_.view().data() + k * bounds_.sources; }

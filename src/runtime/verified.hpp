@@ -45,7 +45,7 @@ class Verified {
   using Data = typename Core::template Data<HasTargets>;
 
   Verified(Options const& options, kernels::AnyKernel const& kernel, std::vector<int> orders,
-           bool is_treecode);
+           Method method);
   ~Verified();
 
   /// All sources are targets, or those of `numbers`.

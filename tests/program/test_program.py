@@ -774,6 +774,17 @@ class AnyStrengths(Case):
                 self.assertEqual(data["Hessian"]["shape"], [40, 3, 6])
                 self.assertEqual(data["Hessian"]["values"][18 * 5 + 6 + 4], rows[5][width + 8])
 
+    def test_all_pairs_with_a_tolerance(self):
+        """In double whatever the precision, for the targets' own errors, too."""
+        sources = self.sources()
+        file = self.table_of("x y z q px py pz", sources)
+        targets = self.table_of("", self.TARGETS, "targets.txt")
+        for norm in ("l2", "p99"):
+            _, rows = self.columns("--input", file, "--targets", targets, "--hessian", "--method", "direct",
+                                   "--kernel", "laplace", "--precision", "float", "--tolerance", 1e-9,
+                                   "--tolerance-of", "all", "--error-norm", norm)
+            self.assert_rows(rows, any_sums(sources, self.TARGETS, own=False), 1e-13)
+
     def test_one_density_by_number(self):
         file = self.table_of("x y z q0", [s[:4] for s in self.sources()])
         self.assertEqual(self.columns("--input", file, *self.DIRECT)[0], [f"{name}_0" for name in self.NAMES[:4]])
@@ -859,7 +870,6 @@ class AnyStrengths(Case):
                 (("--method", "fmm", "--translation", "direct"), "--translation = direct"),
                 (("--tolerance", 1e-4, "--tune"), "--tune"),
                 (("--tolerance", 1e-4, "--error-norm", "p99"), "--error-norm = p99"),
-                (("--tolerance", 1e-4, "--method", "direct"), "--tolerance"),
                 (("--tolerance", 1e-4, "--tolerance-of", "hessian"), "--hessian")):
             self.run_bad("--input", charge, *laplace, "--targets", targets, *more, says=says)
         self.run_bad("--input", charge, *laplace, "--targets", targets, "--method", "fmm", "--output", targets + ".csv",

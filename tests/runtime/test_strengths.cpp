@@ -248,22 +248,52 @@ TEST(StrengthsAtRunTime, AreThoseOfTheTemplates) {
 TEST(StrengthsAtRunTime, HoldATolerance) {
   const auto orders = rt::orders();
   if (orders.back() < 8) GTEST_SKIP() << "FMM_ORDERS has none for it";
-  for (const Method method : {Method::fmm, Method::treecode})
+  for (const Method method : {Method::fmm, Method::treecode, Method::direct})
     for (const Precision precision : {Precision::mixed, Precision::full}) {
       const double tolerance = precision == Precision::full ? 1e-6 : 1e-4;
       AnySolver solver({.method = method, .precision = precision},
                        {.tolerance = tolerance, .tolerance_of = fmm::ToleranceOf::all});
       for (const Targets targets : all_targets)
-        for (const Carries kind : all_kinds)
-          for (const std::size_t count : {1, 5})
-            for (Wanted const& wanted : {Wanted{true, true, false}, Wanted{true, true, true}})
-              EXPECT_LE(largest_error(solver, targets, kind, count, wanted), tolerance)
-                  << int(method) << int(targets) << int(kind) << count;
+        for (const Carries kind : all_kinds) {
+          for (const std::size_t count : {1, 5})  // all pairs
+            EXPECT_LE(largest_error(solver, targets, kind, count, {true, true, true}, 300), 1e-13);
+          if (method == Method::direct || (method == Method::treecode && kind != Carries::both))
+            continue;
+          const bool both = kind == Carries::both;
+          EXPECT_LE(largest_error(solver, targets, kind, both ? 2 : 3, {true, true, both}, 3000),
+                    tolerance)
+              << int(method) << int(targets) << int(kind);
+        }
     }
+  AnySolver own({.method = Method::direct}, {.tolerance = 1e-9, .error_norm = fmm::ErrorNorm::p99});
+  EXPECT_LE(largest_error(own, Targets::others, Carries::both, 2, {true, true, true}), 1e-9);
   // the field's alone, if it is wanted, else the potential's
   AnySolver solver({}, {.tolerance = 1e-4});
   EXPECT_LE(largest_error(solver, Targets::others, Carries::both, 1, {false, true, false}), 1e-4);
   EXPECT_LE(largest_error(solver, Targets::others, Carries::both, 1, {true, false, false}), 1e-4);
+}
+
+/// Densities with Hessians are summed one after the other, and each is verified.
+TEST(StrengthsAtRunTime, HoldATolerancePerDensity) {
+  if (rt::orders().back() < 8) GTEST_SKIP() << "FMM_ORDERS has none for it";
+  constexpr std::size_t n = 4000;
+  constexpr double tolerance = 1e-5;
+  Densities all = densities_of(n, 4, Carries::charges);
+  for (std::size_t k = 0; k < 4; ++k)
+    for (std::size_t i = 0; i < n; ++i)
+      all.of[k].charges[i] = k == 0 ? std::cos(20 * all.x[3 * i]) : i / 100 == 9 * k || i == k;
+  const Arrays<double, Kokkos::LayoutRight> arrays(all, {}, {}, n, true);
+  AnySolver solver({.precision = Precision::full},
+                   {.tolerance = tolerance, .tolerance_of = fmm::ToleranceOf::hessian});
+  auto plan = solver.build(arrays.x);
+  std::vector<int> numbers(n);
+  std::iota(numbers.begin(), numbers.end(), 0);
+  for (const int turn : {0, 1}) {
+    solver.evaluate(plan, arrays.strengths(Carries::charges), {{}, {}, arrays.hessian});
+    for (std::size_t k = 0; k < 4; ++k)
+      EXPECT_LE(error_of(arrays.rows(k), summed(all.x, numbers, all.of[k]), 4, 6), tolerance)
+          << turn << k;
+  }
 }
 
 TEST(StrengthsAtRunTime, OfArraysOfFloatAndOfAnyLayout) {

@@ -66,8 +66,8 @@ class FMM_VISIBLE AnyPlan {
 /// Not to be used from two threads at a time.
 ///
 /// Dipoles, Hessians, several densities and targets of their own are for criteria of the geometry alone (Method::direct,
-/// Criterion::radius), and with a tolerance, but for Method::direct, for plans that were built without charges, as of
-/// ToleranceSolver. Their arrays are copied, in double.
+/// Criterion::radius), and with a tolerance for plans that were built without charges, as of ToleranceSolver. Their
+/// arrays are copied, in double.
 class FMM_VISIBLE AnySolver {
  public:
   class Implementation;

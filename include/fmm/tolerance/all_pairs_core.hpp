@@ -13,41 +13,9 @@
 #include "../engine/solver_core.hpp"
 #include "order_selection.hpp"
 #include "quantities.hpp"
+#include "rounded_sums.hpp"
 
 namespace fmm::tolerance {
-
-/// What rounding makes of a result's error, from some bodies: each body's sum is rounded by a share of the sum of its
-/// terms' magnitudes, the largest of those that are seen and at least 2^-52; where close pairs are most of a field,
-/// these are the field, so that bodies which are not seen are no worse.
-struct RoundedSums {
-  std::vector<accuracy::Compared> bodies;
-
-  double error(ErrorNorm norm, double least_share) const {
-    double share = std::numeric_limits<double>::epsilon(), terms2 = 0, norm2 = 0, neighbours2 = 0,
-           largest = 0;
-    std::vector<double> own;
-    for (accuracy::Compared const& one : bodies) largest = std::fmax(largest, one.terms);
-    for (accuracy::Compared const& one : bodies) {
-      if (one.terms == 0) continue;
-      double error = 0, value = 0;
-      for (int d = 0; d < 3; ++d) {
-        error = std::hypot(error, one.computed[d] - one.exact[d]);
-        value = std::hypot(value, one.exact[d]);
-      }
-      if (!std::isfinite(error + value + one.terms)) return std::numeric_limits<double>::infinity();
-      share = std::max(share, error / one.terms);
-      terms2 += std::pow(one.terms / largest, 2);
-      norm2 += std::pow(value / largest, 2);
-      if (std::isfinite(one.neighbour))
-        neighbours2 += std::pow(least_share_of_neighbours * one.neighbour / largest, 2);
-      own.push_back(one.terms / std::max(value, least_share * one.terms));
-    }
-    if (own.empty()) return 0;
-    std::sort(own.begin(), own.end());
-    return share * (norm == ErrorNorm::p99 ? accuracy::largest_but_for(own, 100)
-                                           : std::sqrt(terms2 / std::max(norm2, neighbours2)));
-  }
-};
 
 template <class Space>
 struct GatherSums {
@@ -105,6 +73,14 @@ class AllPairsCore {
   }
 
  private:
+  static SumOfTerms sum_of_terms(accuracy::Compared const& one) {
+    SumOfTerms sum{0, 0, one.terms, least_share_of_neighbours * one.neighbour};
+    for (int d = 0; d < 3; ++d) {
+      sum.error = std::hypot(sum.error, one.computed[d] - one.exact[d]);
+      sum.value = std::hypot(sum.value, one.exact[d]);
+    }
+    return sum;
+  }
   static Options without_tolerance(Options options) {
     const double tolerance = required(options, false);
     safe_options(options, tolerance, 0, false, false);  // throws for what does not go together
@@ -132,10 +108,10 @@ class AllPairsCore {
     of.each([&](Quantity one) {
       RoundedSums rounded;
       for (std::size_t i = 0; i < chosen.size(); ++i)
-        rounded.bodies.push_back(
+        rounded.targets.push_back(
             one == Quantity::field
-                ? accuracy::compared_fields(computed[i], exact[i], scales[i])
-                : accuracy::compared_potentials(computed[i], exact[i], scales[i]));
+                ? sum_of_terms(accuracy::compared_fields(computed[i], exact[i], scales[i]))
+                : sum_of_terms(accuracy::compared_potentials(computed[i], exact[i], scales[i])));
       const double error = rounded.error(of.norm, least_share_in_double);
       if (!(error <= largest)) largest = error;
     });

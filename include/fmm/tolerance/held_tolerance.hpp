@@ -80,6 +80,8 @@ inline Calibrated verifying(Calibrated const& found, bool again) {
 /// Throws InvalidArgument, with what can be had.
 [[noreturn]] FMM_NOINLINE inline void refuse_tolerance(double tolerance, double reached,
                                                        std::optional<double> softening_error) {
+  if (!std::isfinite(reached))
+    throw InvalidArgument("tolerance", tolerance, "none for sums that are not finite");
   throw InvalidArgument(
       "tolerance", tolerance,
       at_least(reached) + " for these bodies and charges in this precision" +

@@ -45,6 +45,11 @@ struct ResultKinds {
   bool operator==(ResultKinds const&) const = default;
 };
 
+/// Which of several densities an evaluation is of, where these are evaluated one after the other.
+struct PartOfDensities {
+  int number = 0, all = 1;
+};
+
 /// Which of the results that are wanted a tolerance is of. Throws InvalidArgument for one that is not wanted.
 FMM_NOINLINE inline ResultKinds bounded_results(ToleranceOf of, ResultKinds const& wanted) {
   const auto require = [](char const* name, bool is_there) {

@@ -141,9 +141,10 @@ class ToleranceSolver<Kernel, OrderList<Order...>, Precision, ExecutionSpace> {
   /// Any of potential, field and Hessian at the targets from charges, dipoles or both, of one density or of several, as
   /// of Solver. The tolerance is held for each density by its own norm, or a thousandth of what the nearest sources
   /// exert where that is more. Throws InvalidArgument before any result is touched, for a tolerance that is not
-  /// reached, too. Cost: O(N); the first evaluation with a plan, and some later ones, are compared with one in double
-  /// of the highest order (all pairs of few bodies), and made again where they err; all others with sums over all
-  /// sources at 16 targets, 64 on a GPU, but those of few pairs with all. Results wait in double until then.
+  /// reached, too. Cost: O(N); all pairs of few bodies (2.4e6, 2^28 on a GPU), in double; of up to 64 sources that carry
+  /// anything, 512 on a GPU, their terms one by one. The first evaluation with a plan, and some later ones, are compared
+  /// with one in double of the highest order, and made again where they err; all others with sums over all sources at 16
+  /// targets, 64 on a GPU. Results wait in double until then.
   template <bool HasTargets, class SomeStrengths, class Potential, class Field, class Hessian>
   void evaluate(ExecutionSpace const& space, AnyStrengths<HasTargets>& plan,
                 SomeStrengths const& strengths, Results<Potential, Field, Hessian> const& results,
@@ -243,7 +244,8 @@ class ToleranceSolver<Kernel, OrderList<Order...>, Precision, ExecutionSpace> {
 };
 
 /// The same by all pairs, in double whatever the precision: what rounding leaves of a tolerance is seen at 512 bodies,
-/// and a tolerance that it breaks is refused. Cost: N^2 pairs, and 1024 N.
+/// and a tolerance that it breaks is refused. Cost: N^2 pairs, and 1024 N. For any strengths there is
+/// Solver<Kernel, DirectSum, double>.
 template <class Kernel, class Precision, class ExecutionSpace>
 class ToleranceSolver<Kernel, DirectSum, Precision, ExecutionSpace> {
   using Core = tolerance::AllPairsCore<Kernel, site_t<ExecutionSpace>>;

@@ -3,11 +3,12 @@
 // and Hessian, at the sources, at some of them, or at targets of their own, without excluded pairs.
 //
 // Lists are of the geometry alone, by RadiusCriterion: the order and theta that hold the tolerance are found by trial.
-// The first evaluation with a plan is compared with one in double at the highest order and a smaller theta, at all
-// targets, and both with sums over all sources at some targets. If it errs by more than the tolerance the plan is built
-// again, of the positions that it keeps, and the evaluation made again, before any result is written. Later ones are
-// compared at a few targets each, and with the other one where their results are weaker beside their strengths than
-// those that were compared: errors are linear in the strengths. A frozen plan is a linear operator.
+// All pairs of few bodies are summed, in double. Of others the first evaluation with a plan is compared with one in
+// double at the highest order and a smaller theta, at all targets, and both with sums over all sources at some targets.
+// If it errs by more than the tolerance the plan is built again, of the positions that it keeps, and the evaluation made
+// again, before any result is written. Later ones are compared at a few targets each, and with the other one where their
+// results are weaker beside their strengths, or of fewer sources, than those that were compared: errors are linear in the
+// strengths. A frozen plan is a linear operator.
 #pragma once
 
 #include <algorithm>
@@ -26,20 +27,22 @@ namespace fmm::tolerance {
 template <class Kernel, class Precision, class Space, class Family>
 class VerifiedCore : public VerifiedErrors<Kernel, Precision, Space, Family> {
   using Base = VerifiedErrors<Kernel, Precision, Space, Family>;
-  using Base::check, Base::compare_all, Base::errors_of, Base::forget, Base::are_few_pairs,
-      Base::is_always_compared, Base::make, Base::of_plan, Base::options_, Base::orders_,
-      Base::sample, Base::search_, Base::setting_, Base::single, Base::strengths_of, Base::sum,
-      Base::tolerance_;
+  using Base::compare_all, Base::errors_of, Base::forget, Base::are_few_pairs,
+      Base::are_least_pairs, Base::make, Base::of_plan, Base::options_, Base::orders_, Base::sample,
+      Base::search_, Base::setting_, Base::single, Base::strengths_of, Base::sum, Base::tolerance_;
 
  public:
   template <bool HasTargets>
   using Data = typename Base::template Data<HasTargets>;
 
-  VerifiedCore(Options const& options, Kernel kernel, std::vector<int> orders, Family family = {})
-      : Base(options, kernel, std::move(orders), family) {
+  /// by_pairs    all pairs are summed, however many there are
+  VerifiedCore(Options const& options, Kernel kernel, std::vector<int> orders, Family family = {},
+               bool by_pairs = false)
+      : Base(options, kernel, std::move(orders), family), by_pairs_(by_pairs) {
     safe_options(options, tolerance_, orders_[0], single, false);  // throws for what it refuses
-    if (options.error_norm != ErrorNorm::l2)
-      throw InvalidArgument("error_norm", "p99", "l2, for a plan that is built without charges");
+    if (options.error_norm != ErrorNorm::l2 && !by_pairs)
+      throw InvalidArgument("error_norm", "p99",
+                            "l2, for a plan that is built without charges, but by all pairs");
   }
 
   /// From `given` charges or fmm::Strengths. Throws InvalidArgument before any result is touched.
@@ -52,26 +55,31 @@ class VerifiedCore : public VerifiedErrors<Kernel, Precision, Space, Family> {
                              !std::is_same_v<Hessian, None>};
     evaluate(space, plan, given, results, wanted, are_in_float(results), exclusions, report);
   }
-  /// The same where only some of the results are wanted in the end, perhaps in float.
+  /// The same where only some of the results are wanted in the end, perhaps in float, of one density of several.
   template <bool HasTargets, class Given, class Potential, class Field, class Hessian,
             class SomeExclusions>
   void evaluate(Space const& space, Data<HasTargets>& plan, Given const& given,
                 Results<Potential, Field, Hessian> const& results, ResultKinds const& wanted,
-                bool are_in_float, SomeExclusions const& exclusions, Report* report) {
+                bool are_in_float, SomeExclusions const& exclusions, Report* report,
+                PartOfDensities const& part = {}) {
     const HostThread<Space> thread(space);
     static_assert(!HasTargets || std::is_same_v<SomeExclusions, None>,
                   "fmm: exclusions are for a plan of one set of bodies");
     Base::check_is_mine(plan);
+    if (plan.is_frozen && plan.pairs)
+      return sum_pairs(space, plan, given, results, exclusions, report);
     if (plan.is_frozen)
       return sum(space, *plan.core, plan.plan, given, results, exclusions, of_plan(plan), report);
     const auto kinds = kinds_of<HasTargets, Given>(bounded_results(options_.tolerance_of, wanted));
     check_results(tolerance_, are_in_float);
+    if (by_pairs_ || are_least_pairs(plan))
+      return evaluate_pairs(space, plan, given, results, kinds.bounded, exclusions, report);
     if (std::exchange(plan.is_new, false) && !setting_)
       plan.setting = search_.first({kinds.bounded.hessian, kinds.bounded.field, kinds.dipoles});
     SettingKept<HasTargets> kept{plan, plan.setting, plan.softening_share};
     // others than the strengths that were seen would often have to be compared again
     const double seen = plan.seen_error();
-    const bool is_tightened = !plan.has_room && plan.can_be_tightened;
+    const bool is_tightened = !plan.has_room && plan.can_be_tightened && part.number == 0;
     if (is_tightened) {
       plan.setting = search_.stricter(plan.setting, seen, 0, constants.goal_for_others);
       plan.softening_share *= std::clamp(constants.goal_for_others * tolerance_ / seen, 0.1, 1.0);
@@ -80,9 +88,9 @@ class VerifiedCore : public VerifiedErrors<Kernel, Precision, Space, Family> {
     if (!plan.has_plan()) make(space, plan, report);
     if (plan.target_count() == 0 || plan.sources.size() == 0)
       return sum(space, *plan.core, plan.plan, given, results, exclusions, of_plan(plan), report);
-    check(space, plan, given, results);
+    Base::template check<Precision>(space, plan, plan.plan, given, results);
     const Arrays<Potential, Field, Hessian> found(results);
-    search(space, plan, given, found, exclusions, kinds, report);
+    search(space, plan, given, found, exclusions, kinds, part, report);
     kept.is_over = true;
     if (is_tightened) plan.can_be_tightened = plan.seen_error() < least_gain * seen;
     found.give(space, results);
@@ -95,6 +103,37 @@ class VerifiedCore : public VerifiedErrors<Kernel, Precision, Space, Family> {
   }
 
  private:
+  /// All pairs, in double: what rounding leaves of the tolerance is looked at.
+  template <bool HasTargets, class Given, class Potential, class Field, class Hessian,
+            class SomeExclusions>
+  void evaluate_pairs(Space const& space, Data<HasTargets>& plan, Given const& given,
+                      Results<Potential, Field, Hessian> const& results, ResultKinds const& bounded,
+                      SomeExclusions const& exclusions, Report* report) {
+    if (!plan.pairs) this->make_pairs(space, plan, report);
+    if (plan.target_count() == 0 || plan.sources.size() == 0)
+      return sum_pairs(space, plan, given, results, exclusions, report);
+    Base::template check<double>(space, plan, plan.of_pairs, given, results);
+    const Arrays<Potential, Field, Hessian> found(results);
+    sum_pairs(space, plan, given, found.views(), exclusions, report);
+    double error = 0;
+    engine::stage(space, report, "verification", [&] {
+      error = this->rounding_error(space, plan, given, found, exclusions, bounded);
+    });
+    if (!(error <= tolerance_))
+      refuse_tolerance(tolerance_, constants.above_seen * error, std::nullopt);
+    plan.pairs_are_verified = true;
+    found.give(space, results);
+    space.fence();  // what has waited goes now
+    if (report) report->found = FoundLimit{.held_by = HeldBy::sample, .seen_error = error};
+  }
+  template <bool HasTargets, class Given, class SomeResults, class SomeExclusions>
+  static void sum_pairs(Space const& space, Data<HasTargets>& plan, Given const& given,
+                        SomeResults const& results, SomeExclusions const& exclusions,
+                        Report* report) {
+    sum(space, *plan.pairs, plan.of_pairs, given, results, exclusions, typename Base::OfNone(),
+        report);
+  }
+
   template <class Potential, class Field, class Hessian>
   using Arrays = ResultArrays<Space, Potential, Field, Hessian>;
   template <bool HasTargets>
@@ -120,25 +159,37 @@ class VerifiedCore : public VerifiedErrors<Kernel, Precision, Space, Family> {
   template <bool HasTargets, class Given, class SomeArrays, class SomeExclusions>
   void search(Space const& space, Data<HasTargets>& plan, Given const& given,
               SomeArrays const& found, SomeExclusions const& exclusions,
-              Kinds<HasTargets> const& kinds, Report* report) {
+              Kinds<HasTargets> const& kinds, PartOfDensities const& part, Report* report) {
+    using All = std::vector<typename Data<HasTargets>::Seen>;
+    All strengths;
+    std::vector<std::vector<BodyIndex>> carriers;
+    engine::stage(space, report, "verification", [&] {
+      strengths = strengths_of(space, plan, given, found);
+      carriers = this->carriers_of(space, plan, given, found, strengths);
+    });
+    const auto is_verified = [](auto const& one) { return one.strength > 0 && !one.is_exact; };
+    const bool are_exact = std::all_of(strengths.begin(), strengths.end(),
+                                       [](auto const& one) { return one.is_exact; });
     double least = std::numeric_limits<double>::infinity();
     int stuck = 0;
     for (int attempt = 0;; ++attempt) {
-      sum(space, *plan.core, plan.plan, given, found.views(), exclusions, of_plan(plan), report);
+      if (!are_exact)
+        sum(space, *plan.core, plan.plan, given, found.views(), exclusions, of_plan(plan), report);
+      engine::stage(space, report, "p2p",
+                    [&] { this->sum_carriers(space, plan, given, found, exclusions, carriers); });
+      if (are_exact) return;
       double error = 0;
       engine::stage(space, report, "verification", [&] {
-        auto now = strengths_of(space, plan, given, found);
-        if (holds(space, plan, now, given, found, exclusions, kinds)) return;
+        All now = strengths;
+        this->measure_results(space, found, now);
+        if (holds(space, plan, now, given, found, exclusions, kinds, part)) return;
         compare_all(space, plan, given, found, exclusions, kinds, now);
-        bool has_strengths = false;
-        for (auto const& density : now) {
-          error = larger(error, density.error);
-          has_strengths = has_strengths || density.strength > 0;
-        }
-        if (error <= tolerance_ && has_strengths) note(plan, std::move(now), kinds, error);
+        for (auto const& density : now) error = larger(error, density.error);
+        if (error <= tolerance_ && std::any_of(now.begin(), now.end(), is_verified))
+          note(plan, now, kinds, part, error);
       });
       if (error <= tolerance_) {
-        ++plan.evaluations;
+        plan.evaluations += part.number + 1 == part.all;
         return;
       }
       if (std::isnan(error)) error = std::numeric_limits<double>::infinity();
@@ -162,21 +213,27 @@ class VerifiedCore : public VerifiedErrors<Kernel, Precision, Space, Family> {
     plan.seen.clear();
     plan.evaluations = 0;
   }
-  /// What was seen, and where the next plans begin.
-  template <bool HasTargets>
-  void note(Data<HasTargets>& plan, std::vector<typename Data<HasTargets>::Seen> now,
-            Kinds<HasTargets> const& kinds, double error) {
-    using Seen = typename Data<HasTargets>::Seen;
-    if (plan.seen.size() == now.size() && plan.seen_kinds == kinds)
-      for (std::size_t k = 0; k < now.size(); ++k) {  // the largest of what was seen is expected
-        Seen const& before = plan.seen[k];
-        if (now[k].strength == 0)
-          now[k] = before;
-        else if (before.strength > 0)
-          now[k].error =
-              std::fmax(now[k].error, std::fmin(expected(before, now[k], kinds), tolerance_));
-      }
-    plan.seen = std::move(now);
+  /// Whether what was seen is of evaluations of the same kinds, and of as many densities.
+  template <bool HasTargets, class Seen>
+  static bool are_alike(Data<HasTargets> const& plan, std::vector<Seen> const& now,
+                        Kinds<HasTargets> const& kinds, PartOfDensities const& part) {
+    return plan.seen.size() == now.size() * std::size_t(part.all) && plan.seen_kinds == kinds;
+  }
+  /// What was seen, and where the next plans begin. Of earlier evaluations the largest error counts, and the fewest
+  /// sources.
+  template <bool HasTargets, class Seen>
+  void note(Data<HasTargets>& plan, std::vector<Seen> const& now, Kinds<HasTargets> const& kinds,
+            PartOfDensities const& part, double error) {
+    if (!are_alike(plan, now, kinds, part))
+      plan.seen.assign(now.size() * std::size_t(part.all), Seen());
+    for (std::size_t k = 0; k < now.size(); ++k) {
+      if (now[k].strength == 0 || now[k].is_exact) continue;
+      Seen& seen = plan.seen[now.size() * std::size_t(part.number) + k];
+      const Seen before = std::exchange(seen, now[k]);
+      if (before.strength == 0) continue;
+      seen.error = std::fmax(seen.error, std::fmin(expected(before, seen, kinds), tolerance_));
+      seen.sources = std::fmin(seen.sources, before.sources);
+    }
     plan.seen_kinds = kinds;
     plan.has_room = plan.seen_error() <= constants.room_for_others * tolerance_;
     if (plan.can_be_tightened && plan.setting.theta >= least_to_begin_with)
@@ -201,23 +258,25 @@ class VerifiedCore : public VerifiedErrors<Kernel, Precision, Space, Family> {
   }
 
   /// Whether what was seen before says that these results hold the tolerance, and a few targets do not contradict.
+  /// Errors of many sources differ in sign: of fewer ones they are larger beside the results.
   template <bool HasTargets, class Seen, class Given, class SomeArrays, class SomeExclusions>
   bool holds(Space const& space, Data<HasTargets>& plan, std::vector<Seen>& now, Given const& given,
              SomeArrays const& found, SomeExclusions const& exclusions,
-             Kinds<HasTargets> const& kinds) {
-    if (plan.seen.size() != now.size() || plan.seen_kinds != kinds || is_due(plan.evaluations))
-      return false;
-    if (is_always_compared(plan)) return false;
+             Kinds<HasTargets> const& kinds, PartOfDensities const& part) {
+    if (!are_alike(plan, now, kinds, part) || is_due(plan.evaluations)) return false;
     for (std::size_t k = 0; k < now.size(); ++k) {
-      if (now[k].strength == 0) continue;
-      if (plan.seen[k].strength == 0) return false;
-      const double error = larger(expected(plan.seen[k], now[k], kinds), plan.seen[k].error);
+      if (now[k].strength == 0 || now[k].is_exact) continue;
+      Seen const& seen = plan.seen[now.size() * std::size_t(part.number) + k];
+      if (seen.strength == 0 || now[k].sources < least_share_of_sources * seen.sources)
+        return false;
+      const double error = larger(expected(seen, now[k], kinds), seen.error);
       if (!(error <= constants.room_for_others * tolerance_)) return false;
     }
     const auto exact =
         sample(space, plan, given, found, exclusions, is_host_space_v<Space> ? 16 : 64);
     for (int k = 0; k < int(now.size()); ++k)
-      if (!(errors_of(space, plan, given, found, found, exact, exclusions, k, kinds.bounded, false)
+      if (!now[k].is_exact &&
+          !(errors_of(space, plan, given, found, found, exact, exclusions, k, kinds.bounded, false)
                 .error <= tolerance_))
         return false;
     return true;
@@ -241,7 +300,9 @@ class VerifiedCore : public VerifiedErrors<Kernel, Precision, Space, Family> {
            (evaluations > 0 && evaluations % constants.most_evaluations == 0);
   }
 
-  static constexpr double least_to_begin_with = 0.1, least_gain = 0.9;
+  bool by_pairs_;
+
+  static constexpr double least_to_begin_with = 0.1, least_gain = 0.9, least_share_of_sources = 0.5;
   static constexpr int most_stuck = 2;
 };
 

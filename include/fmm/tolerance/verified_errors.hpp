@@ -8,6 +8,8 @@
 #include <limits>
 #include <vector>
 
+#include "few_sources.hpp"
+#include "rounded_sums.hpp"
 #include "verified_plans.hpp"
 
 namespace fmm::tolerance {
@@ -19,19 +21,38 @@ class VerifiedErrors : public VerifiedPlans<Kernel, Precision, Space, Family> {
   using KnownCore = SolverCore<Kernel, DualTree<RadiusCriterion>, double, Space, DoubleInTwoParts>;
 
  protected:
-  using Base::build_by, Base::data_of, Base::for_pairs, Base::kernel_, Base::options_of,
-      Base::orders_, Base::sum, Base::tolerance_;
+  using Base::build_by, Base::data_of, Base::for_pairs, Base::kernel_, Base::options_,
+      Base::options_of, Base::orders_, Base::sum, Base::tolerance_;
   template <bool HasTargets>
   using Data = typename Base::template Data<HasTargets>;
   template <bool HasTargets>
   using Kinds = typename Data<HasTargets>::Kinds;
   using Base::Base;
 
-  /// Of each density, what its sources carry and its results are, with no error yet.
+  /// Of each density what its sources carry, and nothing of results yet.
   template <bool HasTargets, class Given, class SomeArrays>
   auto strengths_of(Space const& space, Data<HasTargets>& plan, Given const& given,
                     SomeArrays const& found) const {
     std::vector<typename Data<HasTargets>::Seen> all;
+    engine::for_ends<Precision, false>(
+        space, data_of(plan.plan), kernel_, given, found.views(), nullptr, [&](auto const& ends) {
+          using Ends = std::remove_cvref_t<decltype(ends)>;
+          using Strengths = typename Ends::Strengths;
+          const auto facts = engine::inspect_strengths<Strengths>(
+              space, false, engine::constant(ends.charges), 1 / edge_of(plan));
+          for (auto const& of_density : facts.of)
+            all.push_back(
+                {.strength = of_density.sum,
+                 .sources = of_density.sum > 0 ? of_density.sum / of_density.largest : 0});
+        });
+    const int densities =
+        std::max({found.potential.densities, found.field.densities, found.hessian.densities});
+    all.resize(std::size_t(densities));  // a last block has room for more
+    return all;
+  }
+  /// Adds how large results are of those that were not summed term by term.
+  template <class Seen, class SomeArrays>
+  static void measure_results(Space const& space, SomeArrays const& found, std::vector<Seen>& all) {
     const auto root_mean_square = [&](ResultArray<Space> const& results, int k) {
       if (!results.numbers) return 0.0;
       const double largest = largest_of(space, results, k);
@@ -39,23 +60,65 @@ class VerifiedErrors : public VerifiedPlans<Kernel, Precision, Space, Family> {
       const auto squares = compare(space, results, results, k, 1 / largest);
       return largest * std::sqrt(squares.norm / double(results.targets));
     };
-    engine::for_ends<Precision, false>(
-        space, data_of(plan.plan), kernel_, given, found.views(), nullptr, [&](auto const& ends) {
-          using Ends = std::remove_cvref_t<decltype(ends)>;
-          using Strengths = typename Ends::Strengths;
-          const auto facts = engine::inspect_strengths<Strengths>(
-              space, false, engine::constant(ends.charges), 1 / edge_of(plan));
-          for (auto const& of_density : facts.of) all.push_back({of_density.sum, 0, 0, 0, 0});
-        });
-    const int densities =
-        std::max({found.potential.densities, found.field.densities, found.hessian.densities});
-    all.resize(std::size_t(densities));  // a last block has room for more
-    for (int k = 0; k < densities; ++k) {
+    for (int k = 0; k < int(all.size()); ++k) {
+      if (all[k].is_exact) continue;
       all[k].potential = root_mean_square(found.potential, k);
       all[k].field = root_mean_square(found.field, k);
       all[k].hessian = root_mean_square(found.hessian, k);
     }
-    return all;
+  }
+  /// The sources that carry a density, where they are few; which densities these are is noted.
+  template <bool HasTargets, class Given, class SomeArrays, class Seen>
+  std::vector<std::vector<BodyIndex>> carriers_of(Space const& space, Data<HasTargets>& plan,
+                                                  Given const& given, SomeArrays const& found,
+                                                  std::vector<Seen>& all) const {
+    constexpr std::int64_t most = is_host_space_v<Space> ? 64 : 512;
+    std::vector<std::vector<BodyIndex>> lists(all.size());
+    const auto may_be_few = [](Seen const& one) {
+      return one.strength > 0 && one.sources <= double(most);
+    };
+    if (std::none_of(all.begin(), all.end(), may_be_few)) return lists;
+    for_each_terms_of(plan, given, found, [&](auto const& terms, int k) {
+      if (!may_be_few(all[k])) return;
+      lists[k] = carriers(space, terms, most);
+      all[k].is_exact = !lists[k].empty();
+    });
+    return lists;
+  }
+  /// Sums these term by term.
+  template <bool HasTargets, class Given, class SomeArrays, class SomeExclusions>
+  void sum_carriers(Space const& space, Data<HasTargets>& plan, Given const& given,
+                    SomeArrays const& found, SomeExclusions const& exclusions,
+                    std::vector<std::vector<BodyIndex>> const& lists) const {
+    if (std::all_of(lists.begin(), lists.end(), [](auto const& list) { return list.empty(); }))
+      return;
+    for_each_terms_of(plan, given, found, [&](auto const& terms, int k) {
+      using Terms = std::remove_cvref_t<decltype(terms)>;
+      if (lists[k].empty()) return;
+      Buffer<BodyIndex, Space> buffer("carriers");
+      const auto list = to_device(space, buffer, lists[k]);
+      for_range("fmm::verification::sum_carriers", space, plan.target_count(),
+                SumCarriers<Space, Terms, SomeExclusions>{
+                    terms,
+                    list,
+                    plan.are_chosen ? plan.chosen() : Array<BodyIndex, Space>(),
+                    !HasTargets,
+                    exclusions,
+                    {found.potential, found.field, found.hessian},
+                    k});
+      space.fence();  // the list goes now
+    });
+  }
+  /// f(terms, density) of all targets.
+  template <bool HasTargets, class Given, class SomeArrays, class F>
+  void for_each_terms_of(Data<HasTargets>& plan, Given const& given, SomeArrays const& found,
+                         F const& f) const {
+    const auto sources = plan.sources.rows();
+    auto targets = sources;
+    if constexpr (HasTargets) targets = plan.targets.rows();
+    const double length = plan.pairs ? engine::cube_of(data_of(plan.of_pairs)).exact_unit()
+                                     : engine::cube_of(data_of(plan.plan)).exact_unit();
+    for_each_terms(kernel_, length, targets, sources, given, found, f);
   }
   template <bool HasTargets>
   static double edge_of(Data<HasTargets> const& plan) {
@@ -69,7 +132,7 @@ class VerifiedErrors : public VerifiedPlans<Kernel, Precision, Space, Family> {
   SomeArrays sample(Space const& space, Data<HasTargets>& plan, Given const& given,
                     SomeArrays const& like, SomeExclusions const& exclusions,
                     std::int64_t most) const {
-    if (!plan.sampled) plan.sampled.emplace(for_pairs(), kernel_);
+    if (!plan.sampled) plan.sampled.emplace(for_pairs(), kernel_, tolerance_);
     auto& sampled = *plan.sampled;
     if constexpr (HasTargets)
       sampled.choose(space, plan.sources, plan.targets, false, {}, most);
@@ -81,9 +144,9 @@ class VerifiedErrors : public VerifiedPlans<Kernel, Precision, Space, Family> {
     return exact;
   }
 
-  /// Whether pairs are so few that each evaluation is compared with all of them: errors of few bodies differ most.
+  /// Whether pairs are so few that a tree is no faster.
   template <bool HasTargets>
-  static bool is_always_compared(Data<HasTargets> const& plan) {
+  static bool are_least_pairs(Data<HasTargets> const& plan) {
     constexpr double few = is_host_space_v<Space> ? 1536 : 1 << 14;
     return are_few_pairs(plan) &&
            double(plan.target_count()) * double(plan.sources.size()) <= few * few;
@@ -106,6 +169,7 @@ class VerifiedErrors : public VerifiedPlans<Kernel, Precision, Space, Family> {
     const auto compare_with = [&](SomeArrays const& known) {
       double of_known = 0;
       for (int k = 0; k < int(now.size()); ++k) {
+        if (now[k].is_exact) continue;
         const SeenErrors seen = errors_of(space, plan, given, found, known, exact, exclusions, k,
                                           kinds.bounded, by_pairs);
         now[k].error = seen.error;
@@ -137,6 +201,44 @@ class VerifiedErrors : public VerifiedPlans<Kernel, Precision, Space, Family> {
         return;
       plan.known_theta *= 0.65;
     }
+  }
+
+  /// What rounding makes of the errors of sums over all pairs, of the norm that the tolerance has: the largest of what
+  /// that is of.
+  template <bool HasTargets, class Given, class SomeArrays, class SomeExclusions>
+  double rounding_error(Space const& space, Data<HasTargets>& plan, Given const& given,
+                        SomeArrays const& found, SomeExclusions const& exclusions,
+                        ResultKinds const& of) const {
+    constexpr std::int64_t most = is_host_space_v<Space> ? 16 : 64;
+    std::vector<std::vector<SumsOfTerms>> seen;
+    for_each_terms_of(plan, given, found, [&](auto const& terms, int k) {
+      seen.push_back(see_rounding(space, terms,
+                                  plan.are_chosen ? plan.chosen() : Array<BodyIndex, Space>(),
+                                  !HasTargets, found, k, exclusions, most));
+    });
+    double largest = 0;
+    for (std::size_t k = 0; k < seen.size(); ++k) {
+      const auto add = [&](bool is_of, int result, auto square_of) {
+        if (!is_of) return;
+        RoundedSums sums;
+        for (SumsOfTerms const& target : seen[k]) sums.targets.push_back(target.of[result]);
+        double error = sums.error(options_.error_norm, least_share_in_double);
+        if (std::isfinite(error) && !(error <= tolerance_)) {
+          const double unit = 1 / sums.largest_terms();
+          sample(space, plan, given, found, exclusions, most);
+          const NearestTerms nearest =
+              plan.sampled->nearest(space, given, found, exclusions, int(k), unit);
+          for (SumOfTerms& sum : sums.targets)
+            sum.least = least_of_nearest * std::sqrt(square_of(nearest)) / unit;
+          error = sums.error(options_.error_norm, least_share_in_double);
+        }
+        largest = larger(largest, error);
+      };
+      add(of.potential, 0, [](NearestTerms const& all) { return all.potential; });
+      add(of.field, 1, [](NearestTerms const& all) { return all.field; });
+      add(of.hessian, 2, [](NearestTerms const& all) { return all.hessian; });
+    }
+    return largest;
   }
 
   /// Relative L2 errors of what was found, and of what it is compared with.

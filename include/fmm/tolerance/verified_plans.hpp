@@ -20,14 +20,18 @@ template <class Kernel, class Precision, class Space, bool HasTargets>
 struct VerifiedData {
   using Core =
       SolverCore<Kernel, DualTree<RadiusCriterion>, Precision, Space, for_close_pairs_t<Precision>>;
-  using Plan = std::conditional_t<HasTargets, engine::TwoSetData<Space, Precision>,
-                                  std::shared_ptr<engine::PlanData<Space, Precision>>>;
+  using Pairs = SolverCore<Kernel, DirectSum, double, Space>;
+  template <class SomePrecision>
+  using PlanOf = std::conditional_t<HasTargets, engine::TwoSetData<Space, SomePrecision>,
+                                    std::shared_ptr<engine::PlanData<Space, SomePrecision>>>;
 
-  /// Of one density, in the evaluation that was verified last.
+  /// Of one density, in the evaluations that were verified.
   struct Seen {
-    double strength;                   ///< sum of magnitudes
-    double potential, field, hessian;  ///< root mean squares; 0 of what was not wanted
-    double error;                      ///< of what the tolerance is of, relative
+    double strength = 0;  ///< sum of magnitudes
+    double sources = 0;   ///< the same over the largest of them: how many sources carry most of it
+    double potential = 0, field = 0, hessian = 0;  ///< root mean squares; 0 of what was not wanted
+    double error = 0;                              ///< of what the tolerance is of, relative
+    bool is_exact = false;  ///< of so few sources that their terms were summed one by one
   };
   /// What that evaluation was of.
   struct Kinds {
@@ -44,7 +48,10 @@ struct VerifiedData {
   RadiusSetting setting;
   double softening_share = 1;  ///< of the softening_error
   std::shared_ptr<Core> core;
-  Plan plan;               ///< none: to be made when it is needed
+  PlanOf<Precision> plan;        ///< none: to be made when it is needed
+  std::shared_ptr<Pairs> pairs;  ///< sums all pairs instead
+  PlanOf<double> of_pairs;
+  bool pairs_are_verified = false;
   std::vector<Seen> seen;  ///< empty: to be verified
   Kinds seen_kinds;
   bool has_room = true;          ///< whether what was seen leaves room for others
@@ -70,6 +77,7 @@ struct VerifiedData {
   std::size_t memory_bytes() const {
     std::size_t bytes = sources.bytes() + targets.bytes() + numbers.bytes();
     if (core) bytes += core->memory_bytes();
+    if (pairs) bytes += pairs->memory_bytes();
     if (sampled) bytes += sampled->memory_bytes();
     return bytes;
   }
@@ -126,10 +134,11 @@ class VerifiedPlans {
     result.solver = plan.solver;
     result.core = plan.core;
     result.setting = plan.setting;
-    if constexpr (HasTargets)
-      result.plan = plan.core->transposed(space, plan.plan, report);
+    result.pairs = plan.pairs;
+    if (plan.pairs)
+      result.of_pairs = transposed_by(space, *plan.pairs, plan.of_pairs, report);
     else
-      result.plan = plan.core->transposed(space, *plan.plan, report);
+      result.plan = transposed_by(space, *plan.core, plan.plan, report);
     result.sources.take(space, HasTargets ? plan.targets.rows() : plan.sources.rows());
     if constexpr (HasTargets) result.targets.take(space, plan.sources.rows());
     space.fence();
@@ -140,7 +149,7 @@ class VerifiedPlans {
   void freeze(Data<HasTargets>& plan) const {
     check_is_mine(plan);
     if (plan.is_frozen) return;
-    if (plan.seen.empty())
+    if (plan.seen.empty() && !plan.pairs_are_verified)
       throw InvalidArgument("plan", "not verified",
                             "evaluated once before it is frozen, with charges of one sign, say");
     plan.is_frozen = true;
@@ -172,6 +181,9 @@ class VerifiedPlans {
   template <bool HasTargets>
   static void forget(Data<HasTargets>& plan) {
     plan.plan = {};
+    plan.of_pairs = {};
+    plan.pairs = nullptr;
+    plan.pairs_are_verified = false;
     plan.seen.clear();
     plan.has_room = true;
     plan.evaluations = 0;
@@ -203,6 +215,21 @@ class VerifiedPlans {
     plan.core = std::make_shared<Core>(options_of(plan.setting, plan.softening_share), kernel_,
                                        typename Core::Facts{order, false, nullptr});
     plan.plan = build_by(space, *plan.core, plan, report);
+  }
+  /// For sums of all pairs.
+  template <bool HasTargets>
+  void make_pairs(Space const& space, Data<HasTargets>& plan, Report* report) const {
+    using Pairs = typename Data<HasTargets>::Pairs;
+    plan.pairs =
+        std::make_shared<Pairs>(for_pairs(), kernel_, typename Pairs::Facts{0, false, nullptr});
+    plan.of_pairs = build_by(space, *plan.pairs, plan, report);
+  }
+  template <class SomeCore, class Plan>
+  static Plan transposed_by(Space const& space, SomeCore& core, Plan const& plan, Report* report) {
+    if constexpr (requires { plan.targets; })
+      return core.transposed(space, plan, report);
+    else
+      return core.transposed(space, *plan, report);
   }
   /// A plan by any core.
   template <bool HasTargets, class SomeCore>
@@ -306,19 +333,22 @@ class VerifiedPlans {
         });
   }
   /// Throws for what is wrong with the caller's arrays, and for results that their types have no room for.
-  template <bool HasTargets, class Given, class Potential, class Field, class Hessian>
-  void check(Space const& space, Data<HasTargets>& plan, Given const& given,
+  ///
+  /// made    the plan's own, in SomePrecision
+  template <class SomePrecision, bool HasTargets, class Plan, class Given, class Potential,
+            class Field, class Hessian>
+  void check(Space const& space, Data<HasTargets>& plan, Plan& made, Given const& given,
              Results<Potential, Field, Hessian> const& results) const {
     using kernels::profile_of;  // also those of kernels that stand for others
-    auto& data = data_of(plan.plan);
-    engine::for_ends<Precision, false>(
-        space, data, kernel_, given, results, nullptr, [&](auto const& ends) {
-          using Ends = std::remove_cvref_t<decltype(ends)>;
-          ends.template check<Space>(plan.target_count(), plan.sources.size());
-          if constexpr (!Ends::is_block)
-            engine::check_strengths<Precision, typename Ends::Strengths, Potential, Field, Hessian>(
-                space, engine::cube_of(data), profile_of(kernel_), ends.charges);
-        });
+    auto& data = data_of(made);
+    engine::for_ends<SomePrecision,
+                     false>(space, data, kernel_, given, results, nullptr, [&](auto const& ends) {
+      using Ends = std::remove_cvref_t<decltype(ends)>;
+      ends.template check<Space>(plan.target_count(), plan.sources.size());
+      if constexpr (!Ends::is_block)
+        engine::check_strengths<SomePrecision, typename Ends::Strengths, Potential, Field, Hessian>(
+            space, engine::cube_of(data), profile_of(kernel_), ends.charges);
+    });
   }
 
   Family family_;

@@ -220,6 +220,72 @@ TEST(AnyStrengths, OfEvaluationsThatFollowHoldTheTolerance) {
   }
 }
 
+/// A source by itself, or those of one place: errors of expansions that differ in sign for all together do not.
+TEST(AnyStrengths, OfFewSourcesAmongManyHoldTheTolerance) {
+  const DefaultSpace space;
+  constexpr double tolerance = 1e-6;
+  constexpr int electrodes = 50, of_one = 80, n = electrodes * of_one;
+  Sources sources = sources_of(Model::shell, n, Carries::charges, true);
+  const Points places = make_bodies(Model::cube, electrodes).x;
+  for (int i = 0; i < 3 * n; ++i) {
+    const double radius = 0.01 + 0.02 * (i % 3 == 0);
+    sources.x[i] = places[3 * (i / 3 / of_one) + i % 3] + radius * sources.x[i];
+  }
+  const Points targets = make_bodies(Model::cube, 1500, false, 7).x;
+  SolverIn<double> solver({.tolerance = tolerance, .tolerance_of = fmm::ToleranceOf::all});
+  const auto x = to_space<DefaultSpace>(sources.x);
+  auto others =
+      solver.build(space, fmm::Inputs{.sources = x, .targets = to_space<DefaultSpace>(targets)});
+  std::vector<int> some;
+  for (int i = 1; i < n; i += 3) some.push_back(i);
+  auto of_sources =
+      solver.build(space, fmm::Inputs{.sources = x, .targets = column_in<DefaultSpace>(some)});
+  const auto check = [&](auto const& carries, int turn) {
+    for (int i = 0; i < n; ++i) sources.charges[i] = carries(i) ? 1 + 0.1 * std::sin(i) : 0;
+    const std::string what = "turn " + std::to_string(turn);
+    expect_held(evaluated<Carries::charges>(solver, others, sources), summed(targets, {}, sources),
+                tolerance, what.c_str());
+    expect_held(evaluated<Carries::charges>(solver, of_sources, sources),
+                summed(gathered(sources.x, some), some, sources), tolerance, what.c_str());
+  };
+  check([](int) { return true; }, 0);
+  for (const int turn : {1, 2, 3}) {
+    check([&](int i) { return i / of_one == (7 * turn) % electrodes; }, turn);
+    check([&](int i) { return i == 1001 * turn || i == 331 * turn; }, turn);
+  }
+}
+
+/// What is compared with has no part of a body's own softened term, beside which the rest would be rounded.
+TEST(AnyStrengths, OfSmallSofteningsHoldTheTolerance) {
+  const DefaultSpace space;
+  const Sources sources = sources_of(Model::plummer, 3000, Carries::both, true);
+  std::vector<int> all(sources.size());
+  std::iota(all.begin(), all.end(), 0);
+  for (const double softening : {1e-4, 1e-8}) {
+    constexpr double tolerance = 1e-9;
+    fmm::ToleranceSolver<SoftenedGravity, fmm::Orders<8, 16>, double> solver(
+        {.tolerance = tolerance, .tolerance_of = fmm::ToleranceOf::all, .softening = softening});
+    auto plan = solver.build(space, to_space<DefaultSpace>(sources.x));
+    expect_held(evaluated<Carries::both>(solver, plan, sources),
+                summed(sources.x, all, sources, softening, -1), tolerance, "softened");
+  }
+}
+
+/// All pairs of few bodies are summed: to rounding, for any strengths and results.
+TEST(AnyStrengths, OfFewBodiesAreExact) {
+  const DefaultSpace space;
+  const Sources sources = sources_of(Model::plummer, 400, Carries::both);
+  std::vector<int> all(sources.size());
+  std::iota(all.begin(), all.end(), 0);
+  SolverIn<fmm::Mixed> solver({.tolerance = 1e-4, .tolerance_of = fmm::ToleranceOf::all});
+  auto plan = solver.build(space, to_space<DefaultSpace>(sources.x));
+  expect_held(evaluated<Carries::both>(solver, plan, sources), summed(sources.x, all, sources),
+              1e-13, "few");
+  solver.freeze(plan);
+  expect_held(evaluated<Carries::both>(solver, plan, sources), summed(sources.x, all, sources),
+              1e-13, "frozen");
+}
+
 /// A frozen plan is a linear operator, and its transpose the adjoint, to rounding.
 TEST(AnyStrengths, OfAFrozenPlanAreALinearOperator) {
   const DefaultSpace space;

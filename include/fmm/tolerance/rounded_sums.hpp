@@ -1,0 +1,139 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// What rounding makes of sums over all pairs in double: the error of each result is its terms' magnitudes times a share
+// that some targets show, whose sums are made again, one term after the other.
+#pragma once
+
+#include <algorithm>
+#include <cmath>
+#include <limits>
+#include <vector>
+
+#include "../accuracy/relative_errors.hpp"
+#include "../detail/launch.hpp"
+#include "terms_of_sources.hpp"
+
+namespace fmm::tolerance {
+
+/// One result of one target: magnitudes.
+struct SumOfTerms {
+  double error = 0, value = 0, terms = 0;
+  double least = 0;  ///< that errors of all are relative to at least
+};
+
+/// What rounding makes of a result's error, from some targets: each sum is rounded by a share of the sum of its terms'
+/// magnitudes, the largest of those that are seen and at least 2^-52; where close pairs are most of a field, these are
+/// the field, so that targets which are not seen are no worse.
+struct RoundedSums {
+  std::vector<SumOfTerms> targets;
+
+  double largest_terms() const {
+    double largest = 0;
+    for (SumOfTerms const& one : targets) largest = std::fmax(largest, one.terms);
+    return largest;
+  }
+  double error(ErrorNorm norm, double least_share) const {
+    double share = std::numeric_limits<double>::epsilon(), terms2 = 0, norm2 = 0, least2 = 0;
+    const double largest = largest_terms();
+    std::vector<double> own;
+    for (SumOfTerms const& one : targets)
+      if (!std::isfinite(one.error + one.value + one.terms))
+        return std::numeric_limits<double>::infinity();
+    for (SumOfTerms const& one : targets) {
+      if (one.terms == 0) continue;
+      share = std::max(share, one.error / one.terms);
+      terms2 += std::pow(one.terms / largest, 2);
+      norm2 += std::pow(one.value / largest, 2);
+      if (std::isfinite(one.least)) least2 += std::pow(one.least / largest, 2);
+      own.push_back(one.terms / std::max(one.value, least_share * one.terms));
+    }
+    if (own.empty()) return 0;
+    std::sort(own.begin(), own.end());
+    return share * (norm == ErrorNorm::p99 ? accuracy::largest_but_for(own, 100)
+                                           : std::sqrt(terms2 / std::max(norm2, least2)));
+  }
+};
+
+/// Potential, field and Hessian of one target.
+struct SumsOfTerms {
+  SumOfTerms of[3];
+};
+
+/// Results of some targets beside the sums of their terms; a team a target. Their numbers are `bodies` of the sources,
+/// where targets are such.
+template <class Space, class Terms, class SomeExclusions>
+struct SeeRounding {
+  Terms terms;
+  Array<BodyIndex, Space> chosen;  ///< numbers of targets; none: all sources are targets
+  bool are_sources;
+  SomeExclusions exclusions;
+  ResultArray<Space> found[3];
+  int density;
+  std::int64_t targets, seen;
+  Array<SumsOfTerms, Space> to;
+
+  KOKKOS_FUNCTION void operator()(TeamMember<Space> const& team) const {
+    const std::int64_t k = team.league_rank(), i = k * targets / seen,
+                       of = chosen.extent(0) > 0 ? std::int64_t(chosen(i)) : i;
+    double sum[10] = {}, magnitudes[3] = {};
+    for (auto j = std::int64_t(team.team_rank()); j < std::int64_t(terms.sources.extent(0));
+         j += team.team_size()) {
+      if (are_sources && (j == of || is_excluded(exclusions, of, j))) continue;
+      double term[10] = {};
+      terms.add(of, j, term);
+      for (int c = 0; c < 10; ++c) sum[c] += term[c];
+      for (int r = 0; r < 3; ++r) magnitudes[r] += largest(term, r);
+    }
+    for (double& number : sum) sum_over_team(team, number);
+    for (double& number : magnitudes) sum_over_team(team, number);
+    if (team.team_rank() > 0) return;
+    to(k) = {};
+    for (int r = 0; r < 3; ++r) {
+      if (!found[r].numbers) continue;
+      SumOfTerms& one = to(k).of[r];
+      one.value = largest(sum, r);
+      one.terms = magnitudes[r];
+      for (int c = 0; c < found[r].row; ++c)
+        sum[number_of_result(r) + c] -= found[r](i, density, c);
+      one.error = largest(sum, r);
+    }
+  }
+
+ private:
+  /// NaN if one is.
+  KOKKOS_FUNCTION static double largest(double const (&numbers)[10], int result) {
+    double found = 0;
+    const int end = result < 2 ? number_of_result(result + 1) : 10;
+    for (int c = number_of_result(result); c < end; ++c)
+      found = larger(found, std::fabs(numbers[c]));
+    return found;
+  }
+};
+
+/// Those of one density, at `most` targets or all that there are. Cost: the terms of so many targets, one by one.
+template <class Space, class Terms, class Arrays, class SomeExclusions>
+std::vector<SumsOfTerms> see_rounding(Space const& space, Terms const& terms,
+                                      Array<BodyIndex, Space> chosen, bool are_sources,
+                                      Arrays const& found, int density,
+                                      SomeExclusions const& exclusions, std::int64_t most) {
+  const std::int64_t m = std::max(
+                         {found.potential.targets, found.field.targets, found.hessian.targets}),
+                     seen = std::min(m, most);
+  Buffer<SumsOfTerms, Space> buffer("rounded sums");
+  const auto to = buffer.resize(std::size_t(seen));
+  const int team_size = is_host_space_v<Space> ? 1 : 128;
+  for_teams("fmm::verification::rounding", TeamPolicy<Space>(space, int(seen), team_size),
+            SeeRounding<Space, Terms, SomeExclusions>{terms,
+                                                      chosen,
+                                                      are_sources,
+                                                      exclusions,
+                                                      {found.potential, found.field, found.hessian},
+                                                      density,
+                                                      m,
+                                                      seen,
+                                                      to});
+  std::vector<SumsOfTerms> all(static_cast<std::size_t>(seen));
+  read_back(space, to.data(), all.data(), all.size());
+  return all;
+}
+
+}  // namespace fmm::tolerance
