@@ -105,12 +105,12 @@ TEST(Tolerance, OfAllPairsIsRefusedWhereRoundingBreaksIt) {
   for (const double field : {1.0, 1e-3}) {
     fmm::tolerance::RoundedSums sums;
     for (int i = 0; i < 100; ++i)
-      sums.bodies.push_back({{field + (i == 7 ? 2e-13 : 0), 0, 0}, {field, 0, 0}, 2, 0});
+      sums.targets.push_back({.error = i == 7 ? 2e-13 : 0, .value = field, .terms = 2});
     EXPECT_NEAR(sums.error(ErrorNorm::l2, 1e-6) * field, 2e-13, 2e-16);
     EXPECT_NEAR(sums.error(ErrorNorm::p99, 1e-6) * field, 2e-13, 2e-16);
     EXPECT_NEAR(sums.error(ErrorNorm::p99, 1e-2) * std::max(field, 0.02), 2e-13, 2e-16);
-    // the norm is at least a thousandth of what neighbours exert
-    for (auto& one : sums.bodies) one.neighbour = 1e4;
+    // the norm is at least what neighbours make it
+    for (auto& one : sums.targets) one.least = 10;
     EXPECT_NEAR(sums.error(ErrorNorm::l2, 1e-6) * 10, 2e-13, 2e-16);
   }
 }
