@@ -4,5 +4,6 @@
 
 #include "runtime/any_solver.hpp"
 #include "runtime/arrays.hpp"
+#include "runtime/devices.hpp"
 #include "runtime/policies.hpp"
 #include "version.hpp"

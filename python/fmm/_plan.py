@@ -1,0 +1,267 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""Plans: sources that are kept, with tree and expansions, for one sum after another."""
+
+from __future__ import annotations
+
+from typing import Any, Literal, Sequence
+
+import numpy as np
+
+from . import _fmm
+from ._arrays import Kind, backend_of, check_dtype, facts, taken
+
+Output = Literal["potential", "field", "hessian"]
+_ROWS = {"potential": (), "field": (3,), "hessian": (6,)}
+_FEW_PAIRS = 1536**2
+
+
+def _precision(precision: str, tolerance: float, error_norm: str = "l2") -> str:
+    if precision == "auto":
+        return "mixed" if tolerance >= (1e-4 if error_norm == "p99" else 3e-6) else "double"
+    return precision
+
+
+def _solver(*, kernel: str, method: str, precision: str, tolerance: float | None, tolerance_of: str, error_norm: str,
+            softening: float, G: float, backend: str) -> Any:
+    return _fmm.Solver(kernel=kernel, method=method, precision=precision, tolerance=tolerance,
+                       tolerance_of=tolerance_of, error_norm=error_norm, softening=softening, G=G, backend=backend)
+
+
+class Plan:
+    """Sums over the same sources again and again, each within a tolerance.
+
+    The first call makes tree and lists and finds the order and the opening angle that hold the tolerance; it is
+    compared with a stricter sum. Later calls are compared at a few targets, or again as the first one where their
+    charges differ much. All pairs of few bodies are summed, in double precision.
+
+    Parameters
+    ----------
+    x : array (N, 3) of float32 or float64
+        Positions of the sources. They are copied, in double; `x` itself is referred to by `linear_operator`,
+        `measure_error` and ``error_norm="p99"``, for which it must not change.
+    kernel : {"laplace", "gravity"}
+        ``laplace``: phi = sum q_j / r, field = -grad phi. ``gravity``: phi = -G sum m_j / sqrt(r^2 + softening^2),
+        and the field is the acceleration, -grad phi.
+    targets : array (M, 3) like x, or (M,) of int32 or int64, optional
+        Where results are wanted: positions, or numbers of sources. Not given: the sources. A source exerts nothing
+        on itself; a target at a source's very point has no force of it.
+    softening : float
+        In units of length; of gravity.
+    G : float
+        The gravitational constant; of gravity.
+    tolerance : float
+        Relative error at most, of each result that is wanted and of each density by its own norm: 1e-2 to 1e-12;
+        in mixed precision to 3e-6, for arrays of float32 to 2e-7.
+    error_norm : {"l2", "p99"}
+        ``l2``: sqrt(sum |f - f_exact|^2 / sum |f_exact|^2). ``p99``: each target's own relative error, but for a
+        hundredth of them; of charges, one density at a time, at the sources.
+    precision : {"auto", "mixed", "double"}
+        ``auto``: mixed for tolerances of 3e-6 and above, 1e-4 of own errors. Results always have the dtype of x.
+
+    Raises
+    ------
+    TypeError
+        For what is no array of float32 or float64, and for arrays of different dtypes.
+    InvalidArgument
+        A ValueError: for shapes, positions that are not finite, and tolerances that cannot be had, with one that can.
+    OutOfMemory
+        A MemoryError.
+
+    Examples
+    --------
+    >>> import numpy as np, fmm
+    >>> x = np.array([[0.0, 0.0, 0.0], [0.0, 0.0, 2.0]])
+    >>> plan = fmm.Plan(x)
+    >>> phi, field = plan(np.array([1.0, 3.0]))
+    >>> phi
+    array([1.5, 0.5])
+    >>> field[0]
+    array([ 0.  ,  0.  , -0.75])
+    """
+
+    def __init__(self, x: Any, *, kernel: Literal["laplace", "gravity"] = "laplace", targets: Any = None,
+                 softening: float = 0.0, G: float = 1.0, tolerance: float = 1e-4,
+                 error_norm: Literal["l2", "p99"] = "l2",
+                 precision: Literal["auto", "mixed", "double"] = "auto"):
+        x = taken(x)
+        what = facts(x, "x")
+        if what.dtype not in ("float32", "float64"):
+            raise TypeError(f"x is of {what.dtype}: positions are of float32 or float64")
+        self._x, self._y, self._dtype = x, None, what.dtype
+        self._backend = backend_of(what)
+        self._kind = Kind(x, what, self._backend)
+        self._keywords = dict(kernel=kernel, tolerance=float(tolerance), softening=float(softening), G=float(G),
+                              precision=_precision(precision, tolerance, error_norm), backend=self._backend)
+        self._is_auto = precision == "auto"
+        self._report: dict | None = None
+        self._n = what.shape[0]
+        y, m = self._checked_targets(targets)
+        self._own = error_norm == "p99"
+        few = self._n * m <= _FEW_PAIRS
+        self._solver = _solver(method="direct" if self._own and few else "fmm", tolerance_of="all",
+                               error_norm=error_norm, **self._keywords)
+        self._by_charges = self._own and not few
+        if self._by_charges and targets is not None:
+            raise ValueError('targets are set: error_norm="p99" is for results at the sources')
+        self._plan = None if self._by_charges else self._solver.build(x, None, y)
+        self._y, self._m = y, m
+
+    @property
+    def shape(self) -> tuple[int, int]:
+        """(M, N): numbers of targets and sources."""
+        return (self._m, self._n)
+
+    @property
+    def dtype(self) -> np.dtype:
+        """Of positions, charges and results."""
+        return np.dtype(self._dtype)
+
+    @property
+    def report(self) -> dict | None:
+        """What the last call with ``report=True`` did: seconds and counts by stage, and what was found."""
+        return self._report
+
+    def _checked_targets(self, targets: Any) -> tuple[Any, int]:
+        if targets is None:
+            return None, self._n
+        y = taken(targets)
+        what = facts(y, "targets")
+        if len(what.shape) == 2 and what.dtype != self._dtype:
+            check_dtype(y, "targets", self._dtype, "x")
+        return y, what.shape[0]
+
+    def retarget(self, targets: Any = None) -> None:
+        """Other targets, of the kind that the plan has: positions; or numbers of sources, or None, all of them."""
+        if self._by_charges:
+            raise ValueError('error_norm="p99" is for results at the sources')
+        y, m = self._checked_targets(targets)
+        self._solver.retarget(self._plan, y)
+        self._y, self._m = y, m
+
+    def __call__(self, q: Any = None, *, dipoles: Any = None,
+                 outputs: Output | Sequence[Output] = ("potential", "field"), out: Any = None,
+                 report: bool = False) -> Any:
+        """Sums of charges, of dipoles, or of both.
+
+        Parameters
+        ----------
+        q : array (N,), or (N, K) of K densities
+            Charges, or masses, of the dtype of x and where x is.
+        dipoles : array (N, 3) or (N, K, 3)
+            Dipole moments, charge times length: the potential of p at d from it is p.d / r^3.
+        outputs : names, or one of them
+            Of "potential" (M,), "field" (M, 3), and "hessian" (M, 6) of the potential: xx, yy, zz, xy, xz, yz. Of K
+            densities (M, K), (M, K, 3), (M, K, 6).
+        out : array, or a sequence of arrays
+            Where results are written, in the order of outputs; not given: new arrays of the kind of x.
+        report : bool
+            Whether `report` is wanted, which costs some time.
+
+        Returns
+        -------
+        tuple of arrays, or an array if outputs is one name
+        """
+        names = (outputs,) if isinstance(outputs, str) else tuple(outputs)
+        if not names or len(set(names)) != len(names) or any(name not in _ROWS for name in names):
+            raise ValueError(f'outputs = {outputs!r}: some of "potential", "field", "hessian", each once')
+        k: tuple[int, ...] = ()
+        if q is not None:
+            q = taken(q)
+            k = check_dtype(q, "q", self._dtype, "x").shape[1:2]
+        if dipoles is not None:
+            dipoles = taken(dipoles)
+            shape = check_dtype(dipoles, "dipoles", self._dtype, "x").shape
+            if q is None:
+                k = shape[1:-1]
+        results = self._results(names, k, out)
+        note = _fmm.Report() if report else None
+        if self._by_charges:
+            self._sum_by_charges(q, dipoles, k, results, note)
+        else:
+            self._solver.evaluate(self._plan, q, dipoles, results.get("potential"), results.get("field"),
+                                  results.get("hessian"), note)
+        if report:
+            self._report = note.to_dict()
+        finished = tuple(self._kind.finished(results[name]) for name in names) if out is None else self._given(out)
+        return finished[0] if isinstance(outputs, str) else finished
+
+    @staticmethod
+    def _given(out: Any) -> tuple:
+        return tuple(out) if isinstance(out, (tuple, list)) else (out,)
+
+    def _results(self, names: tuple[str, ...], k: tuple[int, ...], out: Any) -> dict[str, Any]:
+        if out is None:
+            return {name: self._kind.empty((self._m, *k, *_ROWS[name]), self._dtype) for name in names}
+        given = self._given(out)
+        if len(given) != len(names):
+            raise ValueError(f"out has {len(given)} arrays for {len(names)} outputs")
+        for array, name in zip(given, names):
+            check_dtype(array, f"out ({name})", self._dtype, "x")
+        return dict(zip(names, given))
+
+    def _sum_by_charges(self, q: Any, dipoles: Any, k: tuple[int, ...], results: dict[str, Any], note: Any) -> None:
+        if dipoles is not None or k or "hessian" in results or q is None:
+            raise ValueError('error_norm="p99" is for potential and field of charges (N,)')
+        plan = self._solver.build(self._x, q, None)
+        self._solver.evaluate(plan, q, None, results.get("potential"), results.get("field"), None, note)
+
+    def linear_operator(self, output: Literal["potential", "field"] = "potential") -> Any:
+        """The sums as a linear operator, for Krylov methods.
+
+        It is one plan, of lists that depend on no charges: linear to rounding, that of float32 in mixed precision,
+        which "auto" is for arrays of float32 only. What it errs by is at most the
+        tolerance relative to the potential, or field, of charges of one sign, and for others relative to that of
+        their magnitudes, sum |q_j| / r: charges that cancel may err by more beside their own.
+
+        Returns
+        -------
+        scipy.sparse.linalg.LinearOperator
+            (M, N), of the potential; (3 M, N), of the field's numbers row by row. `rmatvec` is its transpose.
+        """
+        from ._operators import linear_operator
+        if self._by_charges:
+            raise ValueError('error_norm="p99": a linear operator is for "l2"')
+        keywords = dict(self._keywords)
+        if self._is_auto and self._dtype == "float64":
+            keywords["precision"] = "double"
+        return linear_operator(self._x, self._y, self._m, self._n, self._dtype, output, keywords)
+
+    def measure_error(self, q: Any = None, *, dipoles: Any = None, samples: int = 1000, seed: int = 1,
+                      outputs: Output | Sequence[Output] = ("potential", "field")) -> dict[str, float]:
+        """Relative L2 errors of this plan's results at random targets, against `direct` sums.
+
+        Parameters
+        ----------
+        q, dipoles, outputs
+            As of a call; of one density, in NumPy's arrays.
+        samples : int
+            How many targets; all, if there are fewer.
+
+        Returns
+        -------
+        dict
+            {"potential": 1e-5, ..}. Cost: a call, and samples times N pairs in double.
+        """
+        from ._functions import direct
+        names = (outputs,) if isinstance(outputs, str) else tuple(outputs)
+        found = self(q, dipoles=dipoles, outputs=names)
+        chosen = np.random.default_rng(seed).permutation(self._m)[:samples]
+        chosen.sort()
+        numbers = self._y is None or facts(self._y, "targets").dtype.startswith("int")
+        y = chosen if self._y is None else np.asarray(self._y)[chosen]
+        x64 = np.asarray(self._x, dtype=np.float64)
+        q64 = None if q is None else np.asarray(q, dtype=np.float64)
+        p64 = None if dipoles is None else np.asarray(dipoles, dtype=np.float64)
+        exact = direct(x64, q64, dipoles=p64, targets=np.asarray(y, np.int64 if numbers else np.float64),
+                       outputs=names, kernel=self._keywords["kernel"], softening=self._keywords["softening"],
+                       G=self._keywords["G"])
+        weights = {"potential": 1.0, "field": 1.0, "hessian": np.array([1.0, 1, 1, 2, 2, 2])}
+        errors = {}
+        for name, some, known in zip(names, found, exact):
+            differences = np.sum(weights[name] * (np.asarray(some, np.float64)[chosen] - known)**2)
+            errors[name] = float(np.sqrt(differences / np.sum(weights[name] * known**2)))
+        return errors
+
+    def __repr__(self) -> str:
+        words = ", ".join(f"{name}={value!r}" for name, value in self._keywords.items() if name != "backend")
+        return f"<fmm.Plan of {self._n} sources and {self._m} targets, {self._dtype}, {self._backend}: {words}>"
