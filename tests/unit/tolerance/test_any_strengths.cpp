@@ -408,7 +408,9 @@ TEST(AnyStrengths, OfOtherKindsAreVerifiedAnew) {
   solver.evaluate(space, plan, zero, fmm::Results{.potential = u});
   space.fence();
   for (const double number : to_host(u)) EXPECT_EQ(number, 0);
-  expect_refused([&] { solver.freeze(plan); }, "evaluated once before it is frozen");
+  if (std::is_same_v<DefaultSpace::memory_space,
+                     Kokkos::HostSpace>)  // a GPU sums all pairs of so few
+    expect_refused([&] { solver.freeze(plan); }, "evaluated once before it is frozen");
   solver.evaluate(space, plan, q, fmm::Results{.potential = u});
   solver.evaluate(space, plan, q, fmm::Results{.hessian = h});
   space.fence();
