@@ -166,7 +166,7 @@ class SessionOn final : public Session {
   Speed speed_of(fmm::AnySolver& solver, ResultsOn<Site, Data> const& results, Progress& progress) {
     constexpr double enough = 2;  // seconds
     progress.phase("direct: " + std::to_string(bodies_.size()) + " bodies, the speed of a sample");
-    auto plan = solver.build(bodies_.positions);
+    auto plan = solver.build(bodies_.positions, bodies_.charges);
     // some targets a thread: with fewer a part of the device would not work
     for (std::int64_t samples = std::max<std::int64_t>(1024, 4 * bodies_.space.concurrency());;) {
       fmm::Report report;
@@ -196,7 +196,7 @@ class SessionOn final : public Session {
                      std::to_string(repeats));
       measurement.report = {};
       Stopwatch<Site> watch(bodies_.space);
-      auto plan = solver.build(bodies_.positions, {}, &measurement.report);
+      auto plan = solver.build(bodies_.positions, bodies_.charges, &measurement.report);
       builds.push_back(watch.lap());
       targets = solver.evaluate_sample(plan, bodies_.charges, results.potential, results.field,
                                        speed.samples, &measurement.report);

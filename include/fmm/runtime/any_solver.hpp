@@ -37,7 +37,7 @@ class FMM_VISIBLE AnyPlan {
   std::int64_t size() const;
   std::int64_t targets() const;
   /// As of Plan; cells, leaves and depth of two sets are the sources'. 0 of a plan for any strengths with a tolerance
-  /// that was not evaluated.
+  /// that was not evaluated, or sums all pairs.
   std::int64_t cells() const;
   std::int64_t leaves() const;
   int depth() const;
@@ -141,7 +141,8 @@ class FMM_VISIBLE AnySolver {
   AnyPlan transposed(AnyPlan const& plan, Report* report = nullptr);
 
   /// With Method::direct: the sums of about `samples` bodies, spread evenly over all, and 0 for all other bodies.
-  /// Returns the numbers of the sampled bodies. Throws and costs as Solver::evaluate_sample.
+  /// Returns the numbers of the sampled bodies. With a tolerance, of a plan that was built with charges. Throws and costs
+  /// as Solver::evaluate_sample.
   std::vector<std::int32_t> evaluate_sample(AnyPlan& plan, runtime::ConstArray const& charges,
                                             runtime::MutableArray const& potential,
                                             runtime::MutableArray const& field,

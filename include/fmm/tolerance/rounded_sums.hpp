@@ -31,13 +31,14 @@ struct RoundedSums {
     for (SumOfTerms const& one : targets) largest = std::fmax(largest, one.terms);
     return largest;
   }
+  /// NaN for sums that are not finite.
   double error(ErrorNorm norm, double least_share) const {
     double share = std::numeric_limits<double>::epsilon(), terms2 = 0, norm2 = 0, least2 = 0;
     const double largest = largest_terms();
     std::vector<double> own;
     for (SumOfTerms const& one : targets)
       if (!std::isfinite(one.error + one.value + one.terms))
-        return std::numeric_limits<double>::infinity();
+        return std::numeric_limits<double>::quiet_NaN();
     for (SumOfTerms const& one : targets) {
       if (one.terms == 0) continue;
       share = std::max(share, one.error / one.terms);
@@ -68,11 +69,14 @@ struct SeeRounding {
   SomeExclusions exclusions;
   ResultArray<Space> found[3];
   int density;
-  std::int64_t targets, seen;
+  std::int64_t targets, seen;  ///< one of each stretch of these is seen
+  std::uint64_t seed;
   Array<SumsOfTerms, Space> to;
 
   KOKKOS_FUNCTION void operator()(TeamMember<Space> const& team) const {
-    const std::int64_t k = team.league_rank(), i = k * targets / seen,
+    const std::int64_t k = team.league_rank(), begin = k * targets / seen,
+                       length = (k + 1) * targets / seen - begin,
+                       i = begin + std::int64_t(drawn(std::uint64_t(k)) % std::uint64_t(length)),
                        of = chosen.extent(0) > 0 ? std::int64_t(chosen(i)) : i;
     double sum[10] = {}, magnitudes[3] = {};
     for (auto j = std::int64_t(team.team_rank()); j < std::int64_t(terms.sources.extent(0));
@@ -98,6 +102,14 @@ struct SeeRounding {
     }
   }
 
+  /// A whole number for each team (Steele, Lea and Flood, OOPSLA 2014, SplitMix).
+  KOKKOS_FUNCTION std::uint64_t drawn(std::uint64_t k) const {
+    std::uint64_t number = (seed + k + 1) * 0x9e3779b97f4a7c15u;
+    number = (number ^ (number >> 30)) * 0xbf58476d1ce4e5b9u;
+    number = (number ^ (number >> 27)) * 0x94d049bb133111ebu;
+    return number ^ (number >> 31);
+  }
+
  private:
   /// NaN if one is.
   KOKKOS_FUNCTION static double largest(double const (&numbers)[10], int result) {
@@ -114,7 +126,8 @@ template <class Space, class Terms, class Arrays, class SomeExclusions>
 std::vector<SumsOfTerms> see_rounding(Space const& space, Terms const& terms,
                                       Array<BodyIndex, Space> chosen, bool are_sources,
                                       Arrays const& found, int density,
-                                      SomeExclusions const& exclusions, std::int64_t most) {
+                                      SomeExclusions const& exclusions, std::int64_t most,
+                                      std::uint64_t seed) {
   const std::int64_t m = std::max(
                          {found.potential.targets, found.field.targets, found.hessian.targets}),
                      seen = std::min(m, most);
@@ -130,6 +143,7 @@ std::vector<SumsOfTerms> see_rounding(Space const& space, Terms const& terms,
                                                       density,
                                                       m,
                                                       seen,
+                                                      seed,
                                                       to});
   std::vector<SumsOfTerms> all(static_cast<std::size_t>(seen));
   read_back(space, to.data(), all.data(), all.size());

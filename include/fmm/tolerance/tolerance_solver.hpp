@@ -170,7 +170,8 @@ class ToleranceSolver<Kernel, OrderList<Order...>, Precision, ExecutionSpace> {
   }
   /// Has such a plan, once it was evaluated, stay as it is: evaluations with it are a linear operator then, for Krylov
   /// methods and adjoints, whose results are no longer compared with others. The error is bounded relative to the field
-  /// of the magnitudes, not to the field. Throws InvalidArgument for a plan that was not evaluated.
+  /// of the magnitudes, not to the field, and few sources are no longer summed term by term. Throws InvalidArgument for
+  /// a plan that was not evaluated, or only with strengths of 0 or of few sources, unless it sums all pairs.
   template <bool HasTargets>
   void freeze(AnyStrengths<HasTargets>& plan) {
     verified().freeze(plan.data());

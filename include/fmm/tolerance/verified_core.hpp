@@ -72,27 +72,21 @@ class VerifiedCore : public VerifiedErrors<Kernel, Precision, Space, Family> {
       return sum(space, *plan.core, plan.plan, given, results, exclusions, of_plan(plan), report);
     const auto kinds = kinds_of<HasTargets, Given>(bounded_results(options_.tolerance_of, wanted));
     check_results(tolerance_, are_in_float);
-    if (by_pairs_ || are_least_pairs(plan))
+    if (by_pairs_ || are_least_pairs(plan) || plan.sources.size() <= Base::most_carriers)
       return evaluate_pairs(space, plan, given, results, kinds.bounded, exclusions, report);
     if (std::exchange(plan.is_new, false) && !setting_)
       plan.setting = search_.first({kinds.bounded.hessian, kinds.bounded.field, kinds.dipoles});
     SettingKept<HasTargets> kept{plan, plan.setting, plan.softening_share};
-    // others than the strengths that were seen would often have to be compared again
-    const double seen = plan.seen_error();
-    const bool is_tightened = !plan.has_room && plan.can_be_tightened && part.number == 0;
-    if (is_tightened) {
-      plan.setting = search_.stricter(plan.setting, seen, 0, constants.goal_for_others);
-      plan.softening_share *= std::clamp(constants.goal_for_others * tolerance_ / seen, 0.1, 1.0);
-      forget(plan);
-    }
     if (!plan.has_plan()) make(space, plan, report);
-    if (plan.target_count() == 0 || plan.sources.size() == 0)
-      return sum(space, *plan.core, plan.plan, given, results, exclusions, of_plan(plan), report);
     Base::template check<Precision>(space, plan, plan.plan, given, results);
     const Arrays<Potential, Field, Hessian> found(results);
     search(space, plan, given, found, exclusions, kinds, part, report);
     kept.is_over = true;
-    if (is_tightened) plan.can_be_tightened = plan.seen_error() < least_gain * seen;
+    if (part.number + 1 == part.all) {
+      ++plan.evaluations;
+      if (const double before = std::exchange(plan.tightened_from, 0.0); before > 0)
+        plan.can_be_tightened = plan.seen_error() < least_gain * before;
+    }
     found.give(space, results);
     space.fence();  // what has waited goes now
     if (report)
@@ -110,14 +104,18 @@ class VerifiedCore : public VerifiedErrors<Kernel, Precision, Space, Family> {
                       Results<Potential, Field, Hessian> const& results, ResultKinds const& bounded,
                       SomeExclusions const& exclusions, Report* report) {
     if (!plan.pairs) this->make_pairs(space, plan, report);
-    if (plan.target_count() == 0 || plan.sources.size() == 0)
+    if (plan.target_count() == 0 || plan.sources.size() == 0) {
+      plan.pairs_are_verified = true;
       return sum_pairs(space, plan, given, results, exclusions, report);
+    }
     Base::template check<double>(space, plan, plan.of_pairs, given, results);
     const Arrays<Potential, Field, Hessian> found(results);
     sum_pairs(space, plan, given, found.views(), exclusions, report);
     double error = 0;
     engine::stage(space, report, "verification", [&] {
-      error = this->rounding_error(space, plan, given, found, exclusions, bounded);
+      error = this->rounding_error(space, plan, given, found, exclusions, bounded,
+                                   by_pairs_ ? constants.seen_pairs : Base::few_targets,
+                                   [](int) { return true; });
     });
     if (!(error <= tolerance_))
       refuse_tolerance(tolerance_, constants.above_seen * error, std::nullopt);
@@ -167,9 +165,13 @@ class VerifiedCore : public VerifiedErrors<Kernel, Precision, Space, Family> {
       strengths = strengths_of(space, plan, given, found);
       carriers = this->carriers_of(space, plan, given, found, strengths);
     });
+    const auto is_exact = [](auto const& one) { return one.is_exact; };
     const auto is_verified = [](auto const& one) { return one.strength > 0 && !one.is_exact; };
-    const bool are_exact = std::all_of(strengths.begin(), strengths.end(),
-                                       [](auto const& one) { return one.is_exact; });
+    const bool are_exact = std::is_same_v<SomeExclusions, None> &&  // which sums alone check
+                           std::all_of(strengths.begin(), strengths.end(), is_exact),
+               are_verified = std::any_of(strengths.begin(), strengths.end(), is_verified);
+    if (are_verified && !plan.has_room && plan.can_be_tightened && plan.tightened_from == 0)
+      tighten(space, plan, report);
     double least = std::numeric_limits<double>::infinity();
     int stuck = 0;
     for (int attempt = 0;; ++attempt) {
@@ -177,21 +179,27 @@ class VerifiedCore : public VerifiedErrors<Kernel, Precision, Space, Family> {
         sum(space, *plan.core, plan.plan, given, found.views(), exclusions, of_plan(plan), report);
       engine::stage(space, report, "p2p",
                     [&] { this->sum_carriers(space, plan, given, found, exclusions, carriers); });
-      if (are_exact) return;
       double error = 0;
+      if (attempt == 0 && std::any_of(strengths.begin(), strengths.end(), is_exact)) {
+        engine::stage(space, report, "verification", [&] {
+          error =
+              this->rounding_error(space, plan, given, found, exclusions, kinds.bounded,
+                                   Base::few_targets, [&](int k) { return strengths[k].is_exact; });
+        });
+        if (!(error <= tolerance_))
+          refuse_tolerance(tolerance_, constants.above_seen * error, std::nullopt);
+      }
+      if (are_exact) forget_multipoles(plan);
+      if (!are_verified) return;
       engine::stage(space, report, "verification", [&] {
         All now = strengths;
         this->measure_results(space, found, now);
         if (holds(space, plan, now, given, found, exclusions, kinds, part)) return;
         compare_all(space, plan, given, found, exclusions, kinds, now);
         for (auto const& density : now) error = larger(error, density.error);
-        if (error <= tolerance_ && std::any_of(now.begin(), now.end(), is_verified))
-          note(plan, now, kinds, part, error);
+        if (error <= tolerance_) note(plan, now, kinds, part, error);
       });
-      if (error <= tolerance_) {
-        plan.evaluations += part.number + 1 == part.all;
-        return;
-      }
+      if (error <= tolerance_) return;
       if (std::isnan(error)) error = std::numeric_limits<double>::infinity();
       forget_seen(plan);
       stuck = error < constants.fallen * least ? 0 : stuck + 1;
@@ -207,6 +215,21 @@ class VerifiedCore : public VerifiedErrors<Kernel, Precision, Space, Family> {
       plan.softening_share *= std::clamp(0.5 * tolerance_ / error, 0.1, 1.0);
       make(space, plan, report);
     }
+  }
+  /// Others than the strengths that were seen would often have to be compared again: makes the plan stricter.
+  template <bool HasTargets>
+  void tighten(Space const& space, Data<HasTargets>& plan, Report* report) {
+    const double seen = plan.seen_error();
+    plan.setting = search_.stricter(plan.setting, seen, 0, constants.goal_for_others);
+    plan.softening_share *= std::clamp(constants.goal_for_others * tolerance_ / seen, 0.1, 1.0);
+    forget(plan);
+    plan.tightened_from = seen;
+    make(space, plan, report);
+  }
+  /// They are not those of the strengths that were summed term by term (Strengths::unchanged).
+  template <bool HasTargets>
+  static void forget_multipoles(Data<HasTargets>& plan) {
+    if constexpr (HasTargets) plan.plan.sources->kept = {};
   }
   template <bool HasTargets>
   static void forget_seen(Data<HasTargets>& plan) {

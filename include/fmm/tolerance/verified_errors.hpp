@@ -28,6 +28,9 @@ class VerifiedErrors : public VerifiedPlans<Kernel, Precision, Space, Family> {
   template <bool HasTargets>
   using Kinds = typename Data<HasTargets>::Kinds;
   using Base::Base;
+  /// So few sources are summed term by term, and at so many targets rounding and errors are looked at.
+  static constexpr std::int64_t most_carriers = is_host_space_v<Space> ? 64 : 512,
+                                few_targets = is_host_space_v<Space> ? 16 : 64;
 
   /// Of each density what its sources carry, and nothing of results yet.
   template <bool HasTargets, class Given, class SomeArrays>
@@ -72,15 +75,14 @@ class VerifiedErrors : public VerifiedPlans<Kernel, Precision, Space, Family> {
   std::vector<std::vector<BodyIndex>> carriers_of(Space const& space, Data<HasTargets>& plan,
                                                   Given const& given, SomeArrays const& found,
                                                   std::vector<Seen>& all) const {
-    constexpr std::int64_t most = is_host_space_v<Space> ? 64 : 512;
     std::vector<std::vector<BodyIndex>> lists(all.size());
-    const auto may_be_few = [](Seen const& one) {
-      return one.strength > 0 && one.sources <= double(most);
+    const auto may_be_few = [](Seen const& one) {  // a source has up to four numbers
+      return one.strength > 0 && one.sources <= 4.01 * double(most_carriers);
     };
     if (std::none_of(all.begin(), all.end(), may_be_few)) return lists;
     for_each_terms_of(plan, given, found, [&](auto const& terms, int k) {
       if (!may_be_few(all[k])) return;
-      lists[k] = carriers(space, terms, most);
+      lists[k] = carriers(space, terms, most_carriers);
       all[k].is_exact = !lists[k].empty();
     });
     return lists;
@@ -205,16 +207,20 @@ class VerifiedErrors : public VerifiedPlans<Kernel, Precision, Space, Family> {
 
   /// What rounding makes of the errors of sums over all pairs, of the norm that the tolerance has: the largest of what
   /// that is of.
-  template <bool HasTargets, class Given, class SomeArrays, class SomeExclusions>
+  ///
+  /// most         targets that are looked at
+  /// is_of_these  whether a density counts
+  template <bool HasTargets, class Given, class SomeArrays, class SomeExclusions, class IsOf>
   double rounding_error(Space const& space, Data<HasTargets>& plan, Given const& given,
                         SomeArrays const& found, SomeExclusions const& exclusions,
-                        ResultKinds const& of) const {
-    constexpr std::int64_t most = is_host_space_v<Space> ? 16 : 64;
+                        ResultKinds const& of, std::int64_t most, IsOf const& is_of_these) const {
     std::vector<std::vector<SumsOfTerms>> seen;
     for_each_terms_of(plan, given, found, [&](auto const& terms, int k) {
-      seen.push_back(see_rounding(space, terms,
-                                  plan.are_chosen ? plan.chosen() : Array<BodyIndex, Space>(),
-                                  !HasTargets, found, k, exclusions, most));
+      seen.emplace_back();
+      if (!is_of_these(k)) return;
+      seen.back() =
+          see_rounding(space, terms, plan.are_chosen ? plan.chosen() : Array<BodyIndex, Space>(),
+                       !HasTargets, found, k, exclusions, most, most * plan.looks++);
     });
     double largest = 0;
     for (std::size_t k = 0; k < seen.size(); ++k) {
@@ -223,7 +229,7 @@ class VerifiedErrors : public VerifiedPlans<Kernel, Precision, Space, Family> {
         RoundedSums sums;
         for (SumsOfTerms const& target : seen[k]) sums.targets.push_back(target.of[result]);
         double error = sums.error(options_.error_norm, least_share_in_double);
-        if (std::isfinite(error) && !(error <= tolerance_)) {
+        if (!std::isnan(error) && !(error <= tolerance_)) {
           const double unit = 1 / sums.largest_terms();
           sample(space, plan, given, found, exclusions, most);
           const NearestTerms nearest =

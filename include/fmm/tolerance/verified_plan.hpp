@@ -24,7 +24,7 @@ class VerifiedPlan {
   /// Numbers of sources, N, and of targets, M.
   std::int64_t sources() const { return data().sources.size(); }
   std::int64_t targets() const { return data().target_count(); }
-  /// RadiusCriterion's theta in force; its order is in Report::found.
+  /// RadiusCriterion's theta in force, where there is a tree; its order is in Report::found.
   double theta() const { return data().setting.theta; }
   bool is_frozen() const { return data().is_frozen; }
 

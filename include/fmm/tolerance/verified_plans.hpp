@@ -56,8 +56,10 @@ struct VerifiedData {
   Kinds seen_kinds;
   bool has_room = true;          ///< whether what was seen leaves room for others
   bool can_be_tightened = true;  ///< whether a stricter setting makes errors smaller
-  int evaluations = 0;           ///< since the first one with this setting
-  double known_theta = 1;        ///< of what results are compared with
+  double tightened_from = 0;  ///< the error before a stricter setting whose error is not known yet
+  int evaluations = 0;        ///< since the first one with this setting
+  std::uint64_t looks = 0;    ///< at targets, others each time
+  double known_theta = 1;     ///< of what results are compared with
   std::optional<SampledTargets<Kernel, Space>> sampled;
 
   bool has_plan() const {
@@ -220,9 +222,10 @@ class VerifiedPlans {
   template <bool HasTargets>
   void make_pairs(Space const& space, Data<HasTargets>& plan, Report* report) const {
     using Pairs = typename Data<HasTargets>::Pairs;
-    plan.pairs =
+    auto pairs =
         std::make_shared<Pairs>(for_pairs(), kernel_, typename Pairs::Facts{0, false, nullptr});
-    plan.of_pairs = build_by(space, *plan.pairs, plan, report);
+    plan.of_pairs = build_by(space, *pairs, plan, report);
+    plan.pairs = std::move(pairs);
   }
   template <class SomeCore, class Plan>
   static Plan transposed_by(Space const& space, SomeCore& core, Plan const& plan, Report* report) {
