@@ -3,49 +3,43 @@
 
 from __future__ import annotations
 
-from typing import Any, Callable, Literal, Sequence
+from typing import Any, Callable, Literal, Optional, Sequence, Tuple, Union
 
 import numpy as np
 
-from . import _fmm
-from ._arrays import Kind, backend_of, check_dtype, facts, taken
-from ._plan import _FEW_PAIRS, _ROWS, Output, Plan, _precision, _solver
-
+from ._arrays import (ROWS, Kind, backend_of, given_of, names_of, number, positions_of, results_for, strengths_of,
+                      targets_of, to_host)
+from ._plan import _FEW_PAIRS, Output, Plan, _precision, _solver
 
 _PAIRS_AT_A_TIME = 4e9  # of a direct sum: a few seconds, after which Ctrl-C is heard
 
 
 def _sum(x: Any, q: Any, kernel: str, targets: Any, softening: float, G: float, tolerance: float, precision: str,
-         out: Any) -> tuple[Any, Any]:
-    x, q = taken(x), taken(q)
-    what = facts(x, "x")
-    n = what.shape[0]
+         out: Any) -> Tuple[Any, Any]:
+    x, what = positions_of(x)
+    n, names = what.shape[0], ("potential", "field")
+    if q is None:
+        raise TypeError("q is None: an array is wanted")
+    q, _, k = strengths_of(q, None, n, what.dtype)
+    if k:
+        raise ValueError(f"q has {len(k) + 1} dimensions: ({n},) is wanted; fmm.Plan takes several densities")
     if targets is not None or n * n <= _FEW_PAIRS:
         plan = Plan(x, kernel=kernel, targets=targets, softening=softening, G=G, tolerance=tolerance,
                     precision=precision)
-        if check_dtype(q, "q", what.dtype, "x").shape != (n,):
-            raise ValueError(f"q has the shape {facts(q, 'q').shape}: ({n},) is wanted, one charge a position")
         return plan(q, out=out)
-    if what.dtype not in ("float32", "float64"):
-        raise TypeError(f"x is of {what.dtype}: positions are of float32 or float64")
-    check_dtype(q, "q", what.dtype, "x")
-    backend = backend_of(what)
-    solver = _solver(kernel=kernel, method="fmm", precision=_precision(precision, tolerance),
-                     tolerance=float(tolerance), tolerance_of="all", error_norm="l2", softening=float(softening),
-                     G=float(G), backend=backend)
+    tolerance, backend = number(tolerance, "tolerance"), backend_of(what)
+    solver = _solver(kernel=kernel, method="fmm", precision=_precision(precision, tolerance), tolerance=tolerance,
+                     tolerance_of="all", error_norm="l2", softening=number(softening, "softening"), G=number(G, "G"),
+                     backend=backend)
+    kind = Kind(x, backend)
+    results = results_for(kind, names, {"potential": (n,), "field": (n, 3)}, what.dtype, out)
     plan = solver.build(x, q, None)
-    if out is not None:
-        potential, field = out
-        solver.evaluate(plan, q, None, potential, field, None, None)
-        return potential, field
-    kind = Kind(x, what, backend)
-    potential, field = kind.empty((n,), what.dtype), kind.empty((n, 3), what.dtype)
-    solver.evaluate(plan, q, None, potential, field, None, None)
-    return kind.finished(potential), kind.finished(field)
+    solver.evaluate(plan, q, None, results["potential"], results["field"], None, None)
+    return given_of(out) if out is not None else tuple(kind.finished(results[name]) for name in names)
 
 
 def laplace(x: Any, q: Any, *, targets: Any = None, tolerance: float = 1e-4,
-            precision: Literal["auto", "mixed", "double"] = "auto", out: Any = None) -> tuple[Any, Any]:
+            precision: Literal["auto", "mixed", "double"] = "auto", out: Any = None) -> Tuple[Any, Any]:
     """Potential and field of charges: phi_i = sum_j q_j / |x_i - x_j|, field = -grad phi.
 
     No 1 / (4 pi) is hidden in it. A charge exerts nothing on itself. The tolerance holds for both results.
@@ -94,7 +88,7 @@ def laplace(x: Any, q: Any, *, targets: Any = None, tolerance: float = 1e-4,
 
 
 def gravity(x: Any, m: Any, *, softening: float = 0.0, G: float = 1.0, targets: Any = None, tolerance: float = 1e-4,
-            precision: Literal["auto", "mixed", "double"] = "auto", out: Any = None) -> tuple[Any, Any]:
+            precision: Literal["auto", "mixed", "double"] = "auto", out: Any = None) -> Tuple[Any, Any]:
     """Potential and acceleration of masses: phi_i = -G sum_j m_j / sqrt(r_ij^2 + softening^2), a = -grad phi.
 
     Parameters
@@ -131,8 +125,8 @@ def gravity(x: Any, m: Any, *, softening: float = 0.0, G: float = 1.0, targets: 
 
 def direct(x: Any, q: Any = None, *, dipoles: Any = None, targets: Any = None,
            kernel: Literal["laplace", "gravity"] = "laplace", softening: float = 0.0, G: float = 1.0,
-           outputs: Output | Sequence[Output] = ("potential", "field"),
-           progress: Callable[[int, int], None] | None = None) -> Any:
+           outputs: Union[Output, Sequence[Output]] = ("potential", "field"),
+           progress: Optional[Callable[[int, int], None]] = None) -> Any:
     """The sums over all pairs, in double: the reference.
 
     Parameters
@@ -157,50 +151,34 @@ def direct(x: Any, q: Any = None, *, dipoles: Any = None, targets: Any = None,
     >>> fmm.direct(np.eye(3), np.ones(3), targets=np.zeros((1, 3)), outputs="potential")
     array([3.])
     """
-    x = taken(x)
-    what = facts(x, "x")
-    if what.dtype not in ("float32", "float64"):
-        raise TypeError(f"x is of {what.dtype}: positions are of float32 or float64")
-    names = (outputs,) if isinstance(outputs, str) else tuple(outputs)
-    if not names or len(set(names)) != len(names) or any(name not in _ROWS for name in names):
-        raise ValueError(f'outputs = {outputs!r}: some of "potential", "field", "hessian", each once')
-    backend = backend_of(what)
-    kind = Kind(x, what, backend)
-    solver = _solver(kernel=kernel, method="direct", precision="double", tolerance=None, tolerance_of="field",
-                     error_norm="l2", softening=float(softening), G=float(G), backend=backend)
-    k: tuple[int, ...] = ()
-    if q is not None:
-        q = taken(q)
-        k = check_dtype(q, "q", what.dtype, "x").shape[1:2]
-    if dipoles is not None:
-        dipoles = taken(dipoles)
-        shape = check_dtype(dipoles, "dipoles", what.dtype, "x").shape
-        k = k if q is not None else shape[1:-1]
+    x, what = positions_of(x)
+    names = names_of(outputs)
+    if progress is not None and not callable(progress):
+        raise TypeError(f"progress = {progress!r}: a function progress(done, all) is wanted")
     n = what.shape[0]
-    m, y = n, None
-    if targets is not None:
-        y = taken(targets)
-        of_targets = facts(y, "targets")
-        if len(of_targets.shape) == 2:
-            check_dtype(y, "targets", what.dtype, "x")
-        m = of_targets.shape[0]
-    results = {name: kind.empty((m, *k, *_ROWS[name]), what.dtype) for name in names}
+    q, dipoles, k = strengths_of(q, dipoles, n, what.dtype)
+    y, m, _ = (None, n, False) if targets is None else targets_of(targets, what.dtype)
+    backend = backend_of(what)
+    kind = Kind(x, backend)
+    solver = _solver(kernel=kernel, method="direct", precision="double", tolerance=None, tolerance_of="field",
+                     error_norm="l2", softening=number(softening, "softening"), G=number(G, "G"), backend=backend)
+    plan = solver.build(x, None, y)
+    results = results_for(kind, names, {name: (m, *k, *ROWS[name]) for name in names}, what.dtype, None)
 
-    def evaluate(plan: Any, of: dict) -> None:
+    def evaluate(of: dict) -> None:
         solver.evaluate(plan, q, dipoles, of.get("potential"), of.get("field"), of.get("hessian"), None)
 
     part = max(1, int(_PAIRS_AT_A_TIME / max(n, 1)))
-    if m <= part or backend == "cuda" or not all(isinstance(one, np.ndarray) for one in results.values()):
-        evaluate(solver.build(x, None, y), results)
+    if m <= part or not isinstance(results[names[0]], np.ndarray):
+        evaluate(results)
         if progress:
             progress(m, m)
     else:
-        at = np.arange(n) if y is None else np.asarray(y)
-        plan = solver.build(x, None, at[:1])
+        at = np.arange(n) if y is None else to_host(y, "targets")
         for begin in range(0, m, part):
             end = min(m, begin + part)
             solver.retarget(plan, np.ascontiguousarray(at[begin:end]))
-            evaluate(plan, {name: array[begin:end] for name, array in results.items()})
+            evaluate({name: array[begin:end] for name, array in results.items()})
             if progress:
                 progress(end, m)
     finished = tuple(kind.finished(results[name]) for name in names)

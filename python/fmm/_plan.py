@@ -3,15 +3,15 @@
 
 from __future__ import annotations
 
-from typing import Any, Literal, Sequence
+from typing import Any, Dict, Literal, Optional, Sequence, Tuple, Union
 
 import numpy as np
 
 from . import _fmm
-from ._arrays import Kind, backend_of, check_dtype, facts, taken
+from ._arrays import (ROWS, Kind, backend_of, given_of, names_of, number, positions_of, results_for, strengths_of,
+                      targets_of, to_host, word)
 
 Output = Literal["potential", "field", "hessian"]
-_ROWS = {"potential": (), "field": (3,), "hessian": (6,)}
 _FEW_PAIRS = 1536**2
 
 
@@ -21,10 +21,11 @@ def _precision(precision: str, tolerance: float, error_norm: str = "l2") -> str:
     return precision
 
 
-def _solver(*, kernel: str, method: str, precision: str, tolerance: float | None, tolerance_of: str, error_norm: str,
+def _solver(*, kernel: str, method: str, precision: str, tolerance: Optional[float], tolerance_of: str, error_norm: str,
             softening: float, G: float, backend: str) -> Any:
-    return _fmm.Solver(kernel=kernel, method=method, precision=precision, tolerance=tolerance,
-                       tolerance_of=tolerance_of, error_norm=error_norm, softening=softening, G=G, backend=backend)
+    return _fmm.Solver(kernel=word(kernel, "kernel"), method=method, precision=word(precision, "precision"), tolerance=tolerance,
+                       tolerance_of=tolerance_of,
+                       error_norm=word(error_norm, "error_norm"), softening=softening, G=G, backend=backend)
 
 
 class Plan:
@@ -37,8 +38,8 @@ class Plan:
     Parameters
     ----------
     x : array (N, 3) of float32 or float64
-        Positions of the sources. They are copied, in double; `x` itself is referred to by `linear_operator`,
-        `measure_error` and ``error_norm="p99"``, for which it must not change.
+        Positions of the sources. They are copied, in double, and so are targets; both arrays themselves are referred
+        to by `linear_operator`, `measure_error` and ``error_norm="p99"``, for which they must not change.
     kernel : {"laplace", "gravity"}
         ``laplace``: phi = sum q_j / r, field = -grad phi. ``gravity``: phi = -G sum m_j / sqrt(r^2 + softening^2),
         and the field is the acceleration, -grad phi.
@@ -83,31 +84,41 @@ class Plan:
                  softening: float = 0.0, G: float = 1.0, tolerance: float = 1e-4,
                  error_norm: Literal["l2", "p99"] = "l2",
                  precision: Literal["auto", "mixed", "double"] = "auto"):
-        x = taken(x)
-        what = facts(x, "x")
-        if what.dtype not in ("float32", "float64"):
-            raise TypeError(f"x is of {what.dtype}: positions are of float32 or float64")
-        self._x, self._y, self._dtype = x, None, what.dtype
+        x, what = positions_of(x)
+        tolerance = number(tolerance, "tolerance")
+        self._x, self._dtype, self._n = x, what.dtype, what.shape[0]
         self._backend = backend_of(what)
-        self._kind = Kind(x, what, self._backend)
-        self._keywords = dict(kernel=kernel, tolerance=float(tolerance), softening=float(softening), G=float(G),
-                              precision=_precision(precision, tolerance, error_norm), backend=self._backend)
+        self._kind = Kind(x, self._backend)
+        self._keywords = dict(kernel=kernel, tolerance=tolerance, softening=number(softening, "softening"),
+                              G=number(G, "G"), precision=_precision(precision, tolerance, error_norm),
+                              backend=self._backend)
         self._is_auto = precision == "auto"
-        self._report: dict | None = None
-        self._n = what.shape[0]
-        y, m = self._checked_targets(targets)
-        self._own = error_norm == "p99"
-        few = self._n * m <= _FEW_PAIRS
-        self._solver = _solver(method="direct" if self._own and few else "fmm", tolerance_of="all",
-                               error_norm=error_norm, **self._keywords)
-        self._by_charges = self._own and not few
+        self._report: Optional[dict] = None
+        self._y, self._m, self._are_numbers = (None, self._n, False) if targets is None else targets_of(
+            targets, self._dtype)
+        few = self._n * self._m <= _FEW_PAIRS
+        own = error_norm == "p99"
+        self._by_charges = own and not few
         if self._by_charges and targets is not None:
             raise ValueError('targets are set: error_norm="p99" is for results at the sources')
-        self._plan = None if self._by_charges else self._solver.build(x, None, y)
-        self._y, self._m = y, m
+        self._solver = _solver(method="direct" if own and few else "fmm", tolerance_of="all", error_norm=error_norm,
+                               **self._keywords)
+        if self._by_charges:  # plans are made with charges: here positions are looked at
+            keywords = dict(self._keywords, tolerance=None)
+            _solver(method="direct", tolerance_of="all", error_norm="l2", **keywords).build(x, None, None)
+        self._plan = None if self._by_charges else self._solver.build(x, None, self._y)
+
+    def __copy__(self) -> Any:
+        raise TypeError("a plan is not copied: make another one")
+
+    def __deepcopy__(self, memo: Any) -> Any:
+        self.__copy__()
+
+    def __reduce__(self) -> Any:
+        raise TypeError("a plan is not pickled: make it where it is used")
 
     @property
-    def shape(self) -> tuple[int, int]:
+    def shape(self) -> Tuple[int, int]:
         """(M, N): numbers of targets and sources."""
         return (self._m, self._n)
 
@@ -117,29 +128,31 @@ class Plan:
         return np.dtype(self._dtype)
 
     @property
-    def report(self) -> dict | None:
+    def report(self) -> Optional[Dict]:
         """What the last call with ``report=True`` did: seconds and counts by stage, and what was found."""
         return self._report
 
-    def _checked_targets(self, targets: Any) -> tuple[Any, int]:
-        if targets is None:
-            return None, self._n
-        y = taken(targets)
-        what = facts(y, "targets")
-        if len(what.shape) == 2 and what.dtype != self._dtype:
-            check_dtype(y, "targets", self._dtype, "x")
-        return y, what.shape[0]
-
     def retarget(self, targets: Any = None) -> None:
-        """Other targets, of the kind that the plan has: positions; or numbers of sources, or None, all of them."""
+        """Other targets, of the kind that the plan has.
+
+        Parameters
+        ----------
+        targets : array (M, 3), or (M,) of int32 or int64, or None
+            Positions, for a plan that was made with such; else numbers of sources, or None, all of them.
+
+        Raises
+        ------
+        InvalidArgument
+            For targets of the other kind, or such that are not finite or no sources'. The plan is as it was then.
+        """
         if self._by_charges:
             raise ValueError('error_norm="p99" is for results at the sources')
-        y, m = self._checked_targets(targets)
+        y, m, are_numbers = (None, self._n, False) if targets is None else targets_of(targets, self._dtype)
         self._solver.retarget(self._plan, y)
-        self._y, self._m = y, m
+        self._y, self._m, self._are_numbers = y, m, are_numbers
 
     def __call__(self, q: Any = None, *, dipoles: Any = None,
-                 outputs: Output | Sequence[Output] = ("potential", "field"), out: Any = None,
+                 outputs: Union[Output, Sequence[Output]] = ("potential", "field"), out: Any = None,
                  report: bool = False) -> Any:
         """Sums of charges, of dipoles, or of both.
 
@@ -161,19 +174,10 @@ class Plan:
         -------
         tuple of arrays, or an array if outputs is one name
         """
-        names = (outputs,) if isinstance(outputs, str) else tuple(outputs)
-        if not names or len(set(names)) != len(names) or any(name not in _ROWS for name in names):
-            raise ValueError(f'outputs = {outputs!r}: some of "potential", "field", "hessian", each once')
-        k: tuple[int, ...] = ()
-        if q is not None:
-            q = taken(q)
-            k = check_dtype(q, "q", self._dtype, "x").shape[1:2]
-        if dipoles is not None:
-            dipoles = taken(dipoles)
-            shape = check_dtype(dipoles, "dipoles", self._dtype, "x").shape
-            if q is None:
-                k = shape[1:-1]
-        results = self._results(names, k, out)
+        names = names_of(outputs)
+        q, dipoles, k = strengths_of(q, dipoles, self._n, self._dtype)
+        shapes = {name: (self._m, *k, *ROWS[name]) for name in names}
+        results = results_for(self._kind, names, shapes, self._dtype, out)
         note = _fmm.Report() if report else None
         if self._by_charges:
             self._sum_by_charges(q, dipoles, k, results, note)
@@ -182,24 +186,10 @@ class Plan:
                                   results.get("hessian"), note)
         if report:
             self._report = note.to_dict()
-        finished = tuple(self._kind.finished(results[name]) for name in names) if out is None else self._given(out)
+        finished = given_of(out) if out is not None else tuple(self._kind.finished(results[name]) for name in names)
         return finished[0] if isinstance(outputs, str) else finished
 
-    @staticmethod
-    def _given(out: Any) -> tuple:
-        return tuple(out) if isinstance(out, (tuple, list)) else (out,)
-
-    def _results(self, names: tuple[str, ...], k: tuple[int, ...], out: Any) -> dict[str, Any]:
-        if out is None:
-            return {name: self._kind.empty((self._m, *k, *_ROWS[name]), self._dtype) for name in names}
-        given = self._given(out)
-        if len(given) != len(names):
-            raise ValueError(f"out has {len(given)} arrays for {len(names)} outputs")
-        for array, name in zip(given, names):
-            check_dtype(array, f"out ({name})", self._dtype, "x")
-        return dict(zip(names, given))
-
-    def _sum_by_charges(self, q: Any, dipoles: Any, k: tuple[int, ...], results: dict[str, Any], note: Any) -> None:
+    def _sum_by_charges(self, q: Any, dipoles: Any, k: tuple, results: dict, note: Any) -> None:
         if dipoles is not None or k or "hessian" in results or q is None:
             raise ValueError('error_norm="p99" is for potential and field of charges (N,)')
         plan = self._solver.build(self._x, q, None)
@@ -213,6 +203,11 @@ class Plan:
         tolerance relative to the potential, or field, of charges of one sign, and for others relative to that of
         their magnitudes, sum |q_j| / r: charges that cancel may err by more beside their own.
 
+        Parameters
+        ----------
+        output : {"potential", "field"}
+            Of the sums.
+
         Returns
         -------
         scipy.sparse.linalg.LinearOperator
@@ -221,13 +216,14 @@ class Plan:
         from ._operators import linear_operator
         if self._by_charges:
             raise ValueError('error_norm="p99": a linear operator is for "l2"')
+        x, y = to_host(self._x, "x"), None if self._y is None else to_host(self._y, "targets")
         keywords = dict(self._keywords)
         if self._is_auto and self._dtype == "float64":
             keywords["precision"] = "double"
-        return linear_operator(self._x, self._y, self._m, self._n, self._dtype, output, keywords)
+        return linear_operator(x, y, self._are_numbers, self._m, self._n, self._dtype, output, keywords)
 
     def measure_error(self, q: Any = None, *, dipoles: Any = None, samples: int = 1000, seed: int = 1,
-                      outputs: Output | Sequence[Output] = ("potential", "field")) -> dict[str, float]:
+                      outputs: Union[Output, Sequence[Output]] = ("potential", "field")) -> Dict[str, float]:
         """Relative L2 errors of this plan's results at random targets, against `direct` sums.
 
         Parameters
@@ -235,7 +231,9 @@ class Plan:
         q, dipoles, outputs
             As of a call; of one density, in NumPy's arrays.
         samples : int
-            How many targets; all, if there are fewer.
+            How many targets, 1 or more; all, if there are fewer.
+        seed : int
+            Of the targets that are drawn.
 
         Returns
         -------
@@ -243,23 +241,29 @@ class Plan:
             {"potential": 1e-5, ..}. Cost: a call, and samples times N pairs in double.
         """
         from ._functions import direct
-        names = (outputs,) if isinstance(outputs, str) else tuple(outputs)
+        if samples < 1:
+            raise ValueError(f"samples = {samples}: 1 or more")
+        names = names_of(outputs)
+        q, dipoles, k = strengths_of(q, dipoles, self._n, self._dtype)
+        if k:
+            raise ValueError("several densities: errors are measured of one")
         found = self(q, dipoles=dipoles, outputs=names)
         chosen = np.random.default_rng(seed).permutation(self._m)[:samples]
         chosen.sort()
-        numbers = self._y is None or facts(self._y, "targets").dtype.startswith("int")
-        y = chosen if self._y is None else np.asarray(self._y)[chosen]
-        x64 = np.asarray(self._x, dtype=np.float64)
-        q64 = None if q is None else np.asarray(q, dtype=np.float64)
-        p64 = None if dipoles is None else np.asarray(dipoles, dtype=np.float64)
-        exact = direct(x64, q64, dipoles=p64, targets=np.asarray(y, np.int64 if numbers else np.float64),
-                       outputs=names, kernel=self._keywords["kernel"], softening=self._keywords["softening"],
-                       G=self._keywords["G"])
+        y = chosen if self._y is None else to_host(self._y, "targets")[chosen]
+
+        def in_double(array: Any, name: str) -> Any:
+            return None if array is None else np.asarray(to_host(array, name), np.float64)
+
+        exact = direct(in_double(self._x, "x"), in_double(q, "q"), dipoles=in_double(dipoles, "dipoles"),
+                       targets=y.astype(np.int64 if y.ndim == 1 else np.float64), outputs=names,
+                       kernel=self._keywords["kernel"], softening=self._keywords["softening"], G=self._keywords["G"])
         weights = {"potential": 1.0, "field": 1.0, "hessian": np.array([1.0, 1, 1, 2, 2, 2])}
         errors = {}
         for name, some, known in zip(names, found, exact):
-            differences = np.sum(weights[name] * (np.asarray(some, np.float64)[chosen] - known)**2)
-            errors[name] = float(np.sqrt(differences / np.sum(weights[name] * known**2)))
+            differences = np.sum(weights[name] * (in_double(some, name)[chosen] - known)**2)
+            norm = np.sum(weights[name] * known**2)
+            errors[name] = float(np.sqrt(differences / norm)) if differences > 0 else 0.0
         return errors
 
     def __repr__(self) -> str:

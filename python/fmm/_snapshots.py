@@ -4,7 +4,7 @@
 from __future__ import annotations
 
 import os
-from typing import NamedTuple
+from typing import List, NamedTuple, Optional, Union
 
 import numpy as np
 
@@ -28,12 +28,12 @@ class Snapshot(NamedTuple):
 
     x: np.ndarray
     q: np.ndarray
-    dipoles: np.ndarray | None
-    ids: np.ndarray | None
-    notes: list[str]
+    dipoles: Optional[np.ndarray]
+    ids: Optional[np.ndarray]
+    notes: List[str]
 
 
-def read_snapshot(file: str | os.PathLike, *, signed: bool = False) -> Snapshot:
+def read_snapshot(file: Union[str, os.PathLike], *, signed: bool = False) -> Snapshot:
     """Bodies of a text file or of an HDF5 snapshot, in float64.
 
     Parameters
@@ -43,6 +43,10 @@ def read_snapshot(file: str | os.PathLike, *, signed: bool = False) -> Snapshot:
         HDF5 snapshot in the way of GADGET and SWIFT: PartType*/Coordinates, Masses or Header/MassTable, ParticleIDs.
     signed : bool
         Whether charges below 0 are allowed.
+
+    Returns
+    -------
+    Snapshot
 
     Raises
     ------

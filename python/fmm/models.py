@@ -6,6 +6,7 @@ Body i depends on the model, the seed, i and n alone: every machine makes the sa
 
 from __future__ import annotations
 
+import operator
 from typing import Literal
 
 import numpy as np
@@ -18,6 +19,11 @@ Charges = Literal["equal", "mixed"]
 
 
 def _made(model: str, n: int, seed: int, charges: str) -> tuple[np.ndarray, np.ndarray]:
+    n, seed = operator.index(n), operator.index(seed)
+    if n < 0 or not 0 <= seed < 2**64:
+        raise ValueError(f"n = {n}, seed = {seed}: neither is below 0")
+    if not isinstance(charges, str):
+        raise TypeError(f"charges = {charges!r}: a str is wanted")
     bodies = _fmm.make_model(model, n, seed, charges)
     x, q = np.empty((n, 3)), np.empty(n)
     bodies.positions(x)
@@ -45,7 +51,7 @@ def cube(n: int, seed: int = 1, charges: Charges = "equal") -> tuple[np.ndarray,
     Examples
     --------
     >>> x, q = cube(1000)
-    >>> x.shape, round(q.sum(), 12)
+    >>> x.shape, round(float(q.sum()), 12)
     ((1000, 3), 1.0)
     """
     return _made("cube", n, seed, charges)

@@ -6,6 +6,7 @@
 #include <utility>
 
 #include "dlpack.hpp"
+#include "session.hpp"
 
 namespace fmm_python {
 
@@ -44,6 +45,12 @@ std::optional<rt::Number> number_of_type(dlpack::DataType const& type) {
   return std::nullopt;
 }
 
+bool is_of_numpy(py::handle object) {
+  static PyObject* const ndarray =
+      py::object(py::module_::import("numpy").attr("ndarray")).release().ptr();
+  return PyObject_IsInstance(object.ptr(), ndarray) == 1;
+}
+
 void check_rank(py::ssize_t rank, std::string const& name) {
   if (rank < 1 || rank > 3)
     throw py::value_error(name + " has " + std::to_string(rank) +
@@ -59,34 +66,27 @@ Array::Array(py::handle object, std::string const& name, bool is_written) {
     throw py::type_error(name +
                          " requires a gradient, and sums are not differentiated: hand in "
                          "its detach()");
-  if (PyObject_CheckBuffer(object.ptr()))
+  const bool has_tensor =
+      py::hasattr(object, "__dlpack__") && py::hasattr(object, "__dlpack_device__");
+  if (PyObject_CheckBuffer(object.ptr()) && (!has_tensor || is_of_numpy(object)))
     take_buffer(object, name, is_written);
-  else if (py::hasattr(object, "__dlpack__") && py::hasattr(object, "__dlpack_device__"))
+  else if (has_tensor)
     take_tensor(object, name, is_written);
   else
     throw py::type_error(name + " is of type " + type_name(object) +
                          ": an array that has the buffer protocol or DLPack is wanted, as those of "
                          "NumPy, CuPy, PyTorch and JAX");
 }
-Array::Array(Array&& other) noexcept
-    : buffer_(std::exchange(other.buffer_, std::nullopt)),
-      capsule_(std::move(other.capsule_)),
-      data_(other.data_),
-      shape_(other.shape_),
-      device_(other.device_) {}
-Array::~Array() {
-  if (buffer_) PyBuffer_Release(&*buffer_);
-}
-
 void Array::take_buffer(py::handle object, std::string const& name, bool is_written) {
-  Py_buffer view;
+  auto taken = std::make_unique<Py_buffer>();
+  Py_buffer& view = *taken;
   if (PyObject_GetBuffer(object.ptr(), &view,
                          PyBUF_STRIDES | PyBUF_FORMAT | (is_written ? PyBUF_WRITABLE : 0)) != 0) {
     PyErr_Clear();
     throw py::value_error(name + " is not a buffer that can be " +
                           (is_written ? "written" : "read"));
   }
-  buffer_ = view;
+  buffer_.reset(taken.release());
   const auto number = number_of_format(view.format, view.itemsize);
   if (!number)
     throw py::type_error(name + " is of type '" + (view.format ? view.format : "B") +
@@ -96,23 +96,33 @@ void Array::take_buffer(py::handle object, std::string const& name, bool is_writ
   shape_.number = *number;
   shape_.memory = rt::Memory::host;
   shape_.rank = view.ndim;
-  for (int r = 0; r < view.ndim; ++r) {
+  py::ssize_t dense = view.itemsize;
+  for (int r = view.ndim - 1; r >= 0; --r) {
+    const py::ssize_t stride = view.strides ? view.strides[r] : dense;  // ctypes tells none
+    dense *= view.shape[r];
     shape_.extent[r] = view.shape[r];
-    if (view.strides[r] % view.itemsize != 0)
-      throw py::value_error(name + " has a stride of " + std::to_string(view.strides[r]) +
+    if (stride % view.itemsize != 0)
+      throw py::value_error(name + " has a stride of " + std::to_string(stride) +
                             " bytes, which is no multiple of its numbers' size");
-    shape_.stride[r] = view.strides[r] / view.itemsize;
+    shape_.stride[r] = stride / view.itemsize;
   }
 }
 
 void Array::take_tensor(py::handle object, std::string const& name, bool is_written) {
-  const auto device = py::cast<std::pair<int, int>>(object.attr("__dlpack_device__")());
+  std::pair<int, int> device;
+  try {
+    device = py::cast<std::pair<int, int>>(object.attr("__dlpack_device__")());
+  } catch (py::cast_error const&) {
+    throw py::type_error(name + " has a __dlpack_device__ that is no pair of numbers");
+  }
   const bool is_on_device = device.first == dlpack::cuda || device.first == dlpack::cuda_managed;
   if (!is_on_device && device.first != dlpack::cpu && device.first != dlpack::cuda_host)
     throw py::value_error(name + " is on a device of DLPack's type " +
                           std::to_string(device.first) + ": the CPU or a CUDA device is allowed");
   const auto there = rt::backends();
-  if (is_on_device && std::find(there.begin(), there.end(), rt::Backend::cuda) == there.end())
+  const bool has_cuda = std::find(there.begin(), there.end(), rt::Backend::cuda) != there.end();
+  if (has_cuda && device.first != dlpack::cpu) begin_session();
+  if (is_on_device && !has_cuda)
     throw py::value_error(name +
                           " is on a CUDA device, and this build of fmm has no backend for one "
                           "(fmm.show_config())");
@@ -128,13 +138,20 @@ void Array::take_tensor(py::handle object, std::string const& name, bool is_writ
       capsule_ = object.attr("__dlpack__")(**keywords);
     }
   } catch (py::error_already_set& error) {
-    throw py::type_error(name +
-                         " cannot be taken by DLPack: " + std::string(py::str(error.value())));
+    for (PyObject* const kind :
+         {PyExc_BufferError, PyExc_TypeError, PyExc_ValueError, PyExc_RuntimeError})
+      if (error.matches(kind))
+        throw py::type_error(name +
+                             " cannot be taken by DLPack: " + std::string(py::str(error.value())));
+    throw;
   }
   dlpack::Tensor const* tensor = nullptr;
   if (PyCapsule_IsValid(capsule_.ptr(), "dltensor_versioned")) {
     auto const* const managed = static_cast<dlpack::ManagedVersioned const*>(
         PyCapsule_GetPointer(capsule_.ptr(), "dltensor_versioned"));
+    if (managed->major != 1)
+      throw py::type_error(name + " is of DLPack's version " + std::to_string(managed->major) +
+                           ": 0 and 1 are known");
     tensor = &managed->tensor;
     if (is_written && (managed->flags & dlpack::is_read_only))
       throw py::value_error(name + " is read-only");
@@ -144,6 +161,12 @@ void Array::take_tensor(py::handle object, std::string const& name, bool is_writ
   } else {
     throw py::type_error(name + " gives no capsule of DLPack's");
   }
+  if (is_on_device && tensor->device.number != rt::device_number(rt::Backend::cuda))
+    throw py::value_error(name + " is on CUDA device " + std::to_string(tensor->device.number) +
+                          ", and the library works on device " +
+                          std::to_string(rt::device_number(rt::Backend::cuda)));
+  if (!is_on_device && device.first != dlpack::cpu && has_cuda)
+    rt::wait_for(rt::Backend::cuda);  // for what a stream still writes
   const auto number = number_of_type(tensor->type);
   if (!number) throw py::type_error(name + " is of another type of numbers: " + types_of_numbers);
   check_rank(tensor->rank, name);

@@ -24,10 +24,6 @@ class Array {
   ///
   /// name    the argument's
   Array(py::handle object, std::string const& name, bool is_written);
-  Array(Array&&) noexcept;
-  Array& operator=(Array&&) = delete;
-  ~Array();
-
   rt::ConstArray constant() const { return {data_, shape_}; }
   rt::MutableArray mutable_one() const { return {data_, shape_}; }
   rt::ArrayShape const& shape() const { return shape_; }
@@ -42,7 +38,13 @@ class Array {
   void take_buffer(py::handle object, std::string const& name, bool is_written);
   void take_tensor(py::handle object, std::string const& name, bool is_written);
 
-  std::optional<Py_buffer> buffer_;
+  struct Release {
+    void operator()(Py_buffer* buffer) const {
+      PyBuffer_Release(buffer);
+      delete buffer;
+    }
+  };
+  std::unique_ptr<Py_buffer, Release> buffer_;
   py::object capsule_;
   void* data_ = nullptr;
   rt::ArrayShape shape_;

@@ -69,11 +69,22 @@ py::dict to_dict(Report const& report) {
   return all;
 }
 
-class SolverHandle;
+/// Frees what it holds while nobody works; not in a process that was forked, whose Kokkos has no threads.
+template <class T>
+void let_go_alone(std::optional<T>& held) {
+  if (!held) return;
+  if (is_forked()) {
+    new T(std::move(*held));
+    return;
+  }
+  const std::lock_guard lock(working());
+  held.reset();
+}
 
 class PlanHandle final : public Held {
  public:
-  PlanHandle(fmm::AnyPlan plan) : plan_(std::move(plan)) {}
+  explicit PlanHandle(fmm::AnyPlan plan) : plan_(std::move(plan)) {}
+  ~PlanHandle() override { let_go_alone(plan_); }
   void let_go() override { plan_.reset(); }
   fmm::AnyPlan& plan() {
     if (!plan_) throw std::runtime_error("fmm: the plan has gone, as Python exits");
@@ -129,8 +140,9 @@ class SolverHandle final : public Held {
         "error_norm", error_norm, {{"l2", fmm::ErrorNorm::l2}, {"p99", fmm::ErrorNorm::p99}});
     options.softening = softening;
     options.G = G;
-    solver_.emplace(policies, options);
+    work([&] { solver_.emplace(policies, options); });
   }
+  ~SolverHandle() override { let_go_alone(solver_); }
   void let_go() override { solver_.reset(); }
 
   std::unique_ptr<PlanHandle> build(py::handle positions, py::handle charges, py::handle targets) {
@@ -163,7 +175,6 @@ class SolverHandle final : public Held {
     in_use([&](fmm::AnySolver& solver) { other.emplace(solver.transposed(plan.plan())); });
     return std::make_unique<PlanHandle>(std::move(*other));
   }
-  rt::Backend backend() { return *solver().policies().backend; }
 
  private:
   fmm::AnySolver& solver() {
@@ -173,8 +184,8 @@ class SolverHandle final : public Held {
   template <class F>
   void in_use(F const& f) {
     begin_session();
-    fmm::AnySolver& one = solver();
     work([&] {
+      fmm::AnySolver& one = solver();
       if (const auto backend = *one.policies().backend; backend == rt::Backend::cuda)
         rt::wait_for(backend);  // for what other streams write
       f(one);
@@ -218,10 +229,14 @@ py::tuple described(py::handle object, std::string const& name) {
 
 PYBIND11_MODULE(_fmm, m) {
   m.doc() = "The compiled solvers of fmm. Not for users: see fmm.";
-  py::register_exception<fmm::InvalidArgument>(m, "InvalidArgument", PyExc_ValueError)
-      .attr("__doc__") = "An argument that is not allowed: what it is, and what is allowed.";
-  py::register_exception<fmm::OutOfMemory>(m, "OutOfMemory", PyExc_MemoryError).attr("__doc__") =
-      "Memory ran out; nothing of the caller's was changed.";
+  const auto describe = [](py::handle exception, char const* text) {
+    exception.attr("__doc__") = text;
+    exception.attr("__module__") = "fmm";
+  };
+  describe(py::register_exception<fmm::InvalidArgument>(m, "InvalidArgument", PyExc_ValueError),
+           "An argument that is not allowed: what it is, and what is allowed.");
+  describe(py::register_exception<fmm::OutOfMemory>(m, "OutOfMemory", PyExc_MemoryError),
+           "Memory ran out; nothing of the caller's was changed.");
 
   py::class_<Report>(m, "Report").def(py::init<>()).def("to_dict", &to_dict);
   py::class_<PlanHandle>(m, "Plan")
@@ -257,7 +272,8 @@ PYBIND11_MODULE(_fmm, m) {
   m.def("begin_session", &begin_session);
   m.def("end_session", &end_session);
   m.def("is_begun", &is_begun);
-  m.def("set_threads", &set_threads);
+  m.def("set_threads", &set_threads, py::arg("threads"),
+        "How many threads of the host sum, 1 to 512; before the first sum, and once.");
   m.def("device_number", [](std::string const& backend) {
     begin_session();
     return rt::device_number(backend_of(backend));

@@ -34,6 +34,9 @@ std::mutex& working() {
 Held::Held() { state().held.insert(this); }
 Held::~Held() { state().held.erase(this); }
 
+bool is_session_over() { return state().is_over; }
+bool is_forked() { return state().kokkos && state().process != getpid(); }
+
 bool is_begun() { return bool(state().kokkos); }
 
 void set_threads(int threads) {
@@ -60,8 +63,12 @@ void begin_session() {
 
 void end_session() {
   State& all = state();
+  if (!all.kokkos || is_forked()) {
+    all.is_over = true;
+    return;
+  }
+  const std::lock_guard lock(working());
   all.is_over = true;
-  if (!all.kokkos || all.process != getpid()) return;
   for (Held* const one : all.held) one->let_go();
   all.kokkos.reset();
 }

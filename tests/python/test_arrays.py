@@ -2,13 +2,17 @@
 """Arrays: strides, types, other libraries' by the buffer protocol and DLPack, and what is refused."""
 
 import array
+import copy
+import ctypes
+import pickle
+import sys
 
 import numpy as np
 import pytest
 
 import fmm
 from fmm import _fmm
-from reference import Foreign, error, sums
+from reference import Foreign, ForeignNamespace, error, sums
 
 X = np.random.default_rng(1).random((200, 3))
 Q = np.random.default_rng(2).standard_normal(200)
@@ -112,7 +116,7 @@ class Gradient(Foreign):
 def test_types_that_are_refused():
     for x, q, says in ((X.astype(np.int64), Q, "int64"), (X.astype(complex), Q, "Zd"), (X, Q.astype(np.float32), "float32"),
                        (X.astype(np.float32), Q, "float64"), (X.astype(np.float16), Q, "'e'"),
-                       (X.tolist(), Q, "list"), (X, None, "NoneType"), (X.astype(">f8"), Q, ">d"),
+                       (X.tolist(), Q, "list"), (X, None, "None"), (X.astype(">f8"), Q, ">d"),
                        (X.astype(np.longdouble), Q, "'g'"), (Gradient(X), Q, "gradient"), (X, "abc", "str"),
                        (np.array(["a"]), Q, "type")):
         with pytest.raises(TypeError, match=says):
@@ -141,6 +145,95 @@ def test_shapes_and_values_that_are_refused():
     with pytest.raises(fmm.InvalidArgument, match=r"sources\(7, 1\)"):
         fmm.Plan(bad)
     assert_right(*plan(Q))
+
+
+def test_arrays_without_dimensions_and_masks():
+    for call in (lambda: fmm.laplace(np.float64(1), Q), lambda: fmm.laplace(np.array(1.0), Q),
+                 lambda: fmm.laplace(X, np.array(1.0)), lambda: fmm.laplace(X, Q, targets=np.array(3))):
+        with pytest.raises(ValueError):
+            call()
+    with pytest.raises(TypeError, match="masked"):
+        fmm.laplace(X, np.ma.masked_array(Q, Q > 0))
+
+
+def test_buffers_that_tell_no_strides():
+    numbers = (ctypes.c_double * 200)(*Q)
+    assert_right(*fmm.laplace(X, numbers))
+    assert_right(*fmm.laplace((ctypes.c_double * 3 * 200).from_buffer(X.copy()), numbers))
+
+
+def test_backward_memoryviews():
+    phi, field = fmm.laplace(memoryview(X)[::-1], memoryview(Q)[::-1])
+    assert_right(phi[::-1], field[::-1])
+
+
+def test_what_is_refused_is_let_go():
+    complex_ones, floats = X.astype(complex), array.array("d", Q)
+    before = sys.getrefcount(complex_ones)
+    for _ in range(10):
+        with pytest.raises(TypeError):
+            fmm.laplace(complex_ones, Q)
+        with pytest.raises(ValueError):
+            fmm.laplace(X, floats[:7])
+    assert sys.getrefcount(complex_ones) == before
+    fmm.laplace(X, floats)
+    floats.append(1.0)  # BufferError where one is held
+
+
+class Both(array.array):
+    """An array that has the buffer protocol beside DLPack, as JAX's on a CPU."""
+
+    def __dlpack__(self, *, stream=None):
+        return np.frombuffer(self).__dlpack__()
+
+    def __dlpack_device__(self):
+        return (1, 0)
+
+    def __array_namespace__(self):
+        return ForeignNamespace
+
+
+def test_results_are_of_the_kind_of_arrays_with_both_protocols():
+    class Rows(Foreign):
+        def __init__(self, numbers):
+            self.numbers = numbers
+
+    x = Rows(X)
+    phi, _ = fmm.laplace(x, Both("d", Q))
+    assert type(phi) is Foreign
+
+
+@pytest.mark.parametrize("n", [100, 2000])
+def test_out_is_checked(n):
+    x, q = np.random.default_rng(1).random((n, 3)), np.ones(n)
+    good = np.empty(n), np.empty((n, 3))
+    for out, error in (((good[0].astype(np.float32), good[1]), TypeError), ((None, good[1]), TypeError),
+                       (good + good[:1], ValueError), (5, ValueError), ((good[0], good[1][1:]), ValueError),
+                       ((good[0][:, None], good[1]), ValueError)):
+        with pytest.raises(error):
+            fmm.laplace(x, q, out=out)
+
+
+def test_numbers_and_words():
+    for call in (lambda: fmm.laplace(X, Q, tolerance="1e-4"), lambda: fmm.laplace(X, Q, tolerance=None),
+                 lambda: fmm.gravity(X, abs(Q), softening="0.1"), lambda: fmm.Plan(X, kernel=None),
+                 lambda: fmm.laplace(X, Q, precision=3), lambda: fmm.Plan(X, error_norm=2),
+                 lambda: fmm.direct(X, Q, progress=5), lambda: fmm.models.cube(10.0)):
+        with pytest.raises(TypeError):
+            call()
+    for call in (lambda: fmm.models.cube(-1), lambda: fmm.Plan(X).measure_error(Q, samples=0),
+                 lambda: fmm.Plan(X).measure_error(np.ones((200, 2))), lambda: fmm.Plan(X)(Q, outputs=None)):
+        with pytest.raises(ValueError):
+            call()
+    assert_right(*fmm.laplace(X, Q, tolerance=np.float32(1e-4)))
+
+
+def test_plans_are_not_copied():
+    plan = fmm.Plan(X)
+    for call in (lambda: copy.copy(plan), lambda: copy.deepcopy(plan), lambda: pickle.dumps(plan),
+                 lambda: pickle.dumps(plan.linear_operator())):
+        with pytest.raises(TypeError, match="copied|pickled"):
+            call()
 
 
 def test_bad_input_touches_no_result():

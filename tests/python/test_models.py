@@ -1,6 +1,8 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """Models, snapshots, and what the module says of itself."""
 
+import typing
+
 import numpy as np
 import pytest
 
@@ -54,3 +56,6 @@ def test_what_it_says_of_itself(capsys):
     assert f"version: {fmm.__version__}" in out and "kokkos:" in out and "backends:" in out
     for name in fmm.__all__:
         assert getattr(fmm, name).__doc__, name
+    for function in (fmm.laplace, fmm.gravity, fmm.direct, fmm.Plan.__init__, fmm.Plan.__call__, fmm.read_snapshot):
+        assert "return" in typing.get_type_hints(function) or function is fmm.Plan.__init__
+    assert fmm.InvalidArgument.__module__ == "fmm"

@@ -62,3 +62,33 @@ def test_float32_and_gravity():
         A @ (1j * m)
     with pytest.raises(ValueError, match="output"):
         fmm.Plan(x).linear_operator("hessian")
+
+
+def test_masses_of_both_signs_and_small_vectors():
+    x = RANDOM.random((300, 3))
+    A = fmm.Plan(x, kernel="gravity", softening=0.1, G=2.0, tolerance=1e-6).linear_operator()
+    q = RANDOM.standard_normal(300)
+    exact = sums(x, q, softening=0.1, scale=-2.0)[0]
+    assert np.linalg.norm(A @ q - exact) <= 1e-12 * np.linalg.norm(exact)
+    assert abs((A @ q) @ q - q @ A.rmatvec(q)) <= 1e-12 * abs((A @ q) @ q)
+    B = fmm.Plan(x.astype(np.float32)).linear_operator()
+    small = B @ np.full(300, 1e-36, np.float32)
+    assert small.dtype == np.float32
+    assert np.allclose(small / np.float32(1e-36), B @ np.ones(300, np.float32), rtol=1e-5)
+    assert (B @ q).dtype == np.float64
+    assert not (B @ np.zeros(300)).any()
+
+
+@pytest.mark.parametrize("n", [300, 3000])
+@pytest.mark.parametrize("output", ["potential", "field"])
+def test_rows_of_chosen_targets(n, output):
+    x = RANDOM.random((n, 3))
+    chosen = np.array([5, 1, 1, n - 1])
+    A = fmm.Plan(x, targets=chosen, tolerance=1e-6).linear_operator(output)
+    columns = 3 if output == "field" else 1
+    assert A.shape == (4 * columns, n)
+    q, w = RANDOM.standard_normal(n), RANDOM.standard_normal(4 * columns)
+    assert abs((A @ q) @ w - q @ A.rmatvec(w)) <= 1e-12 * np.linalg.norm(A @ q) * np.linalg.norm(w)
+    ones = np.ones(n)
+    exact = sums(x, ones)[0 if output == "potential" else 1][chosen].ravel()
+    assert np.linalg.norm(A @ ones - exact) <= 1e-5 * np.linalg.norm(exact)

@@ -47,6 +47,16 @@ def test_what_comes_after_the_end_is_refused():
     assert code == 0 and "exits" in out, err
 
 
+def test_a_thread_that_sums_when_python_exits():
+    code, _, err = run("import threading, time, numpy as np, fmm\n"
+                       "x, q = np.random.rand(4000, 3), np.ones(4000)\n"
+                       "def work():\n"
+                       "    while True: fmm.direct(x, q)\n"
+                       "threading.Thread(target=work, daemon=True).start()\n"
+                       "time.sleep(0.5)")
+    assert code == 0, err
+
+
 def test_threads():
     code, out, _ = run(SUM + "print(fmm._fmm.config()['threads']['openmp'])", OMP_NUM_THREADS="1")
     assert code == 0 and out.strip() == "1"

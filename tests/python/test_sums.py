@@ -140,6 +140,8 @@ def test_own_errors(n):
     if n > 1536:
         with pytest.raises(ValueError, match="p99"):
             plan(q, outputs="hessian")
+        with pytest.raises(fmm.InvalidArgument, match="finite"):
+            fmm.Plan(np.full((n, 3), np.nan), error_norm="p99")
 
 
 def test_direct():
