@@ -10,7 +10,6 @@ import numpy as np
 
 from . import _fmm
 
-
 _HOST = "openmp" if "openmp" in _fmm.config()["backends"] else "serial"
 
 
@@ -20,7 +19,6 @@ class Facts(NamedTuple):
     dtype: str
     shape: tuple[int, ...]
     on_device: bool
-    device: int
 
 
 def taken(array: Any, name: str) -> Any:
@@ -58,9 +56,8 @@ def facts(array: Any, name: str) -> Facts:
     """Raises TypeError for what is no array, or of other numbers than the library takes."""
     if type(array) is np.ndarray and array.dtype.isnative and array.dtype.kind == "f":
         if array.dtype.itemsize in (4, 8) and array.ndim > 0:
-            return Facts(array.dtype.name, array.shape, False, 0)
-    dtype, shape, on_device, device, _, _ = _fmm.described(array, name)
-    return Facts(dtype, shape, on_device, device)
+            return Facts(array.dtype.name, array.shape, False)
+    return Facts(*_fmm.described(array, name)[:3])
 
 
 def check_dtype(array: Any, name: str, dtype: str, like: str) -> Facts:
@@ -74,12 +71,7 @@ def check_dtype(array: Any, name: str, dtype: str, like: str) -> Facts:
 
 def backend_of(what: Facts) -> str:
     """Where an array is summed: where it lies."""
-    if what.on_device:
-        number = _fmm.device_number("cuda")
-        if what.device != number:
-            raise ValueError(f"arrays on CUDA device {what.device}: the library works on device {number}")
-        return "cuda"
-    return _HOST
+    return "cuda" if what.on_device else _HOST
 
 
 class Kind:
@@ -193,8 +185,10 @@ def positions_of(x: Any) -> tuple[Any, Facts]:
     return x, what
 
 
-def targets_of(targets: Any, dtype: str) -> tuple[Any, int, bool]:
-    """Targets as they are taken, how many, and whether they are numbers of sources."""
+def targets_of(targets: Any, n: int, dtype: str) -> tuple[Any, int, bool]:
+    """Targets as they are taken, how many, and whether they are numbers of sources; None: all n sources."""
+    if targets is None:
+        return None, n, False
     y = taken(targets, "targets")
     what = facts(y, "targets")
     if len(what.shape) == 1:

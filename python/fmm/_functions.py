@@ -157,7 +157,7 @@ def direct(x: Any, q: Any = None, *, dipoles: Any = None, targets: Any = None,
         raise TypeError(f"progress = {progress!r}: a function progress(done, all) is wanted")
     n = what.shape[0]
     q, dipoles, k = strengths_of(q, dipoles, n, what.dtype)
-    y, m, _ = (None, n, False) if targets is None else targets_of(targets, what.dtype)
+    y, m, _ = targets_of(targets, n, what.dtype)
     backend = backend_of(what)
     kind = Kind(x, backend)
     solver = _solver(kernel=kernel, method="direct", precision="double", tolerance=None, tolerance_of="field",

@@ -23,9 +23,9 @@ def _precision(precision: str, tolerance: float, error_norm: str = "l2") -> str:
 
 def _solver(*, kernel: str, method: str, precision: str, tolerance: Optional[float], tolerance_of: str, error_norm: str,
             softening: float, G: float, backend: str) -> Any:
-    return _fmm.Solver(kernel=word(kernel, "kernel"), method=method, precision=word(precision, "precision"), tolerance=tolerance,
-                       tolerance_of=tolerance_of,
-                       error_norm=word(error_norm, "error_norm"), softening=softening, G=G, backend=backend)
+    return _fmm.Solver(kernel=word(kernel, "kernel"), method=method, precision=word(precision, "precision"),
+                       tolerance=tolerance, tolerance_of=tolerance_of, error_norm=word(error_norm, "error_norm"),
+                       softening=softening, G=G, backend=backend)
 
 
 class Plan:
@@ -94,8 +94,7 @@ class Plan:
                               backend=self._backend)
         self._is_auto = precision == "auto"
         self._report: Optional[dict] = None
-        self._y, self._m, self._are_numbers = (None, self._n, False) if targets is None else targets_of(
-            targets, self._dtype)
+        self._y, self._m, self._are_numbers = targets_of(targets, self._n, self._dtype)
         few = self._n * self._m <= _FEW_PAIRS
         own = error_norm == "p99"
         self._by_charges = own and not few
@@ -147,7 +146,7 @@ class Plan:
         """
         if self._by_charges:
             raise ValueError('error_norm="p99" is for results at the sources')
-        y, m, are_numbers = (None, self._n, False) if targets is None else targets_of(targets, self._dtype)
+        y, m, are_numbers = targets_of(targets, self._n, self._dtype)
         self._solver.retarget(self._plan, y)
         self._y, self._m, self._are_numbers = y, m, are_numbers
 

@@ -171,7 +171,6 @@ void Array::take_tensor(py::handle object, std::string const& name, bool is_writ
   if (!number) throw py::type_error(name + " is of another type of numbers: " + types_of_numbers);
   check_rank(tensor->rank, name);
   data_ = static_cast<char*>(tensor->data) + tensor->byte_offset;
-  device_ = tensor->device.number;
   shape_.number = *number;
   shape_.memory = device.first == dlpack::cuda           ? rt::Memory::device
                   : device.first == dlpack::cuda_managed ? rt::Memory::both

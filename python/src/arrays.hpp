@@ -30,9 +30,7 @@ class Array {
   void* data() const { return data_; }
   /// "float64"
   std::string dtype() const;
-  /// "cpu" or "cuda".
   bool is_on_device() const { return shape_.memory == rt::Memory::device; }
-  int device() const { return device_; }
 
  private:
   void take_buffer(py::handle object, std::string const& name, bool is_written);
@@ -48,7 +46,6 @@ class Array {
   py::object capsule_;
   void* data_ = nullptr;
   rt::ArrayShape shape_;
-  int device_ = 0;
 };
 
 /// Memory of the library's that others take by DLPack.

@@ -213,16 +213,13 @@ py::dict config() {
   return all;
 }
 
-/// The parts of an array that Python asks for: type, shape, device type and number, address.
+/// What Python asks of an array: type, shape, whether it is on a device, address.
 py::tuple described(py::handle object, std::string const& name) {
   const Array array(object, name, false);
   py::list shape;
   for (int r = 0; r < array.shape().rank; ++r) shape.append(array.shape().extent[r]);
-  bool is_forward = true;
-  for (int r = 0; r < array.shape().rank; ++r)
-    is_forward = is_forward && array.shape().stride[r] >= 0;
-  return py::make_tuple(array.dtype(), py::tuple(shape), array.is_on_device(), array.device(),
-                        reinterpret_cast<std::uintptr_t>(array.data()), is_forward);
+  return py::make_tuple(array.dtype(), py::tuple(shape), array.is_on_device(),
+                        reinterpret_cast<std::uintptr_t>(array.data()));
 }
 
 }  // namespace
@@ -239,11 +236,7 @@ PYBIND11_MODULE(_fmm, m) {
            "Memory ran out; nothing of the caller's was changed.");
 
   py::class_<Report>(m, "Report").def(py::init<>()).def("to_dict", &to_dict);
-  py::class_<PlanHandle>(m, "Plan")
-      .def_property_readonly("sources", [](PlanHandle& plan) { return plan.plan().size(); })
-      .def_property_readonly("targets", [](PlanHandle& plan) { return plan.plan().targets(); })
-      .def_property_readonly("memory_bytes",
-                             [](PlanHandle& plan) { return plan.plan().memory_bytes(); });
+  py::class_<PlanHandle>(m, "Plan");
   py::class_<SolverHandle>(m, "Solver")
       .def(py::init<std::string const&, std::string const&, std::string const&,
                     std::optional<double>, std::string const&, std::string const&, double, double,
@@ -269,17 +262,10 @@ PYBIND11_MODULE(_fmm, m) {
   bind_bodies(m);
   m.def("described", &described);
   m.def("config", &config);
-  m.def("begin_session", &begin_session);
   m.def("end_session", &end_session);
   m.def("is_begun", &is_begun);
   m.def("set_threads", &set_threads, py::arg("threads"),
         "How many threads of the host sum, 1 to 512; before the first sum, and once.");
-  m.def("device_number", [](std::string const& backend) {
-    begin_session();
-    return rt::device_number(backend_of(backend));
-  });
-  m.def("wait_for",
-        [](std::string const& backend) { work([&] { rt::wait_for(backend_of(backend)); }); });
 }
 
 }  // namespace fmm_python

@@ -51,9 +51,8 @@ void begin_session() {
   if (all.kokkos) {
     if (all.process != getpid())
       throw std::runtime_error(
-          "fmm: this process was forked from one that had summed already, whose threads it does "
-          "not "
-          "have: start processes by multiprocessing's 'spawn'");
+          "fmm: this process was forked from one that had summed already, whose threads it lacks: "
+          "start processes by multiprocessing's 'spawn'");
     return;
   }
   setenv("KOKKOS_DISABLE_WARNINGS", "ON", 0);
