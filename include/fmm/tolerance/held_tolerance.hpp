@@ -77,10 +77,10 @@ inline Calibrated verifying(Calibrated const& found, bool again) {
   return truth;
 }
 
-/// Throws InvalidArgument, with what can be had.
+/// Throws InvalidArgument, with what can be had; NaN is reached by sums that are not finite.
 [[noreturn]] FMM_NOINLINE inline void refuse_tolerance(double tolerance, double reached,
                                                        std::optional<double> softening_error) {
-  if (!std::isfinite(reached))
+  if (std::isnan(reached))
     throw InvalidArgument("tolerance", tolerance, "none for sums that are not finite");
   throw InvalidArgument(
       "tolerance", tolerance,

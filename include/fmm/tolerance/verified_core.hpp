@@ -200,15 +200,17 @@ class VerifiedCore : public VerifiedErrors<Kernel, Precision, Space, Family> {
         if (error <= tolerance_) note(plan, now, kinds, part, error);
       });
       if (error <= tolerance_) return;
-      if (std::isnan(error)) error = std::numeric_limits<double>::infinity();
+      const bool is_finite = !std::isnan(error);
+      if (!is_finite) error = std::numeric_limits<double>::infinity();
       forget_seen(plan);
       stuck = error < constants.fallen * least ? 0 : stuck + 1;
       least = std::fmin(least, error);
       if (attempt + 1 == RadiusSearch::most_attempts || (single && stuck > most_stuck))
-        refuse_tolerance(tolerance_, constants.above_seen * least,
-                         options_.softening_error && options_.softening > 0
-                             ? options_.softening_error
-                             : std::nullopt);
+        refuse_tolerance(
+            tolerance_,
+            is_finite ? constants.above_seen * least : std::numeric_limits<double>::quiet_NaN(),
+            options_.softening_error && options_.softening > 0 ? options_.softening_error
+                                                               : std::nullopt);
       plan.setting = search_.stricter(plan.setting, error, attempt);
       if (attempt + 2 == RadiusSearch::most_attempts && are_few_pairs(plan))
         plan.setting.theta = constants.theta_all_near;
@@ -295,8 +297,7 @@ class VerifiedCore : public VerifiedErrors<Kernel, Precision, Space, Family> {
       const double error = larger(expected(seen, now[k], kinds), seen.error);
       if (!(error <= constants.room_for_others * tolerance_)) return false;
     }
-    const auto exact =
-        sample(space, plan, given, found, exclusions, is_host_space_v<Space> ? 16 : 64);
+    const auto exact = sample(space, plan, given, found, exclusions, Base::few_targets);
     for (int k = 0; k < int(now.size()); ++k)
       if (!now[k].is_exact &&
           !(errors_of(space, plan, given, found, found, exact, exclusions, k, kinds.bounded, false)

@@ -267,7 +267,10 @@ class VerifiedErrors : public VerifiedPlans<Kernel, Precision, Space, Family> {
       const double largest = largest_of(space, other, k), most = largest_of(space, result, k);
       if (largest == 0 && most == 0) return;
       const double unit = 1 / (largest >= most ? largest : most);
-      double error = std::numeric_limits<double>::infinity(), of_known = 0;
+      double error = std::isfinite(largest) && std::isfinite(most)
+                         ? std::numeric_limits<double>::infinity()
+                         : std::numeric_limits<double>::quiet_NaN(),
+             of_known = 0;
       if (std::isfinite(largest) && std::isfinite(most) && std::isfinite(unit)) {
         const SquaredError all = compare(space, result, other, k, unit);
         const double targets = double(result.targets), share = targets / double(sampled.size());

@@ -479,6 +479,20 @@ TEST(AnyStrengths, RefuseWhatCannotBeHad) {
   for (const double number : to_host(u)) EXPECT_EQ(number, 0);
 }
 
+/// Numbers that double has no room for are no error that another tolerance would allow: of all pairs, and of a tree.
+TEST(AnyStrengths, OfSumsThatAreNotFiniteSaySo) {
+  const DefaultSpace space;
+  for (const std::size_t n : {500, 3000}) {
+    const auto x = to_space<DefaultSpace>(sources_of(Model::cube, n, Carries::charges).x);
+    const auto q = column_in<DefaultSpace>(std::vector<double>(n, 1e307));
+    const ViewIn<double*, DefaultSpace> u("u", n);
+    SolverIn<double> solver({.tolerance = 1e-4});
+    auto plan = solver.build(space, x);
+    expect_refused([&] { solver.evaluate(space, plan, q, fmm::Results{.potential = u}); },
+                   "none for sums that are not finite");
+  }
+}
+
 /// Where errors stay near the tolerance, whatever the setting, a plan does not become stricter without end.
 TEST(AnyStrengths, OfPlansThatCannotBecomeBetterSettle) {
   constexpr int n = 3000;
