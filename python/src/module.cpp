@@ -83,7 +83,11 @@ void let_go_alone(std::optional<T>& held) {
 
 class PlanHandle final : public Held {
  public:
-  explicit PlanHandle(fmm::AnyPlan plan) : plan_(std::move(plan)) {}
+  /// From make(), called by who works, so that the session's end knows of the plan from its first moment on.
+  template <class Make>
+  void take(Make const& make) {
+    plan_.emplace(make());
+  }
   ~PlanHandle() override { let_go_alone(plan_); }
   void let_go() override { plan_.reset(); }
   fmm::AnyPlan& plan() {
@@ -148,11 +152,11 @@ class SolverHandle final : public Held {
   std::unique_ptr<PlanHandle> build(py::handle positions, py::handle charges, py::handle targets) {
     const Array x(positions, "x", false);
     const SomeArray q(charges, "q", false), y(targets, "targets", false);
-    std::optional<fmm::AnyPlan> plan;
+    auto plan = std::make_unique<PlanHandle>();
     in_use([&](fmm::AnySolver& solver) {
-      plan.emplace(solver.build(x.constant(), q.constant(), y.constant()));
+      plan->take([&] { return solver.build(x.constant(), q.constant(), y.constant()); });
     });
-    return std::make_unique<PlanHandle>(std::move(*plan));
+    return plan;
   }
   void retarget(PlanHandle& plan, py::handle targets) {
     const SomeArray y(targets, "targets", false);
@@ -171,9 +175,11 @@ class SolverHandle final : public Held {
     in_use([&](fmm::AnySolver& solver) { solver.freeze(plan.plan()); });
   }
   std::unique_ptr<PlanHandle> transposed(PlanHandle& plan) {
-    std::optional<fmm::AnyPlan> other;
-    in_use([&](fmm::AnySolver& solver) { other.emplace(solver.transposed(plan.plan())); });
-    return std::make_unique<PlanHandle>(std::move(*other));
+    auto other = std::make_unique<PlanHandle>();
+    in_use([&](fmm::AnySolver& solver) {
+      other->take([&] { return solver.transposed(plan.plan()); });
+    });
+    return other;
   }
 
  private:
