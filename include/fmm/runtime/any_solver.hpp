@@ -137,7 +137,7 @@ class FMM_VISIBLE AnySolver {
   /// Has a plan for any strengths with a tolerance stay as it is, as ToleranceSolver::freeze: a linear operator. Other
   /// plans for any strengths are such already.
   void freeze(AnyPlan& plan);
-  /// A plan of the transposed sums, as Solver::transposed; not of a treecode's.
+  /// A plan of the transposed sums, as Solver::transposed; not of a treecode's, nor of one with chosen targets.
   AnyPlan transposed(AnyPlan const& plan, Report* report = nullptr);
 
   /// With Method::direct: the sums of about `samples` bodies, spread evenly over all, and 0 for all other bodies.

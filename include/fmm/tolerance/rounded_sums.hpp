@@ -85,7 +85,11 @@ struct SeeRounding {
       double term[10] = {};
       terms.add(of, j, term);
       for (int c = 0; c < 10; ++c) sum[c] += term[c];
-      for (int r = 0; r < 3; ++r) magnitudes[r] += largest(term, r);
+      for (int k = 0; k < Terms::numbers; ++k) {  // what cancels within a term rounds, too
+        double of_number[10] = {};
+        terms.add(of, j, of_number, k);
+        for (int r = 0; r < 3; ++r) magnitudes[r] += largest(of_number, r);
+      }
     }
     for (double& number : sum) sum_over_team(team, number);
     for (double& number : magnitudes) sum_over_team(team, number);

@@ -64,6 +64,8 @@ class Points {
 template <class Kernel, class Strengths, class Out, class Given, class Rows>
 struct TermsOfSource {
   using Total = kernels::TargetSums<double, Out::records>;
+  static constexpr int all = -1;
+  static constexpr int numbers = Strengths::numbers;  ///< of a source: charge, dipole's x, y, z
   Rows targets, sources;
   Given given;
   Kernel kernel;
@@ -71,23 +73,29 @@ struct TermsOfSource {
 
   /// Whether a source carries anything of the density.
   KOKKOS_FUNCTION bool carries(std::int64_t source) const {
-    for (int k = 0; k < Strengths::numbers; ++k)
-      if (Strengths::given(given, source, k) != 0) return true;
+    for (int k = 0; k < numbers; ++k)
+      if (number(source, k) != 0) return true;
     return false;
   }
-  KOKKOS_FUNCTION void add(std::int64_t target, std::int64_t source, double (&sum)[10]) const {
+  KOKKOS_FUNCTION double number(std::int64_t source, int k) const {
+    return Strengths::given(given, source, k);
+  }
+  KOKKOS_FUNCTION static constexpr bool is_dipole(int k) { return Strengths::is_dipole(k); }
+  /// only    of this number alone; all: of all of them
+  KOKKOS_FUNCTION void add(std::int64_t target, std::int64_t source, double (&sum)[10],
+                           int only = all) const {
     double d[3], r2 = 0;
     for (int c = 0; c < 3; ++c) {
       d[c] = (targets(target, c) - sources(source, c)) * per_length;
       r2 += d[c] * d[c];
     }
-    const auto number = [&](int k) {
-      const double value = Strengths::given(given, source, k);
-      return Strengths::is_dipole(k) ? value * per_length : value;
+    const auto scaled = [&](int k) {
+      if (only != all && only != k) return 0.0;
+      return is_dipole(k) ? number(source, k) * per_length : number(source, k);
     };
-    kernels::SourcePack<double, Strengths::numbers> strengths{0, 0, 0, number(0)};
-    if constexpr (Strengths::numbers > 1)
-      for (int k = 1; k < Strengths::numbers; ++k) strengths.others[k - 1] = number(k);
+    kernels::SourcePack<double, numbers> strengths{0, 0, 0, scaled(0)};
+    if constexpr (numbers > 1)
+      for (int k = 1; k < numbers; ++k) strengths.others[k - 1] = scaled(k);
     Total total{};
     if constexpr (kernels::wants_derivatives<Strengths, Out>)
       Strengths::template add<Out>(kernels::pair_derivatives<false>(kernel, r2), d[0], d[1], d[2],

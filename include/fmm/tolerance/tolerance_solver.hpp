@@ -142,9 +142,10 @@ class ToleranceSolver<Kernel, OrderList<Order...>, Precision, ExecutionSpace> {
   /// of Solver. The tolerance is held for each density by its own norm, or a thousandth of what the nearest sources
   /// exert where that is more. Throws InvalidArgument before any result is touched, for a tolerance that is not
   /// reached, too. Cost: O(N); all pairs of few bodies (2.4e6, 2^28 on a GPU), in double; of up to 64 sources that carry
-  /// anything, 512 on a GPU, their terms one by one. The first evaluation with a plan, and some later ones, are compared
-  /// with one in double of the highest order, and made again where they err; all others with sums over all sources at 16
-  /// targets, 64 on a GPU. Results wait in double until then.
+  /// anything, 512 on a GPU, their terms one by one. The first evaluation with a plan, those whose strengths are elsewhere
+  /// than in the last ones, and some others are compared with one in double of the highest order, and made again where
+  /// they err; all others with sums over all sources at 16 to 256 targets, on a GPU four times as many. Results wait in
+  /// double until then.
   template <bool HasTargets, class SomeStrengths, class Potential, class Field, class Hessian>
   void evaluate(ExecutionSpace const& space, AnyStrengths<HasTargets>& plan,
                 SomeStrengths const& strengths, Results<Potential, Field, Hessian> const& results,
@@ -169,14 +170,16 @@ class ToleranceSolver<Kernel, OrderList<Order...>, Precision, ExecutionSpace> {
     verified().evaluate(Site(space), plan.data(), strengths, results, exclusions, report);
   }
   /// Has such a plan, once it was evaluated, stay as it is: evaluations with it are a linear operator then, for Krylov
-  /// methods and adjoints, whose results are no longer compared with others. The error is bounded relative to the field
-  /// of the magnitudes, not to the field, and few sources are no longer summed term by term. Throws InvalidArgument for
-  /// a plan that was not evaluated, or only with strengths of 0 or of few sources, unless it sums all pairs.
+  /// methods and adjoints, whose results are no longer compared with others, and few sources no longer summed term by
+  /// term. The error is bounded relative to the field of the magnitudes, not to the field, for strengths of the kinds,
+  /// and results, that the plan was evaluated for before: a few tolerances (docs/math.md, "Any strengths"). Throws
+  /// InvalidArgument for a plan that was not evaluated, or only with strengths of 0 or of few sources, unless it sums
+  /// all pairs.
   template <bool HasTargets>
   void freeze(AnyStrengths<HasTargets>& plan) {
     verified().freeze(plan.data());
   }
-  /// A frozen plan of the transposed sums, as of Solver, of a frozen plan.
+  /// A frozen plan of the transposed sums, as of Solver, of a frozen plan; not of one of chosen targets.
   template <bool HasTargets>
   AnyStrengths<HasTargets> transposed(ExecutionSpace const& space,
                                       AnyStrengths<HasTargets> const& plan,

@@ -7,8 +7,8 @@
 // double at the highest order and a smaller theta, at all targets, and both with sums over all sources at some targets.
 // If it errs by more than the tolerance the plan is built again, of the positions that it keeps, and the evaluation made
 // again, before any result is written. Later ones are compared at a few targets each, and with the other one where their
-// results are weaker beside their strengths, or of fewer sources, than those that were compared: errors are linear in the
-// strengths. A frozen plan is a linear operator.
+// results are weaker beside their strengths, or their strengths elsewhere, than those of the last ones that were compared:
+// errors are linear in the strengths. A frozen plan is a linear operator.
 #pragma once
 
 #include <algorithm>
@@ -108,7 +108,9 @@ class VerifiedCore : public VerifiedErrors<Kernel, Precision, Space, Family> {
       plan.pairs_are_verified = true;
       return sum_pairs(space, plan, given, results, exclusions, report);
     }
-    Base::template check<double>(space, plan, plan.of_pairs, given, results);
+    constexpr bool in_float =
+        engine::EvaluationEnds<None, Potential, Field, Hessian>::are_results_in_float();
+    Base::template check<double, in_float>(space, plan, plan.of_pairs, given, results);
     const Arrays<Potential, Field, Hessian> found(results);
     sum_pairs(space, plan, given, found.views(), exclusions, report);
     double error = 0;
@@ -164,6 +166,7 @@ class VerifiedCore : public VerifiedErrors<Kernel, Precision, Space, Family> {
     engine::stage(space, report, "verification", [&] {
       strengths = strengths_of(space, plan, given, found);
       carriers = this->carriers_of(space, plan, given, found, strengths);
+      this->add_profiles(space, plan, given, found, strengths);
     });
     const auto is_exact = [](auto const& one) { return one.is_exact; };
     const auto is_verified = [](auto const& one) { return one.strength > 0 && !one.is_exact; };
@@ -244,20 +247,17 @@ class VerifiedCore : public VerifiedErrors<Kernel, Precision, Space, Family> {
                         Kinds<HasTargets> const& kinds, PartOfDensities const& part) {
     return plan.seen.size() == now.size() * std::size_t(part.all) && plan.seen_kinds == kinds;
   }
-  /// What was seen, and where the next plans begin. Of earlier evaluations the largest error counts, and the fewest
-  /// sources.
+  /// What was seen, and where the next plans begin.
   template <bool HasTargets, class Seen>
   void note(Data<HasTargets>& plan, std::vector<Seen> const& now, Kinds<HasTargets> const& kinds,
             PartOfDensities const& part, double error) {
     if (!are_alike(plan, now, kinds, part))
-      plan.seen.assign(now.size() * std::size_t(part.all), Seen());
+      plan.seen.assign(now.size() * std::size_t(part.all), std::vector<Seen>());
     for (std::size_t k = 0; k < now.size(); ++k) {
       if (now[k].strength == 0 || now[k].is_exact) continue;
-      Seen& seen = plan.seen[now.size() * std::size_t(part.number) + k];
-      const Seen before = std::exchange(seen, now[k]);
-      if (before.strength == 0) continue;
-      seen.error = std::fmax(seen.error, std::fmin(expected(before, seen, kinds), tolerance_));
-      seen.sources = std::fmin(seen.sources, before.sources);
+      auto& seen = plan.seen[now.size() * std::size_t(part.number) + k];
+      seen.insert(seen.begin(), now[k]);
+      if (seen.size() > most_seen) seen.pop_back();
     }
     plan.seen_kinds = kinds;
     plan.has_room = plan.seen_error() <= constants.room_for_others * tolerance_;
@@ -283,40 +283,42 @@ class VerifiedCore : public VerifiedErrors<Kernel, Precision, Space, Family> {
   }
 
   /// Whether what was seen before says that these results hold the tolerance, and a few targets do not contradict.
-  /// Errors of many sources differ in sign: of fewer ones they are larger beside the results.
   template <bool HasTargets, class Seen, class Given, class SomeArrays, class SomeExclusions>
   bool holds(Space const& space, Data<HasTargets>& plan, std::vector<Seen>& now, Given const& given,
              SomeArrays const& found, SomeExclusions const& exclusions,
              Kinds<HasTargets> const& kinds, PartOfDensities const& part) {
     if (!are_alike(plan, now, kinds, part) || is_due(plan.evaluations)) return false;
-    for (std::size_t k = 0; k < now.size(); ++k) {
-      if (now[k].strength == 0 || now[k].is_exact) continue;
-      Seen const& seen = plan.seen[now.size() * std::size_t(part.number) + k];
-      if (seen.strength == 0 || now[k].sources < least_share_of_sources * seen.sources)
-        return false;
-      const double error = larger(expected(seen, now[k], kinds), seen.error);
-      if (!(error <= constants.room_for_others * tolerance_)) return false;
-    }
-    const auto exact = sample(space, plan, given, found, exclusions, Base::few_targets);
+    double most = 0;
+    for (std::size_t k = 0; k < now.size(); ++k)
+      if (now[k].strength > 0 && !now[k].is_exact)
+        most = larger(
+            most, expected(plan.seen[now.size() * std::size_t(part.number) + k], now[k], kinds));
+    if (!(most <= most_expected * tolerance_)) return false;
+    const bool has_room = most <= constants.room_for_others * tolerance_;
+    const auto exact = sample(space, plan, given, found, exclusions,
+                              has_room ? Base::few_targets : 16 * Base::few_targets);
     for (int k = 0; k < int(now.size()); ++k)
       if (!now[k].is_exact &&
           !(errors_of(space, plan, given, found, found, exact, exclusions, k, kinds.bounded, false)
-                .error <= tolerance_))
+                .error <= (has_room ? 1 : goal_of_more_targets) * tolerance_))
         return false;
     return true;
   }
-  /// The error of strengths that were not compared, from one that was: errors are linear in the strengths.
+  /// The error of strengths that were not compared, from the last that were, or from all of those that are known.
   template <class Seen, class Kinds>
-  static double expected(Seen const& before, Seen const& after, Kinds const& kinds) {
-    double weaker = 0;
-    const auto add = [&](bool is_of, double was, double is) {
-      if (is_of && (was > 0 || is > 0))
-        weaker = larger(weaker, was * after.strength / (is * before.strength));
-    };
-    add(kinds.bounded.potential, before.potential, after.potential);
-    add(kinds.bounded.field, before.field, after.field);
-    add(kinds.bounded.hessian, before.hessian, after.hessian);
-    return before.error > 0 ? before.error * weaker : 0;
+  static double expected(std::vector<Seen> const& before, Seen const& after, Kinds const& kinds) {
+    double least = std::numeric_limits<double>::infinity();
+    for (std::size_t count = 1; count <= before.size(); ++count) {
+      double error = 0;
+      const auto add = [&](bool is_of, double Seen::*result) {
+        if (is_of) error = larger(error, expected_error(before, count, after, result));
+      };
+      add(kinds.bounded.potential, &Seen::potential);
+      add(kinds.bounded.field, &Seen::field);
+      add(kinds.bounded.hessian, &Seen::hessian);
+      least = std::fmin(least, error);
+    }
+    return least;
   }
   /// Evaluations after the first that are compared whatever they are.
   static bool is_due(int evaluations) {
@@ -326,8 +328,11 @@ class VerifiedCore : public VerifiedErrors<Kernel, Precision, Space, Family> {
 
   bool by_pairs_;
 
-  static constexpr double least_to_begin_with = 0.1, least_gain = 0.9, least_share_of_sources = 0.5;
+  static constexpr double least_to_begin_with = 0.1, least_gain = 0.9;
+  /// In tolerances: of strengths that are expected to err by more others count, and what more targets show where they may.
+  static constexpr double most_expected = 1.5, goal_of_more_targets = 0.7;
   static constexpr int most_stuck = 2;
+  static constexpr std::size_t most_seen = 8;  ///< comparisons that are kept of a density
 };
 
 }  // namespace fmm::tolerance

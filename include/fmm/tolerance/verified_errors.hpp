@@ -87,6 +87,16 @@ class VerifiedErrors : public VerifiedPlans<Kernel, Precision, Space, Family> {
     });
     return lists;
   }
+  /// Adds where the strengths are of those that are not summed term by term.
+  template <bool HasTargets, class Given, class SomeArrays, class Seen>
+  void add_profiles(Space const& space, Data<HasTargets>& plan, Given const& given,
+                    SomeArrays const& found, std::vector<Seen>& all) const {
+    for_each_terms_of(plan, given, found, [&](auto const& terms, int k) {
+      if (all[k].strength > 0 && !all[k].is_exact)
+        all[k].profile =
+            profile_of(space, terms, tree_of(plan).permutation, all[k].strength, 1 / edge_of(plan));
+    });
+  }
   /// Sums these term by term.
   template <bool HasTargets, class Given, class SomeArrays, class SomeExclusions>
   void sum_carriers(Space const& space, Data<HasTargets>& plan, Given const& given,
@@ -122,12 +132,17 @@ class VerifiedErrors : public VerifiedPlans<Kernel, Precision, Space, Family> {
                                      : engine::cube_of(data_of(plan.plan)).exact_unit();
     for_each_terms(kernel_, length, targets, sources, given, found, f);
   }
+  /// Of the sources.
+  template <bool HasTargets>
+  static auto const& tree_of(Data<HasTargets> const& plan) {
+    if constexpr (HasTargets)
+      return plan.plan.sources->tree;
+    else
+      return plan.plan->tree;
+  }
   template <bool HasTargets>
   static double edge_of(Data<HasTargets> const& plan) {
-    if constexpr (HasTargets)
-      return plan.plan.sources->tree.cube.edge;
-    else
-      return plan.plan->tree.cube.edge;
+    return tree_of(plan).cube.edge;
   }
 
   template <bool HasTargets, class Given, class SomeArrays, class SomeExclusions>

@@ -12,6 +12,7 @@
 #include "quantities.hpp"
 #include "radius_setting.hpp"
 #include "sampled_targets.hpp"
+#include "strength_profile.hpp"
 
 namespace fmm::tolerance {
 
@@ -25,14 +26,7 @@ struct VerifiedData {
   using PlanOf = std::conditional_t<HasTargets, engine::TwoSetData<Space, SomePrecision>,
                                     std::shared_ptr<engine::PlanData<Space, SomePrecision>>>;
 
-  /// Of one density, in the evaluations that were verified.
-  struct Seen {
-    double strength = 0;  ///< sum of magnitudes
-    double sources = 0;   ///< the same over the largest of them: how many sources carry most of it
-    double potential = 0, field = 0, hessian = 0;  ///< root mean squares; 0 of what was not wanted
-    double error = 0;                              ///< of what the tolerance is of, relative
-    bool is_exact = false;  ///< of so few sources that their terms were summed one by one
-  };
+  using Seen = SeenDensity;
   /// What that evaluation was of.
   struct Kinds {
     ResultKinds bounded;
@@ -52,7 +46,8 @@ struct VerifiedData {
   std::shared_ptr<Pairs> pairs;  ///< sums all pairs instead
   PlanOf<double> of_pairs;
   bool pairs_are_verified = false;
-  std::vector<Seen> seen;  ///< empty: to be verified
+  std::vector<std::vector<Seen>>
+      seen;  ///< of each density, the last one first; empty: to be verified
   Kinds seen_kinds;
   bool has_room = true;          ///< whether what was seen leaves room for others
   bool can_be_tightened = true;  ///< whether a stricter setting makes errors smaller
@@ -71,7 +66,8 @@ struct VerifiedData {
   /// The largest error of the densities.
   double seen_error() const {
     double error = 0;
-    for (Seen const& density : seen) error = std::fmax(error, density.error);
+    for (auto const& density : seen)
+      for (Seen const& one : density) error = std::fmax(error, one.error);
     return error;
   }
   Array<BodyIndex, Space> chosen() const { return numbers.view(std::size_t(count)); }
@@ -338,8 +334,9 @@ class VerifiedPlans {
   /// Throws for what is wrong with the caller's arrays, and for results that their types have no room for.
   ///
   /// made    the plan's own, in SomePrecision
-  template <class SomePrecision, bool HasTargets, class Plan, class Given, class Potential,
-            class Field, class Hessian>
+  /// strengths_too    no: an evaluation in double looks at them itself, before it sums
+  template <class SomePrecision, bool strengths_too = true, bool HasTargets, class Plan,
+            class Given, class Potential, class Field, class Hessian>
   void check(Space const& space, Data<HasTargets>& plan, Plan& made, Given const& given,
              Results<Potential, Field, Hessian> const& results) const {
     using kernels::profile_of;  // also those of kernels that stand for others
@@ -348,7 +345,7 @@ class VerifiedPlans {
                      false>(space, data, kernel_, given, results, nullptr, [&](auto const& ends) {
       using Ends = std::remove_cvref_t<decltype(ends)>;
       ends.template check<Space>(plan.target_count(), plan.sources.size());
-      if constexpr (!Ends::is_block)
+      if constexpr (strengths_too && !Ends::is_block)
         engine::check_strengths<SomePrecision, typename Ends::Strengths, Potential, Field, Hessian>(
             space, engine::cube_of(data), profile_of(kernel_), ends.charges);
     });

@@ -479,6 +479,75 @@ TEST(AnyStrengths, RefuseWhatCannotBeHad) {
   for (const double number : to_host(u)) EXPECT_EQ(number, 0);
 }
 
+/// Patches of neighbours, one lit after another: what one errs by says nothing of another one elsewhere.
+TEST(AnyStrengths, OfPatchesOneAfterAnotherHoldTheTolerance) {
+  constexpr int n = 1660, lit = 200, draws = quick ? 6 : 16;
+  std::mt19937_64 random(9);
+  std::normal_distribution<double> normal;
+  for (const bool on_sphere : {true, false}) {
+    Sources sources;
+    for (int i = 0; i < n; ++i) {
+      double x[3], r2 = 0;
+      for (double& number : x) number = normal(random), r2 += number * number;
+      for (const double number : x)
+        sources.x.push_back(on_sphere ? number / std::sqrt(r2) : std::erf(number));
+    }
+    Sources patch;  // those that are lit
+    const auto light = [&](int middle) {
+      std::vector<std::pair<double, int>> by_distance;
+      for (int j = 0; j < n; ++j) {
+        double r2 = 0;
+        for (int d = 0; d < 3; ++d)
+          r2 += std::pow(sources.x[3 * j + d] - sources.x[3 * middle + d], 2);
+        by_distance.emplace_back(r2, j);
+      }
+      std::sort(by_distance.begin(), by_distance.end());
+      sources.charges.assign(n, 0);
+      patch.charges.assign(lit, 1);
+      patch.x.clear();
+      for (int j = 0; j < lit; ++j) {
+        const int number = by_distance[j].second;
+        sources.charges[number] = 1;
+        for (int d = 0; d < 3; ++d) patch.x.push_back(sources.x[3 * number + d]);
+      }
+    };
+    const auto check = [&](double tolerance, fmm::ToleranceOf of, int first, int count) {
+      fmm::ToleranceSolver<Laplace, fmm::Orders<4, 8, 10, 12, 16>> solver(
+          {.tolerance = tolerance, .tolerance_of = of});
+      for (int draw = 0; draw < draws; ++draw) {
+        auto plan = solver.build(DefaultSpace(), to_space<DefaultSpace>(sources.x));
+        light(0);
+        evaluated<Carries::charges>(solver, plan, sources);
+        light(int(random() % n));
+        EXPECT_LE(error_of(evaluated<Carries::charges>(solver, plan, sources),
+                           summed(sources.x, {}, patch), first, count),
+                  tolerance);
+      }
+    };
+    check(1e-5, fmm::ToleranceOf::field, 1, 3);
+    check(1e-3, fmm::ToleranceOf::hessian, 4, 6);
+    check(1e-5, fmm::ToleranceOf::hessian, 4, 6);
+  }
+}
+
+/// A source's charge and its dipole may cancel at a target but for rounding, which is that of both.
+TEST(AnyStrengths, OfTermsThatCancelInThemselvesAreExact) {
+  const DefaultSpace space;
+  std::mt19937_64 random(3);
+  std::uniform_real_distribution<double> uniform(0, 1);
+  for (int draw = 0; draw < 20; ++draw) {
+    Sources sources;
+    sources.x = {0, 0, 0, uniform(random), uniform(random), uniform(random)};
+    sources.charges = {1e6, 1};
+    sources.dipoles = {0, 0, 0, sources.x[3], sources.x[4], sources.x[5]};
+    SolverIn<double> solver({.tolerance = 1e-9, .tolerance_of = fmm::ToleranceOf::potential});
+    auto plan = solver.build(space, to_space<DefaultSpace>(sources.x));
+    EXPECT_LE(error_of(evaluated<Carries::both>(solver, plan, sources),
+                       summed(sources.x, {0, 1}, sources), 0, 1),
+              1e-15);
+  }
+}
+
 /// Numbers that double has no room for are no error that another tolerance would allow: of all pairs, and of a tree.
 TEST(AnyStrengths, OfSumsThatAreNotFiniteSaySo) {
   const DefaultSpace space;

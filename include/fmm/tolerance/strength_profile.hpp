@@ -1,0 +1,120 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// Where the strengths of a density are: an expansion's error is that of the places that are lit, so that what was seen
+// with others of the same places tells it, and what was seen elsewhere does not.
+#pragma once
+
+#include <algorithm>
+#include <cmath>
+#include <limits>
+#include <vector>
+
+#include "../detail/copy.hpp"
+#include "../detail/launch.hpp"
+
+namespace fmm::tolerance {
+
+/// Strengths by runs of sources that lie beside each other, as shares of the sum of all magnitudes.
+struct StrengthProfile {
+  std::vector<double> squares;  ///< of each run
+  double coherence = 0;  ///< squares of the runs' sums over the sum of squares: 1 of random signs
+};
+
+/// One run: the sum of its squares, and the square of its sum, each number of a source by itself.
+template <class Space, class Terms>
+struct SumRuns {
+  static constexpr int numbers = Terms::numbers;
+
+  Terms terms;
+  Array<BodyIndex, Space> permutation;
+  std::int64_t runs;
+  double per_strength, dipoles_per_length;
+  Array<double, Space> to;  ///< two numbers a run
+
+  KOKKOS_FUNCTION void operator()(TeamMember<Space> const& team) const {
+    const std::int64_t run = team.league_rank(), n = permutation.extent(0), begin = run * n / runs,
+                       end = (run + 1) * n / runs;
+    double squares = 0, sum[numbers] = {};
+    for (std::int64_t i = begin + team.team_rank(); i < end; i += team.team_size())
+      for (int k = 0; k < numbers; ++k) {
+        const double number = terms.number(permutation(i), k) * per_strength *
+                              (terms.is_dipole(k) ? dipoles_per_length : 1);
+        squares += number * number;
+        sum[k] += number;
+      }
+    sum_over_team(team, squares);
+    double square_of_sum = 0;
+    for (double& number : sum) {
+      sum_over_team(team, number);
+      square_of_sum += number * number;
+    }
+    if (team.team_rank() > 0) return;
+    to(2 * run) = squares;
+    to(2 * run + 1) = square_of_sum;
+  }
+};
+
+/// Of one density.
+///
+/// permutation  the sources' numbers, those beside each other in space together
+/// strength     the sum of all magnitudes, dipoles times dipoles_per_length
+template <class Space, class Terms>
+StrengthProfile profile_of(Space const& space, Terms const& terms,
+                           Array<BodyIndex, Space> permutation, double strength,
+                           double dipoles_per_length) {
+  constexpr std::int64_t least_of_run = 16, most_runs = 256;
+  const std::int64_t n = permutation.extent(0),
+                     runs = std::clamp<std::int64_t>(n / least_of_run, 1, most_runs);
+  Buffer<double, Space> buffer("strengths by runs");
+  const auto to = buffer.resize(std::size_t(2 * runs));
+  const int team_size = is_host_space_v<Space> ? 1 : 128;
+  for_teams("fmm::verification::profile", TeamPolicy<Space>(space, int(runs), team_size),
+            SumRuns<Space, Terms>{terms, permutation, runs, 1 / strength, dipoles_per_length, to});
+  std::vector<double> sums(std::size_t(2 * runs));
+  read_back(space, to.data(), sums.data(), sums.size());
+  StrengthProfile profile;
+  double all = 0, of_sums = 0;
+  for (std::size_t r = 0; r < sums.size(); r += 2) {
+    profile.squares.push_back(sums[r]);
+    all += sums[r];
+    of_sums += sums[r + 1];
+  }
+  profile.coherence = all > 0 ? of_sums / all : 0;
+  return profile;
+}
+
+/// One density of an evaluation that was compared, or is to be.
+struct SeenDensity {
+  double strength = 0;  ///< sum of magnitudes
+  double sources = 0;   ///< the same over the largest of them: how many sources carry most of it
+  double potential = 0, field = 0, hessian = 0;  ///< root mean squares; 0 of what was not wanted
+  double error = 0;                              ///< of what the tolerance is of, relative
+  bool is_exact = false;  ///< of so few sources that their terms were summed one by one
+  StrengthProfile profile;
+};
+
+/// The relative error of strengths whose evaluation was not compared, from the first `count` of those that were. Errors
+/// are linear in the strengths, and those of sources apart from each other differ in sign: squares add up. Infinite where
+/// a place is lit that was hardly so before.
+///
+/// result    the number of one of the results, of which it is
+inline double expected_error(std::vector<SeenDensity> const& before, std::size_t count,
+                             SeenDensity const& now, double SeenDensity::*result) {
+  constexpr double most_lit = 6;  // random strengths of 16 sources differ by less
+  double errors = 0, coherence = 1, largest = 0;
+  std::vector<double> lit(now.profile.squares.size(), 0.0);
+  const auto unit = [&](SeenDensity const& one) { return std::pow(one.strength / one.*result, 2); };
+  for (std::size_t j = 0; j < count; ++j) {
+    errors += before[j].error * before[j].error;
+    coherence = std::max(coherence, before[j].profile.coherence);
+    for (std::size_t r = 0; r < lit.size(); ++r)
+      lit[r] += before[j].profile.squares[r] * unit(before[j]);
+  }
+  for (std::size_t r = 0; r < lit.size(); ++r) {
+    const double square = now.profile.squares[r] * unit(now);
+    if (!(square <= most_lit * lit[r])) return std::numeric_limits<double>::infinity();
+    if (square > 0) largest = std::max(largest, square / lit[r]);
+  }
+  return std::sqrt(errors * largest * std::max(1.0, now.profile.coherence / coherence));
+}
+
+}  // namespace fmm::tolerance
