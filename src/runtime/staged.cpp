@@ -110,20 +110,57 @@ void Staged<Space>::check() {
   check_two("hessian", h, 6, "field", f, 3);
 }
 
+/// Whether an array lies as the numbers in double do.
+template <class Space>
+template <class SomeArray>
+bool Staged<Space>::is_dense(SomeArray const& array, int row, std::int64_t bodies) const {
+  if (array.shape().number != Number::in_double ||
+      reinterpret_cast<std::uintptr_t>(array.data()) % alignof(double) != 0)
+    return false;
+  if (densities_ > 1 && !are_together())
+    return false;  // one after the other: nothing is given before all is well
+  const Strides is = strides_of(array.shape(), row), wanted = dense(row, bodies);
+  return (bodies <= 1 || is.body == wanted.body) &&
+         (densities_ == 1 || is.density == wanted.density) && (row == 1 || is.number == 1);
+}
+/// Whether strengths lie where a result goes.
+template <class Space>
+bool Staged<Space>::is_result(ConstArray const& strengths, int row) const {
+  const auto place = place_of(strengths, row, densities_);
+  const auto meets = [&](MutableArray const& result, int row_of_result) {
+    return result && engine::share_memory(place, place_of(result, row_of_result, densities_));
+  };
+  return meets(results_.potential, 1) || meets(results_.field, 3) || meets(results_.hessian, 6);
+}
+template <class Space>
+void Staged<Space>::take_strengths(Numbers<double const>& to, ConstArray const& from, int row) {
+  if (is_dense(from, row, bounds_.sources) && !is_result(from, row))
+    to.first = static_cast<double const*>(from.data());
+  else
+    take_numbers(space_, from, densities_, row,
+                 to.resize(std::size_t(row) * densities_ * bounds_.sources),
+                 dense(row, bounds_.sources));
+}
+template <class Space>
+void Staged<Space>::make_room(Numbers<double>& numbers, MutableArray const& wanted, int row) {
+  numbers.is_the_callers = wanted && is_dense(wanted, row, bounds_.targets);
+  if (numbers.is_the_callers)
+    numbers.first = static_cast<double*>(wanted.data());
+  else
+    numbers.resize(std::size_t(row) * densities_ * bounds_.targets);
+}
 template <class Space>
 void Staged<Space>::take() {
-  const std::size_t n = densities_ * bounds_.sources, m = densities_ * bounds_.targets;
-  const auto q = charges_.resize(n);
-  if (strengths_.charges)
-    take_numbers(space_, strengths_.charges, densities_, 1, q.data(), dense(1, bounds_.sources));
-  else
-    detail::fill(space_, q, 0.0);
-  if (has_dipoles())
-    take_numbers(space_, strengths_.dipoles, densities_, 3, dipoles_.resize(3 * n).data(),
-                 dense(3, bounds_.sources));
-  potential_.resize(m);
-  field_.resize(3 * m);
-  if (has_dipoles() || results_.hessian) hessian_.resize(6 * m);
+  if (strengths_.charges) {
+    take_strengths(charges_, strengths_.charges, 1);
+  } else {
+    charges_.resize(std::size_t(densities_ * bounds_.sources));
+    detail::fill(space_, charges_.buffer.view(), 0.0);
+  }
+  if (has_dipoles()) take_strengths(dipoles_, strengths_.dipoles, 3);
+  make_room(potential_, results_.potential, 1);
+  make_room(field_, results_.field, 3);
+  if (has_dipoles() || results_.hessian) make_room(hessian_, results_.hessian, 6);
 }
 
 /// Whether all numbers of a target are finite.
@@ -149,9 +186,8 @@ template <class Space>
 std::int64_t Staged<Space>::not_finite() const {
   CountNotFinite<Space> count{};
   count.densities = densities_;
-  const auto add = [&](int r, detail::Buffer<double, Space> const& from, int row,
-                       MutableArray const& wanted) {
-    count.numbers[r] = wanted ? from.view().data() : nullptr;
+  const auto add = [&](int r, Numbers<double> const& from, int row, MutableArray const& wanted) {
+    count.numbers[r] = wanted ? from.first : nullptr;
     count.of[r] = dense(row, bounds_.targets);
     count.rows[r] = row;
   };
@@ -165,15 +201,14 @@ std::int64_t Staged<Space>::not_finite() const {
 template <class Space>
 void Staged<Space>::give() const {
   // whether there is room, before anything is given
-  const auto check_room = [&](char const* name, detail::Buffer<double, Space> const& from, int row,
+  const auto check_room = [&](char const* name, Numbers<double> const& from, int row,
                               MutableArray const& to) {
     if (!is_float(to)) return;
     for (int k = 0; k < densities_; ++k) {
-      double* const first = from.view().data();
       const auto numbers =
           are_together()
-              ? tolerance::ResultArray<Space>{first, bounds_.targets, densities_, row}
-              : tolerance::ResultArray<Space>{first + std::int64_t(k) * row * bounds_.targets,
+              ? tolerance::ResultArray<Space>{from.first, bounds_.targets, densities_, row}
+              : tolerance::ResultArray<Space>{from.first + std::int64_t(k) * row * bounds_.targets,
                                               bounds_.targets, 1, row};
       const double largest = tolerance::largest_of(space_, numbers, are_together() ? k : 0);
       if (std::isfinite(largest) && largest != 0 &&
@@ -185,22 +220,20 @@ void Staged<Space>::give() const {
   check_room("potential", potential_, 1, results_.potential);
   check_room("field", field_, 3, results_.field);
   check_room("hessian", hessian_, 6, results_.hessian);
-  give_one("fmm::results", potential_, 1, results_.potential);
-  give_one("fmm::results", field_, 3, results_.field);
-  give_one("fmm::results", hessian_, 6, results_.hessian);
+  give_one(potential_, 1, results_.potential);
+  give_one(field_, 3, results_.field);
+  give_one(hessian_, 6, results_.hessian);
   space_.fence();
 }
 
 template <class Space>
-void Staged<Space>::give_one(char const* name, detail::Buffer<double, Space> const& from, int row,
-                             MutableArray const& to) const {
-  if (!to) return;
+void Staged<Space>::give_one(Numbers<double> const& from, int row, MutableArray const& to) const {
+  if (!to || from.is_the_callers) return;
   const auto copy = [&](auto* numbers) {
     using To = std::remove_pointer_t<decltype(numbers)>;
-    detail::for_range(
-        name, space_, bounds_.targets,
-        CopyStrided<double, To>{from.view().data(), dense(row, bounds_.targets), numbers,
-                                strides_of(to.shape(), row), densities_, row});
+    detail::for_range("fmm::results", space_, bounds_.targets,
+                      CopyStrided<double, To>{from.first, dense(row, bounds_.targets), numbers,
+                                              strides_of(to.shape(), row), densities_, row});
   };
   if (is_float(to))
     copy(static_cast<float*>(to.data()));

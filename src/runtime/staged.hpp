@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Strengths and results of any arrays, in double and in memory of the backend's own: evaluations of any strengths are
-// compiled for these alone.
+// Strengths and results of any arrays, in double, one number after the other: evaluations of any strengths are compiled
+// for these alone. Arrays that are so already are read and written where they lie, others are copied.
 #pragma once
 
 #include <array>
@@ -125,30 +125,50 @@ class Staged {
       add(fmm::Strengths<Charges>{q, {}, unchanged}, Results<decltype(p), decltype(f)>{p, f}, part);
   }
   // where density k begins; of blocks all begin together
-  double* charges(int k) { return charges_.view().data() + k * bounds_.sources; }
-  double* dipoles(int k) { return dipoles_.view().data() + 3 * k * bounds_.sources; }
-  double* potential(int k) { return potential_.view().data() + k * bounds_.targets; }
-  double* field(int k) { return field_.view().data() + 3 * k * bounds_.targets; }
-  double* hessian(int k) { return hessian_.view().data() + 6 * k * bounds_.targets; }
+  double const* charges(int k) const { return charges_.first + k * bounds_.sources; }
+  double const* dipoles(int k) const { return dipoles_.first + 3 * k * bounds_.sources; }
+  double* potential(int k) const { return potential_.first + k * bounds_.targets; }
+  double* field(int k) const { return field_.first + 3 * k * bounds_.targets; }
+  double* hessian(int k) const { return hessian_.first + 6 * k * bounds_.targets; }
   Strides dense(int row, std::int64_t bodies) const {
     if (are_together()) return {row * std::int64_t(densities_), row, 1};
     return {row, row * bodies, 1};
   }
 
+  /// Numbers of the caller's, or room for them.
+  template <class T>
+  struct Numbers {
+    explicit Numbers(char const* name) : buffer(name) {}
+
+    detail::Buffer<double, Space> buffer;
+    T* first = nullptr;
+    bool is_the_callers = false;
+
+    double* resize(std::size_t size) {
+      double* const numbers = buffer.resize(size).data();
+      first = numbers;
+      return numbers;
+    }
+  };
+
   void check();
   void take();
+  template <class SomeArray>
+  bool is_dense(SomeArray const& array, int row, std::int64_t bodies) const;
+  bool is_result(ConstArray const& strengths, int row) const;
+  void take_strengths(Numbers<double const>& to, ConstArray const& from, int row);
+  void make_room(Numbers<double>& numbers, MutableArray const& wanted, int row);
   std::int64_t not_finite() const;
   void give() const;
-  void give_one(char const* name, detail::Buffer<double, Space> const& from, int row,
-                MutableArray const& to) const;
+  void give_one(Numbers<double> const& from, int row, MutableArray const& to) const;
 
   Space const& space_;
   AnyStrengths const& strengths_;
   AnyResults const& results_;
   Bounds bounds_;
   int densities_ = 1;
-  detail::Buffer<double, Space> charges_{"charges in double"}, dipoles_{"dipoles in double"},
-      potential_{"potentials in double"}, field_{"fields in double"},
+  Numbers<double const> charges_{"charges in double"}, dipoles_{"dipoles in double"};
+  Numbers<double> potential_{"potentials in double"}, field_{"fields in double"},
       hessian_{"Hessians in double"};
 };
 

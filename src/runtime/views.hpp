@@ -60,8 +60,9 @@ inline Strides strides_of(ArrayShape const& shape, int row) {
           row == 1 ? 0 : shape.stride_of(shape.rank - 1)};
 }
 
-/// Where a result of so many densities lies, to be told apart from others.
-inline engine::ResultPlace place_of(MutableArray const& array, int row, int densities = 1) {
+/// Where an array of so many densities lies, to be told apart from others.
+template <class Pointer>
+engine::ResultPlace place_of(ArrayOf<Pointer> const& array, int row, int densities = 1) {
   ArrayShape const& shape = array.shape();
   const std::ptrdiff_t size = shape.number == Number::in_float ? sizeof(float) : sizeof(double);
   const Strides strides = strides_of(shape, row);

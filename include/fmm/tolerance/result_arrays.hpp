@@ -94,23 +94,32 @@ SquaredError compare(Space const& space, ResultArray<Space> const& found,
   return sums;
 }
 
-/// Numbers into a View of the caller's: (M), (M,K), (M,c) or (M,K,c).
-template <class Space, class View>
-struct GiveArray {
-  ResultArray<Space> from;
-  View to;
+/// Numbers into Views of the caller's, (M), (M,K), (M,c) or (M,K,c); None: not wanted.
+template <class Space, class Potential, class Field, class Hessian>
+struct GiveArrays {
+  ResultArray<Space> potential, field, hessian;
+  Results<Potential, Field, Hessian> to;
 
   KOKKOS_FUNCTION void operator()(std::int64_t i) const {
-    for (int k = 0; k < from.densities; ++k)
-      for (int c = 0; c < from.row; ++c) {
-        const double value = from(i, k, c);
-        if constexpr (View::rank == 1)
-          to(i) = value;
-        else if constexpr (View::rank == 3)
-          to(i, k, c) = value;
-        else
-          to(i, from.densities > 1 || from.row == 1 ? k : c) = value;
-      }
+    give(potential, to.potential, i);
+    give(field, to.field, i);
+    give(hessian, to.hessian, i);
+  }
+
+ private:
+  template <class View>
+  KOKKOS_FUNCTION static void give(ResultArray<Space> const& from, View const& to, std::int64_t i) {
+    if constexpr (!std::is_same_v<View, None>)
+      for (int k = 0; k < from.densities; ++k)
+        for (int c = 0; c < from.row; ++c) {
+          const double value = from(i, k, c);
+          if constexpr (View::rank == 1)
+            to(i) = value;
+          else if constexpr (View::rank == 3)
+            to(i, k, c) = value;
+          else
+            to(i, from.densities > 1 || from.row == 1 ? k : c) = value;
+        }
   }
 };
 
@@ -175,9 +184,11 @@ class ResultArrays {
   }
   /// Into the caller's.
   void give(Space const& space, Results<Potential, Field, Hessian> const& to) const {
-    give_one(space, potential, to.potential);
-    give_one(space, field, to.field);
-    give_one(space, hessian, to.hessian);
+    const std::int64_t targets = potential.numbers ? potential.targets
+                                 : field.numbers   ? field.targets
+                                                   : hessian.targets;
+    detail::for_range("fmm::results", space, targets,
+                      GiveArrays<Space, Potential, Field, Hessian>{potential, field, hessian, to});
   }
 
   ResultArray<Space> potential, field, hessian;
@@ -197,12 +208,6 @@ class ResultArrays {
     else
       return Rows<OfOne>(array.numbers, array.targets, array.row);
   }
-  template <class View>
-  static void give_one(Space const& space, ResultArray<Space> const& from, View const& to) {
-    if constexpr (is_wanted<View>)
-      detail::for_range("fmm::results", space, from.targets, GiveArray<Space, View>{from, to});
-  }
-
   detail::Buffer<double, Space> potential_{"potentials to be verified"},
       field_{"fields to be verified"}, hessian_{"Hessians to be verified"};
 };
