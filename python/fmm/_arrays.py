@@ -10,6 +10,8 @@ import numpy as np
 
 from . import _fmm
 
+_DTYPES = {name: np.dtype(name) for name in ("float32", "float64")}
+_NAMES = {dtype: name for name, dtype in _DTYPES.items()}  # none in the other order of bytes
 _HOST = "openmp" if "openmp" in _fmm.config()["backends"] else "serial"
 
 
@@ -23,9 +25,10 @@ class Facts(NamedTuple):
 
 def taken(array: Any, name: str) -> Any:
     """The array, or a copy of one in the host's memory whose strides cannot be told in numbers forward."""
-    if isinstance(array, np.ma.MaskedArray):
-        raise TypeError(f"{name} is a masked array, and sums have no use for masks: hand in its filled(0), or its data")
     if isinstance(array, np.ndarray):
+        if isinstance(array, np.ma.MaskedArray):
+            raise TypeError(f"{name} is a masked array, and sums have no use for masks: hand in its filled(0), or its "
+                            "data")
         if not array.flags.c_contiguous:
             size = array.itemsize
             if any(stride < 0 or stride % size for stride in array.strides):
@@ -54,19 +57,28 @@ def word(value: Any, name: str) -> str:
 
 def facts(array: Any, name: str) -> Facts:
     """Raises TypeError for what is no array, or of other numbers than the library takes."""
-    if type(array) is np.ndarray and array.dtype.isnative and array.dtype.kind == "f":
-        if array.dtype.itemsize in (4, 8) and array.ndim > 0:
-            return Facts(array.dtype.name, array.shape, False)
+    if type(array) is np.ndarray and array.ndim > 0:
+        dtype = _NAMES.get(array.dtype)
+        if dtype is not None:
+            return Facts(dtype, array.shape, False)
     return Facts(*_fmm.described(array, name)[:3])
 
 
-def check_dtype(array: Any, name: str, dtype: str, like: str) -> Facts:
-    """Raises TypeError for numbers of another type."""
+def check_alike(array: Any, name: str, x: Facts) -> Facts:
+    """Raises TypeError for numbers of another type than x has, ValueError for another place."""
     what = facts(array, name)
-    if what.dtype != dtype:
-        raise TypeError(f"{name} is of {what.dtype}, and {like} of {dtype}: one type of numbers is wanted, float32 "
-                        "or float64; nothing is cast in silence")
+    if what.dtype != x.dtype:
+        raise TypeError(f"{name} is of {what.dtype}, and x of {x.dtype}: one type of numbers is wanted, float32 or "
+                        "float64; nothing is cast in silence")
+    check_place(what, name, x)
     return what
+
+
+def check_place(what: Facts, name: str, x: Facts) -> None:
+    """Raises ValueError for another place than where x is."""
+    if what.on_device != x.on_device:
+        places = ("in the host's memory", "on the device")
+        raise ValueError(f"{name} is {places[what.on_device]}, and x {places[x.on_device]}: one place is wanted")
 
 
 def backend_of(what: Facts) -> str:
@@ -84,7 +96,7 @@ class Kind:
     def empty(self, shape: tuple[int, ...], dtype: str) -> Any:
         """What the library can write; `finished` makes the result of it."""
         if self._is_numpy:
-            return np.empty(shape, dtype)
+            return np.empty(shape, _DTYPES[dtype])
         _from_dlpack_of(self._like)  # raises, before any work
         return _fmm.OwnArray(list(shape), dtype, self._backend)
 
@@ -117,16 +129,16 @@ def to_host(array: Any, name: str) -> np.ndarray:
     return np.from_dlpack(array)
 
 
-def results_for(kind: Kind, names: tuple[str, ...], shapes: dict[str, tuple[int, ...]], dtype: str,
+def results_for(kind: Kind, names: tuple[str, ...], shapes: dict[str, tuple[int, ...]], x: Facts,
                 out: Any) -> dict[str, Any]:
     """New arrays, or those of `out`. Raises ValueError or TypeError for other ones than are wanted."""
     if out is None:
-        return {name: kind.empty(shapes[name], dtype) for name in names}
+        return {name: kind.empty(shapes[name], x.dtype) for name in names}
     given = given_of(out)
     if len(given) != len(names):
         raise ValueError(f"out has {len(given)} arrays, for {len(names)} outputs: {', '.join(names)}")
     for array, name in zip(given, names):
-        shape = check_dtype(array, f"out ({name})", dtype, "x").shape
+        shape = check_alike(array, f"out ({name})", x).shape
         if tuple(shape) != shapes[name]:
             raise ValueError(f"out ({name}) has the shape {tuple(shape)}: {shapes[name]} is wanted")
     return dict(zip(names, given))
@@ -137,11 +149,14 @@ def given_of(out: Any) -> tuple:
     return tuple(out) if isinstance(out, (tuple, list)) else (out,)
 
 
+POTENTIAL_AND_FIELD = ("potential", "field")
 ROWS: dict[str, tuple[int, ...]] = {"potential": (), "field": (3,), "hessian": (6,)}
 
 
 def names_of(outputs: Any) -> tuple[str, ...]:
     """Raises ValueError for names that are no results', or come twice."""
+    if outputs is POTENTIAL_AND_FIELD:
+        return outputs
     names = (outputs,) if isinstance(outputs, str) else outputs
     try:
         names = tuple(names)
@@ -153,20 +168,21 @@ def names_of(outputs: Any) -> tuple[str, ...]:
     return names
 
 
-def strengths_of(q: Any, dipoles: Any, n: int, dtype: str) -> tuple[Any, Any, tuple[int, ...]]:
+def strengths_of(q: Any, dipoles: Any, x: Facts) -> tuple[Any, Any, tuple[int, ...]]:
     """Charges and dipoles as they are taken, and (K,) of several densities, else ()."""
+    n = x.shape[0]
     k: tuple[int, ...] | None = None
     if q is None and dipoles is None:
         raise ValueError("q and dipoles are None: at least one of the two is wanted")
     if q is not None:
         q = taken(q, "q")
-        shape = tuple(check_dtype(q, "q", dtype, "x").shape)
+        shape = tuple(check_alike(q, "q", x).shape)
         if len(shape) > 2 or shape[0] != n:
             raise ValueError(f"q has the shape {shape}: ({n},), or ({n}, K) of K densities, is wanted")
         k = shape[1:]
     if dipoles is not None:
         dipoles = taken(dipoles, "dipoles")
-        shape = tuple(check_dtype(dipoles, "dipoles", dtype, "x").shape)
+        shape = tuple(check_alike(dipoles, "dipoles", x).shape)
         if len(shape) not in (2, 3) or shape[0] != n or shape[-1] != 3 or k not in (None, shape[1:-1]):
             like = f"({n}, 3), or ({n}, K, 3)" if k is None else str((n, *k, 3))
             raise ValueError(f"dipoles have the shape {shape}: {like} is wanted")
@@ -185,18 +201,19 @@ def positions_of(x: Any) -> tuple[Any, Facts]:
     return x, what
 
 
-def targets_of(targets: Any, n: int, dtype: str) -> tuple[Any, int, bool]:
-    """Targets as they are taken, how many, and whether they are numbers of sources; None: all n sources."""
+def targets_of(targets: Any, x: Facts) -> tuple[Any, int, bool]:
+    """Targets as they are taken, how many, and whether they are numbers of sources; None: all sources."""
     if targets is None:
-        return None, n, False
+        return None, x.shape[0], False
     y = taken(targets, "targets")
     what = facts(y, "targets")
     if len(what.shape) == 1:
         if what.dtype not in ("int32", "int64"):
             raise TypeError(f"targets is of {what.dtype} and has one dimension: numbers of sources, of int32 or int64, "
                             "or positions (M, 3) are wanted")
+        check_place(what, "targets", x)
         return y, what.shape[0], True
-    check_dtype(y, "targets", dtype, "x")
+    check_alike(y, "targets", x)
     if len(what.shape) != 2 or what.shape[1] != 3:
         raise ValueError(f"targets has the shape {tuple(what.shape)}: (M, 3), or (M,) of int32 or int64, is wanted")
     return y, what.shape[0], False

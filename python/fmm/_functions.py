@@ -20,7 +20,7 @@ def _sum(x: Any, q: Any, kernel: str, targets: Any, softening: float, G: float, 
     n, names = what.shape[0], ("potential", "field")
     if q is None:
         raise TypeError("q is None: an array is wanted")
-    q, _, k = strengths_of(q, None, n, what.dtype)
+    q, _, k = strengths_of(q, None, what)
     if k:
         raise ValueError(f"q has {len(k) + 1} dimensions: ({n},) is wanted; fmm.Plan takes several densities")
     if targets is not None or n * n <= _FEW_PAIRS:
@@ -32,7 +32,7 @@ def _sum(x: Any, q: Any, kernel: str, targets: Any, softening: float, G: float, 
                      tolerance_of="all", error_norm="l2", softening=number(softening, "softening"), G=number(G, "G"),
                      backend=backend)
     kind = Kind(x, backend)
-    results = results_for(kind, names, {"potential": (n,), "field": (n, 3)}, what.dtype, out)
+    results = results_for(kind, names, {"potential": (n,), "field": (n, 3)}, what, out)
     plan = solver.build(x, q, None)
     solver.evaluate(plan, q, None, results["potential"], results["field"], None, None)
     return given_of(out) if out is not None else tuple(kind.finished(results[name]) for name in names)
@@ -156,14 +156,14 @@ def direct(x: Any, q: Any = None, *, dipoles: Any = None, targets: Any = None,
     if progress is not None and not callable(progress):
         raise TypeError(f"progress = {progress!r}: a function progress(done, all) is wanted")
     n = what.shape[0]
-    q, dipoles, k = strengths_of(q, dipoles, n, what.dtype)
-    y, m, _ = targets_of(targets, n, what.dtype)
+    q, dipoles, k = strengths_of(q, dipoles, what)
+    y, m, _ = targets_of(targets, what)
     backend = backend_of(what)
     kind = Kind(x, backend)
     solver = _solver(kernel=kernel, method="direct", precision="double", tolerance=None, tolerance_of="field",
                      error_norm="l2", softening=number(softening, "softening"), G=number(G, "G"), backend=backend)
     plan = solver.build(x, None, y)
-    results = results_for(kind, names, {name: (m, *k, *ROWS[name]) for name in names}, what.dtype, None)
+    results = results_for(kind, names, {name: (m, *k, *ROWS[name]) for name in names}, what, None)
 
     def evaluate(of: dict) -> None:
         solver.evaluate(plan, q, dipoles, of.get("potential"), of.get("field"), of.get("hessian"), None)

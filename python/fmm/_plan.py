@@ -8,8 +8,8 @@ from typing import Any, Dict, Literal, Optional, Sequence, Tuple, Union
 import numpy as np
 
 from . import _fmm
-from ._arrays import (ROWS, Kind, backend_of, given_of, names_of, number, positions_of, results_for, strengths_of,
-                      targets_of, to_host, word)
+from ._arrays import (POTENTIAL_AND_FIELD, ROWS, Kind, backend_of, given_of, names_of, number, positions_of,
+                      results_for, strengths_of, targets_of, to_host, word)
 
 Output = Literal["potential", "field", "hessian"]
 _FEW_PAIRS = 1536**2
@@ -33,7 +33,7 @@ class Plan:
 
     The first call makes tree and lists and finds the order and the opening angle that hold the tolerance; it is
     compared with a stricter sum. Later calls are compared at a few targets, or again as the first one where their
-    charges differ much. All pairs of few bodies are summed, in double precision.
+    charges are elsewhere than in the last ones. All pairs of few bodies are summed, in double precision.
 
     Parameters
     ----------
@@ -86,7 +86,7 @@ class Plan:
                  precision: Literal["auto", "mixed", "double"] = "auto"):
         x, what = positions_of(x)
         tolerance = number(tolerance, "tolerance")
-        self._x, self._dtype, self._n = x, what.dtype, what.shape[0]
+        self._x, self._what, self._n = x, what, what.shape[0]
         self._backend = backend_of(what)
         self._kind = Kind(x, self._backend)
         self._keywords = dict(kernel=kernel, tolerance=tolerance, softening=number(softening, "softening"),
@@ -94,7 +94,7 @@ class Plan:
                               backend=self._backend)
         self._is_auto = precision == "auto"
         self._report: Optional[dict] = None
-        self._y, self._m, self._are_numbers = targets_of(targets, self._n, self._dtype)
+        self._y, self._m, self._are_numbers = targets_of(targets, self._what)
         few = self._n * self._m <= _FEW_PAIRS
         own = error_norm == "p99"
         self._by_charges = own and not few
@@ -124,7 +124,7 @@ class Plan:
     @property
     def dtype(self) -> np.dtype:
         """Of positions, charges and results."""
-        return np.dtype(self._dtype)
+        return np.dtype(self._what.dtype)
 
     @property
     def report(self) -> Optional[Dict]:
@@ -146,12 +146,12 @@ class Plan:
         """
         if self._by_charges:
             raise ValueError('error_norm="p99" is for results at the sources')
-        y, m, are_numbers = targets_of(targets, self._n, self._dtype)
+        y, m, are_numbers = targets_of(targets, self._what)
         self._solver.retarget(self._plan, y)
         self._y, self._m, self._are_numbers = y, m, are_numbers
 
     def __call__(self, q: Any = None, *, dipoles: Any = None,
-                 outputs: Union[Output, Sequence[Output]] = ("potential", "field"), out: Any = None,
+                 outputs: Union[Output, Sequence[Output]] = POTENTIAL_AND_FIELD, out: Any = None,
                  report: bool = False) -> Any:
         """Sums of charges, of dipoles, or of both.
 
@@ -174,9 +174,9 @@ class Plan:
         tuple of arrays, or an array if outputs is one name
         """
         names = names_of(outputs)
-        q, dipoles, k = strengths_of(q, dipoles, self._n, self._dtype)
+        q, dipoles, k = strengths_of(q, dipoles, self._what)
         shapes = {name: (self._m, *k, *ROWS[name]) for name in names}
-        results = results_for(self._kind, names, shapes, self._dtype, out)
+        results = results_for(self._kind, names, shapes, self._what, out)
         note = _fmm.Report() if report else None
         if self._by_charges:
             self._sum_by_charges(q, dipoles, k, results, note)
@@ -198,8 +198,8 @@ class Plan:
         """The sums as a linear operator, for Krylov methods.
 
         It is one plan, of lists that depend on no charges: linear to rounding, that of float32 in mixed precision,
-        which "auto" is for arrays of float32 only. What it errs by is at most the
-        tolerance relative to the potential, or field, of charges of one sign, and for others relative to that of
+        which "auto" is for arrays of float32 only. For charges of one sign, spread over all sources, it errs by at
+        most the tolerance; for any others by a few tolerances (1.6 were seen) relative to the potential, or field, of
         their magnitudes, sum |q_j| / r: charges that cancel may err by more beside their own.
 
         Parameters
@@ -217,9 +217,9 @@ class Plan:
             raise ValueError('error_norm="p99": a linear operator is for "l2"')
         x, y = to_host(self._x, "x"), None if self._y is None else to_host(self._y, "targets")
         keywords = dict(self._keywords)
-        if self._is_auto and self._dtype == "float64":
+        if self._is_auto and self._what.dtype == "float64":
             keywords["precision"] = "double"
-        return linear_operator(x, y, self._are_numbers, self._m, self._n, self._dtype, output, keywords)
+        return linear_operator(x, y, self._are_numbers, self._m, self._n, self._what.dtype, output, keywords)
 
     def measure_error(self, q: Any = None, *, dipoles: Any = None, samples: int = 1000, seed: int = 1,
                       outputs: Union[Output, Sequence[Output]] = ("potential", "field")) -> Dict[str, float]:
@@ -243,7 +243,7 @@ class Plan:
         if samples < 1:
             raise ValueError(f"samples = {samples}: 1 or more")
         names = names_of(outputs)
-        q, dipoles, k = strengths_of(q, dipoles, self._n, self._dtype)
+        q, dipoles, k = strengths_of(q, dipoles, self._what)
         if k:
             raise ValueError("several densities: errors are measured of one")
         found = self(q, dipoles=dipoles, outputs=names)
@@ -267,4 +267,4 @@ class Plan:
 
     def __repr__(self) -> str:
         words = ", ".join(f"{name}={value!r}" for name, value in self._keywords.items() if name != "backend")
-        return f"<fmm.Plan of {self._n} sources and {self._m} targets, {self._dtype}, {self._backend}: {words}>"
+        return f"<fmm.Plan of {self._n} sources and {self._m} targets, {self._what.dtype}, {self._backend}: {words}>"

@@ -60,6 +60,10 @@ void check_rank(py::ssize_t rank, std::string const& name) {
 }  // namespace
 
 Array::Array(py::handle object, std::string const& name, bool is_written) {
+  if (is_of_numpy(object)) {
+    take_buffer(object, name, is_written);
+    return;
+  }
   // torch's tensors have requires_grad; what is written here has no place in their graph
   if (py::hasattr(object, "requires_grad") &&
       py::cast<bool>(py::bool_(object.attr("requires_grad"))))
@@ -68,7 +72,7 @@ Array::Array(py::handle object, std::string const& name, bool is_written) {
                          "its detach()");
   const bool has_tensor =
       py::hasattr(object, "__dlpack__") && py::hasattr(object, "__dlpack_device__");
-  if (PyObject_CheckBuffer(object.ptr()) && (!has_tensor || is_of_numpy(object)))
+  if (PyObject_CheckBuffer(object.ptr()) && !has_tensor)
     take_buffer(object, name, is_written);
   else if (has_tensor)
     take_tensor(object, name, is_written);

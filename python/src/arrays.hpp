@@ -30,7 +30,8 @@ class Array {
   void* data() const { return data_; }
   /// "float64"
   std::string dtype() const;
-  bool is_on_device() const { return shape_.memory == rt::Memory::device; }
+  /// Also in memory that both sides reach.
+  bool is_on_device() const { return shape_.memory != rt::Memory::host; }
 
  private:
   void take_buffer(py::handle object, std::string const& name, bool is_written);

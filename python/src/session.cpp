@@ -55,7 +55,7 @@ void begin_session() {
           "start processes by multiprocessing's 'spawn'");
     return;
   }
-  setenv("KOKKOS_DISABLE_WARNINGS", "ON", 0);
+  setenv("KOKKOS_DISABLE_WARNINGS", "1", 0);
   all.kokkos = std::make_unique<fmm::runtime::KokkosSession>();
   all.process = getpid();
 }

@@ -206,7 +206,7 @@ def test_results_are_of_the_kind_of_arrays_with_both_protocols():
 @pytest.mark.parametrize("n", [100, 2000])
 def test_out_is_checked(n):
     x, q = np.random.default_rng(1).random((n, 3)), np.ones(n)
-    good = np.empty(n), np.empty((n, 3))
+    good = np.zeros(n), np.zeros((n, 3))
     for out, error in (((good[0].astype(np.float32), good[1]), TypeError), ((None, good[1]), TypeError),
                        (good + good[:1], ValueError), (5, ValueError), ((good[0], good[1][1:]), ValueError),
                        ((good[0][:, None], good[1]), ValueError)):
