@@ -6,9 +6,9 @@
 // All pairs of few bodies are summed, in double. Of others the first evaluation with a plan is compared with one in
 // double at the highest order and a smaller theta, at all targets, and both with sums over all sources at some targets.
 // If it errs by more than the tolerance the plan is built again, of the positions that it keeps, and the evaluation made
-// again, before any result is written. Later ones are compared at a few targets each, and with the other one where their
-// results are weaker beside their strengths, or their strengths elsewhere, than those of the last ones that were compared:
-// errors are linear in the strengths. A frozen plan is a linear operator.
+// again, before any result is written. Later ones are compared at a few targets each, and with the other one where
+// their results are weaker beside their strengths, or their strengths elsewhere, than those of the last ones that were
+// compared: errors are linear in the strengths. A frozen plan is a linear operator.
 #pragma once
 
 #include <algorithm>
@@ -329,7 +329,7 @@ class VerifiedCore : public VerifiedErrors<Kernel, Precision, Space, Family> {
   bool by_pairs_;
 
   static constexpr double least_to_begin_with = 0.1, least_gain = 0.9;
-  /// In tolerances: of strengths that are expected to err by more others count, and what more targets show where they may.
+  /// In tolerances: evaluations that are expected to err by more are compared; what more targets may show of others.
   static constexpr double most_expected = 1.5, goal_of_more_targets = 0.7;
   static constexpr int most_stuck = 2;
   static constexpr std::size_t most_seen = 8;  ///< comparisons that are kept of a density
