@@ -233,16 +233,17 @@ def test_streams_of_cupy(cupy, non_blocking):
         q -= right
         for one in (*out, *plan(q)):
             one += 1
+    del one  # whose memory, once freed, would wait for all streams
     first, second = (cupy.library.cuda.Stream(non_blocking=non_blocking) for _ in range(2))
     cupy.library.cuda.Device().synchronize()
     with first:
-        spin((1,), (1,), (np.int64(10**9),))  # half a second
+        spin((1,), (1,), (np.int64(4 * 10**9),))  # two seconds
         q += right
         assert not first.done
         phi, field = plan(q)
         twice = phi * 2
     with second:
-        spin((1,), (1,), (np.int64(10**9),))
+        spin((1,), (1,), (np.int64(4 * 10**9),))
         for one in out:
             one += 1  # before the results are written
         assert not second.done
