@@ -10,6 +10,7 @@
 
 #include "../detail/copy.hpp"
 #include "../detail/launch.hpp"
+#include "../detail/memory.hpp"
 
 namespace fmm::tolerance {
 
