@@ -143,7 +143,8 @@ void Staged<Space>::take_strengths(Numbers<double const>& to, ConstArray const& 
 }
 template <class Space>
 void Staged<Space>::make_room(Numbers<double>& numbers, MutableArray const& wanted, int row) {
-  numbers.is_the_callers = wanted && is_dense(wanted, row, bounds_.targets);
+  // with results in float, which may have no room for theirs, nothing is written before that is known
+  numbers.is_the_callers = wanted && !are_in_float() && is_dense(wanted, row, bounds_.targets);
   if (numbers.is_the_callers)
     numbers.first = static_cast<double*>(wanted.data());
   else

@@ -463,13 +463,19 @@ TEST(StrengthsAtRunTime, RefuseWhatIsWrong) {
   const ViewIn<double*, Space> large("large", 100);
   Kokkos::deep_copy(large, 1e38);
   const ViewIn<float* [6], Space> h("h", 100);
+  const Kokkos::View<double* [3], Kokkos::LayoutRight, Space> field("field", 100);
   Kokkos::deep_copy(h, 7.0f);
+  Kokkos::deep_copy(field, 7);
   EXPECT_NE(refusal([&] {
-              direct.evaluate(pairs, rt::AnyStrengths{large}, rt::AnyResults{{}, {}, h});
+              direct.evaluate(pairs, rt::AnyStrengths{large}, rt::AnyResults{{}, field, h});
             }).find("in float"),
             std::string::npos);
   const auto here = Kokkos::create_mirror_view_and_copy(Kokkos::HostSpace(), h);
-  for (int i = 0; i < 100; ++i) EXPECT_EQ(here(i, 0), 7.0f);
+  const auto of_field = Kokkos::create_mirror_view_and_copy(Kokkos::HostSpace(), field);
+  for (int i = 0; i < 100; ++i) {
+    EXPECT_EQ(here(i, 0), 7.0f);
+    EXPECT_EQ(of_field(i, 0), 7);
+  }
 
   if (rt::orders().back() < 8) return;
   AnySolver by_tolerance({}, {.tolerance = 1e-4});
