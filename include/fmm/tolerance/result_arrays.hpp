@@ -2,6 +2,7 @@
 // Results in double that wait for a verification, what two of them differ by, and their way to the caller.
 #pragma once
 
+#include <algorithm>
 #include <cmath>
 #include <cstdint>
 #include <limits>
@@ -184,10 +185,8 @@ class ResultArrays {
   }
   /// Into the caller's.
   void give(Space const& space, Results<Potential, Field, Hessian> const& to) const {
-    const std::int64_t targets = potential.numbers ? potential.targets
-                                 : field.numbers   ? field.targets
-                                                   : hessian.targets;
-    detail::for_range("fmm::results", space, targets,
+    detail::for_range("fmm::results", space,
+                      std::max({potential.targets, field.targets, hessian.targets}),
                       GiveArrays<Space, Potential, Field, Hessian>{potential, field, hessian, to});
   }
 
@@ -208,6 +207,7 @@ class ResultArrays {
     else
       return Rows<OfOne>(array.numbers, array.targets, array.row);
   }
+
   detail::Buffer<double, Space> potential_{"potentials to be verified"},
       field_{"fields to be verified"}, hessian_{"Hessians to be verified"};
 };

@@ -16,11 +16,12 @@ namespace fmm::tolerance {
 
 /// Strengths by runs of sources that lie beside each other, as shares of the sum of all magnitudes.
 struct StrengthProfile {
-  std::vector<double> squares;  ///< of each run
+  std::vector<double> squares;  ///< of each run's charges, and of its dipoles, which err otherwise
   double coherence = 0;  ///< squares of the runs' sums over the sum of squares: 1 of random signs
 };
 
-/// One run: the sum of its squares, and the square of its sum, each number of a source by itself.
+/// One run: the sums of its charges' and of its dipoles' squares, and the square of its sum, each number of a source by
+/// itself.
 template <class Space, class Terms>
 struct SumRuns {
   static constexpr int numbers = Terms::numbers;
@@ -97,9 +98,9 @@ struct SeenDensity {
 };
 
 /// The relative error of strengths whose evaluation was not compared, from the first `count` of those that were. Errors
-/// are linear in the strengths, and those of sources apart from each other differ in sign: squares add up. Infinite where
-/// a place is lit that was hardly so before, and where results are so much stronger that close pairs must be lit which
-/// were not.
+/// are linear in the strengths, and those of sources apart from each other differ in sign: squares add up. Infinite
+/// where a place is lit that was hardly so before, and where results are so much stronger that close pairs must be lit
+/// which were not.
 ///
 /// result    the number of one of the results, of which it is
 inline double expected_error(std::vector<SeenDensity> const& before, std::size_t count,
