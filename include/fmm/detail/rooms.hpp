@@ -13,6 +13,7 @@
 //     kernels     pair kernels, expansions, one operator a file    |    tree    keys, octree, criteria, lists
 //     tuning.hpp  shapes and costs for each space
 //     simd        packs of numbers
+//     periodic    lattices: host's geometry, and sums over their vectors (fmm::periodic)
 //     detail      Kokkos by version, launches, memory
 #pragma once
 
