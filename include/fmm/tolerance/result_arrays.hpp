@@ -35,20 +35,22 @@ struct ResultArray {
   }
 };
 
-/// Squares of one density's differences, in all or some targets: target numbers(i) of `found` beside target i of
+/// Squares of one density's differences, in all or some targets, times weights: target numbers(i) of `found` beside target i of
 /// `exact`. A Hessian's numbers off the diagonal count twice, as in its Frobenius norm.
 template <class Space>
 struct CompareResults {
   ResultArray<Space> found, exact;
   int density;
   Array<BodyIndex, Space> numbers;  ///< none: all
+  Array<double, Space> weights;     ///< none: 1
   double per_unit;
 
   KOKKOS_FUNCTION void operator()(std::int64_t i, SquaredError& sums) const {
     const std::int64_t of = numbers.extent(0) > 0 ? std::int64_t(numbers(i)) : i;
+    const double of_target = weights.extent(0) > 0 ? weights(i) : 1;
     for (int c = 0; c < exact.row; ++c) {
-      const double weight = exact.row == 6 && c >= 3 ? 2 : 1, b = exact(i, density, c) * per_unit,
-                   d = found(of, density, c) * per_unit - b;
+      const double weight = of_target * (exact.row == 6 && c >= 3 ? 2 : 1),
+                   b = exact(i, density, c) * per_unit, d = found(of, density, c) * per_unit - b;
       sums.error += weight * d * d;
       sums.norm += weight * b * b;
     }
@@ -87,10 +89,10 @@ double largest_of(Space const& space, ResultArray<Space> const& results, int den
 template <class Space>
 SquaredError compare(Space const& space, ResultArray<Space> const& found,
                      ResultArray<Space> const& exact, int density, double per_unit,
-                     Array<BodyIndex, Space> numbers = {}) {
-  const auto sums =
-      detail::reduce<SquaredError>("fmm::verification::compare", space, exact.targets,
-                                   CompareResults<Space>{found, exact, density, numbers, per_unit});
+                     Array<BodyIndex, Space> numbers = {}, Array<double, Space> weights = {}) {
+  const auto sums = detail::reduce<SquaredError>(
+      "fmm::verification::compare", space, exact.targets,
+      CompareResults<Space>{found, exact, density, numbers, weights, per_unit});
   space.fence();
   return sums;
 }

@@ -11,6 +11,7 @@
 #include <vector>
 
 #include "../engine/solver_core.hpp"
+#include "drawn_targets.hpp"
 #include "terms_of_sources.hpp"
 
 namespace fmm::tolerance {
@@ -132,10 +133,12 @@ class SampledTargets {
       : core_(options, kernel, {0, false, nullptr}),
         most_over_rest_(1e-2 * tolerance / std::numeric_limits<double>::epsilon()) {}
 
-  /// About `most` of the targets, others each time; all if there are no more. `bodies`: the numbers of sources that the
-  /// targets are; none: each is the source of its own number, if they are `sources`, too.
+  /// About `most` of the targets, others each time; all if there are no more. Of those of some results one to two times
+  /// as many again, by how strong these are and by the errors that were noted. `bodies`: the numbers of sources that the targets are; none: each is the source of its
+  /// own number, if they are `sources`, too.
   void choose(Space const& space, Points<Space> const& sources, Points<Space> const& targets,
-              bool are_sources, Array<BodyIndex, Space> bodies, std::int64_t most) {
+              bool are_sources, Array<BodyIndex, Space> bodies, std::int64_t most,
+              DrawnTargets<Space>* by_strength = nullptr) {
     const std::int64_t m = bodies.extent(0) > 0 ? std::int64_t(bodies.extent(0)) : targets.size();
     std::vector<BodyIndex> numbers;
     const std::int64_t count = std::min(m, most);
@@ -143,11 +146,19 @@ class SampledTargets {
       const std::int64_t begin = i * m / count, length = (i + 1) * m / count - begin;
       numbers.push_back(BodyIndex(begin + std::int64_t(next_random() * double(length))));
     }
+    evenly_ = count;
+    if (by_strength && count < m)
+      for (const BodyIndex number :
+           by_strength->draw(count, errors_, [this] { return next_random(); }))
+        numbers.push_back(number);
     numbers_ = to_device(space, numbers_buffer_, numbers);
+    weights_ = by_strength && count < m ? by_strength->weights(numbers_, count, weights_buffer_)
+                                        : Array<double, Space>();
+    scale_ = double(m) / double(count);
     bodies_ = numbers_;
     if (bodies.extent(0) > 0) {
       bodies_ = bodies_buffer_.resize(numbers.size());
-      for_range("fmm::verification::bodies", space, count,
+      for_range("fmm::verification::bodies", space, std::int64_t(numbers.size()),
                 GatherNumbers<Space>{bodies, numbers_, bodies_});
     }
     are_sources_ = are_sources;
@@ -158,9 +169,21 @@ class SampledTargets {
     sources_ = sources.rows();
     length_ = plan_->sources->tree.cube.exact_unit();
   }
+  /// Which targets have the errors of some results, against others: more of the next ones are of these.
+  template <class Arrays>
+  void note_errors(DrawnTargets<Space>& of_results, Arrays const& known) {
+    have_errors_ = of_results.note_errors(known, errors_buffer_, errors_);
+  }
+  /// About how many targets had the errors that were noted last.
+  double have_errors() const { return have_errors_; }
   std::int64_t size() const { return chosen_.size(); }
-  std::size_t memory_bytes() const { return core_.memory_bytes() + chosen_.bytes(); }
+  std::size_t memory_bytes() const {
+    return core_.memory_bytes() + chosen_.bytes() + errors_buffer_.bytes();
+  }
   Array<BodyIndex, Space> numbers() const { return numbers_; }
+  /// What squares at these targets are multiplied by, and their sums then, so that they are about those of all.
+  Array<double, Space> weights() const { return weights_; }
+  double scale() const { return weights_.extent(0) > 0 ? 1 : scale_; }
 
   /// Potential, field and Hessian of these targets; `arrays` have them afterwards.
   template <class Given, class Arrays, class SomeExclusions>
@@ -184,19 +207,20 @@ class SampledTargets {
     });
   }
   /// The squares of what the nearest source at another place exerts, in units of per_unit, the mean of some of these
-  /// targets.
+  /// targets, of those that were chosen evenly.
   template <class Given, class Arrays, class SomeExclusions>
   NearestTerms nearest(Space const& space, Given const& given, Arrays const& arrays,
                        SomeExclusions const& exclusions, int of, double per_unit) const {
     constexpr std::int64_t most = 512;
-    const std::int64_t count = std::min(size(), most);
+    const std::int64_t count = std::min(evenly_, most);
     NearestTerms found;
     for_each_density(given, arrays, [&](auto const& terms, int density) {
       using Terms = std::remove_cvref_t<decltype(terms)>;
       if (density != of) return;
-      found = reduce<NearestTerms>("fmm::verification::nearest", space, count,
-                                   AddNearestTerms<Space, Terms, SomeExclusions>{
-                                       terms, bodies_, exclusions, count, per_unit});
+      found = reduce<NearestTerms>(
+          "fmm::verification::nearest", space, count,
+          AddNearestTerms<Space, Terms, SomeExclusions>{
+              terms, subarray<BodyIndex, Space>(bodies_, 0, evenly_), exclusions, count, per_unit});
       space.fence();
     });
     for (double* const sum : {&found.potential, &found.field, &found.hessian})
@@ -223,6 +247,12 @@ class SampledTargets {
   Buffer<BodyIndex, Space> numbers_buffer_{"sampled targets"},
       bodies_buffer_{"bodies of sampled targets"};
   Array<BodyIndex, Space> numbers_, bodies_;
+  Buffer<double, Space> weights_buffer_{"weights of sampled targets"};
+  Buffer<double, Space> errors_buffer_{"errors of targets"};
+  Array<double, Space> weights_, errors_;
+  double have_errors_ = 0;
+  std::int64_t evenly_ = 0;  ///< of them, the first ones
+  double scale_ = 1;
   bool are_sources_ = false;
   double most_over_rest_;
   double length_ = 1;

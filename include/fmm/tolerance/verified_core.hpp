@@ -288,6 +288,9 @@ class VerifiedCore : public VerifiedErrors<Kernel, Precision, Space, Family> {
              SomeArrays const& found, SomeExclusions const& exclusions,
              Kinds<HasTargets> const& kinds, PartOfDensities const& part) {
     if (!are_alike(plan, now, kinds, part) || is_due(plan.evaluations)) return false;
+    // what few targets err by is a matter of luck: they are looked at twice
+    if (plan.evaluations == 1 && plan.sampled && plan.sampled->have_errors() < few_have_errors)
+      return false;
     double most = 0;
     for (std::size_t k = 0; k < now.size(); ++k)
       if (now[k].strength > 0 && !now[k].is_exact)
@@ -295,8 +298,9 @@ class VerifiedCore : public VerifiedErrors<Kernel, Precision, Space, Family> {
             most, expected(plan.seen[now.size() * std::size_t(part.number) + k], now[k], kinds));
     if (!(most <= most_expected * tolerance_)) return false;
     const bool has_room = most <= constants.room_for_others * tolerance_;
-    const auto exact = sample(space, plan, given, found, exclusions,
-                              has_room ? Base::few_targets : 16 * Base::few_targets);
+    const auto exact =
+        this->sample_by_strength(space, plan, given, found, exclusions,
+                                 has_room ? Base::few_targets : 16 * Base::few_targets, now);
     for (int k = 0; k < int(now.size()); ++k)
       if (!now[k].is_exact &&
           !(errors_of(space, plan, given, found, found, exact, exclusions, k, kinds.bounded, false)
@@ -331,6 +335,7 @@ class VerifiedCore : public VerifiedErrors<Kernel, Precision, Space, Family> {
   static constexpr double least_to_begin_with = 0.1, least_gain = 0.9;
   /// In tolerances: evaluations that are expected to err by more are compared; what more targets may show of others.
   static constexpr double most_expected = 1.5, goal_of_more_targets = 0.7;
+  static constexpr double few_have_errors = 32;
   static constexpr int most_stuck = 2;
   static constexpr std::size_t most_seen = 8;  ///< comparisons that are kept of a density
 };

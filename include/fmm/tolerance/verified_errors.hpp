@@ -147,18 +147,38 @@ class VerifiedErrors : public VerifiedPlans<Kernel, Precision, Space, Family> {
 
   template <bool HasTargets, class Given, class SomeArrays, class SomeExclusions>
   SomeArrays sample(Space const& space, Data<HasTargets>& plan, Given const& given,
-                    SomeArrays const& like, SomeExclusions const& exclusions,
-                    std::int64_t most) const {
+                    SomeArrays const& like, SomeExclusions const& exclusions, std::int64_t most,
+                    DrawnTargets<Space>* by_strength = nullptr) const {
     if (!plan.sampled) plan.sampled.emplace(for_pairs(), kernel_, tolerance_);
     auto& sampled = *plan.sampled;
     if constexpr (HasTargets)
-      sampled.choose(space, plan.sources, plan.targets, false, {}, most);
+      sampled.choose(space, plan.sources, plan.targets, false, {}, most, by_strength);
     else
       sampled.choose(space, plan.sources, plan.sources, true,
-                     plan.are_chosen ? plan.chosen() : Array<BodyIndex, Space>(), most);
+                     plan.are_chosen ? plan.chosen() : Array<BodyIndex, Space>(), most,
+                     by_strength);
     SomeArrays exact = like.with_targets(sampled.size());
     sampled.sum(space, given, exact, exclusions);
     return exact;
+  }
+
+  /// The same with as many again by how strong what was found is, of densities that were measured.
+  template <bool HasTargets, class Given, class SomeArrays, class SomeExclusions, class Seen>
+  SomeArrays sample_by_strength(Space const& space, Data<HasTargets>& plan, Given const& given,
+                                SomeArrays const& found, SomeExclusions const& exclusions,
+                                std::int64_t most, std::vector<Seen> const& measured) const {
+    DrawnTargets<Space> drawn(space, found, norms_of(plan, measured));
+    return sample(space, plan, given, found, exclusions, most, &drawn);
+  }
+  /// Of all targets' results that were measured.
+  template <bool HasTargets, class Seen>
+  static typename DrawnTargets<Space>::Norms norms_of(Data<HasTargets> const& plan,
+                                                      std::vector<Seen> const& measured) {
+    typename DrawnTargets<Space>::Norms norms;
+    const double root = std::sqrt(double(plan.target_count()));
+    for (Seen const& one : measured)
+      norms.push_back({root * one.potential, root * one.field, root * one.hessian});
+    return norms;
   }
 
   /// Whether pairs are so few that a tree is no faster.
@@ -182,7 +202,8 @@ class VerifiedErrors : public VerifiedPlans<Kernel, Precision, Space, Family> {
                    Kinds<HasTargets> const& kinds, std::vector<Seen>& now) const {
     const std::int64_t m = plan.target_count();
     const bool by_pairs = are_few_pairs(plan);
-    const auto exact = sample(space, plan, given, found, exclusions, by_pairs ? m : sampled_count);
+    const auto exact = sample_by_strength(space, plan, given, found, exclusions,
+                                          by_pairs ? m : sampled_count, now);
     const auto compare_with = [&](SomeArrays const& known) {
       double of_known = 0;
       for (int k = 0; k < int(now.size()); ++k) {
@@ -194,8 +215,13 @@ class VerifiedErrors : public VerifiedPlans<Kernel, Precision, Space, Family> {
       }
       return of_known;
     };
+    const auto note_errors = [&](SomeArrays const& known) {
+      DrawnTargets<Space> results(space, found, norms_of(plan, now));
+      plan.sampled->note_errors(results, known);
+    };
     if (by_pairs) {
       compare_with(exact);
+      note_errors(exact);
       return;
     }
     const int order = orders_.back();
@@ -213,9 +239,11 @@ class VerifiedErrors : public VerifiedPlans<Kernel, Precision, Space, Family> {
             Base::template of_known<HasTargets>(), nullptr);
         space.fence();  // the core's memory goes now
       }
-      if (compare_with(known) <= largest_of_known * tolerance_ ||
-          plan.known_theta == least_known_theta)
+      const double of_known = compare_with(known);
+      if (of_known <= largest_of_known * tolerance_ || plan.known_theta == least_known_theta) {
+        note_errors(known);
         return;
+      }
       plan.known_theta *= 0.65;
     }
   }
@@ -288,12 +316,14 @@ class VerifiedErrors : public VerifiedPlans<Kernel, Precision, Space, Family> {
              of_known = 0;
       if (std::isfinite(largest) && std::isfinite(most) && std::isfinite(unit)) {
         const SquaredError all = compare(space, result, other, k, unit);
-        const double targets = double(result.targets), share = targets / double(sampled.size());
+        const double targets = double(result.targets), scale = sampled.scale();
         double squares = all.error;
         if (!is_exact) {
           const auto numbers = sampled.numbers();
-          const double found_squares = share * compare(space, result, sums, k, unit, numbers).error;
-          of_known = share * compare(space, other, sums, k, unit, numbers).error;
+          const auto weights = sampled.weights();
+          const double found_squares =
+              scale * compare(space, result, sums, k, unit, numbers, weights).error;
+          of_known = scale * compare(space, other, sums, k, unit, numbers, weights).error;
           const double both =
               constants.of_stricter_sums * std::sqrt(all.error) + std::sqrt(of_known);
           squares = std::fmax(both * both, found_squares);

@@ -575,6 +575,37 @@ TEST(AnyStrengths, OfClosePairsThatAreLitLaterAreSeen) {
   }
 }
 
+/// Where a few of many targets have the norm, or its error, the first evaluation's error says little of the next ones':
+/// clusters' charges with new signs each time, targets in them and beside them.
+TEST(AnyStrengths, OfFewTargetsThatHaveTheErrorsHoldTheTolerance) {
+  constexpr int clustered = 1000, all = 4000, targets = 703;
+  const DefaultSpace space;
+  for (const unsigned seed : {3u, 74u}) {
+    std::mt19937_64 random(seed);
+    std::normal_distribution<double> normal(0, 1e-3);
+    std::uniform_real_distribution<double> uniform(-1, 1);
+    Points x, y;
+    for (int i = 0; i < 3 * all; ++i)
+      x.push_back(i < 3 * clustered ? normal(random) : uniform(random));
+    for (int i = 0; i < 3 * targets; ++i) y.push_back(i < 6 ? normal(random) : uniform(random));
+    const double tolerance = std::pow(10, -6 - 3 * std::fabs(uniform(random)));
+    SolverIn<double> solver({.tolerance = tolerance});
+    auto plan = solver.build(space, fmm::Inputs{.sources = to_space<DefaultSpace>(x),
+                                                .targets = to_space<DefaultSpace>(y)});
+    for (int evaluation = 0; evaluation < 5; ++evaluation) {
+      Sources sources{.x = x};
+      for (int i = 0; i < all; ++i) sources.charges.push_back(uniform(random) > 0 ? 1 : -1);
+      const ViewIn<double* [3], DefaultSpace> f("f", targets);
+      solver.evaluate(space, plan, column_in<DefaultSpace>(sources.charges),
+                      fmm::Results{.field = f});
+      std::vector<int> every(targets);
+      std::iota(every.begin(), every.end(), 0);
+      const double error = error_of(rows_at(f, every), summed(y, {}, sources), 1, 3);
+      EXPECT_LE(error, tolerance) << seed << " " << evaluation;
+    }
+  }
+}
+
 /// Numbers that double has no room for are no error that another tolerance would allow: of all pairs, and of a tree.
 TEST(AnyStrengths, OfSumsThatAreNotFiniteSaySo) {
   const DefaultSpace space;
