@@ -35,7 +35,7 @@ inline std::array<Number, 10> ewald(PeriodicSources const& s, Triple const& at, 
     r[k] = cross(s.cell[(k + 1) % 3], s.cell[(k + 2) % 3]);
     for (Number& one : r[k]) one /= signed_volume;
   }
-  const Number alpha = std::sqrt(pi) / std::cbrt(volume), digits = 46,
+  const Number alpha = std::sqrt(pi) / std::cbrt(volume), digits = 40,
                far = std::sqrt(digits) / alpha, far_k = std::sqrt(digits) * alpha / pi;
   std::array<Number, 10> sum{};
   const auto add = [&](Triple const& d, Number q, Triple const& p, Number b0, Number b1, Number b2,
@@ -70,7 +70,7 @@ inline std::array<Number, 10> ewald(PeriodicSources const& s, Triple const& at, 
           for (int c = 0; c < 3; ++c)
             e[c] = d[c] - l * s.cell[0][c] - m * s.cell[1][c] - n * s.cell[2][c];
           const Number r2 = dot(e, e);
-          if (r2 > 4 * far * far) continue;
+          if (r2 > far * far) continue;
           if (r2 == 0) {  // less what the reciprocal sum has of it
             const Number a = 2 * alpha / std::sqrt(pi), a2 = 2 * alpha * alpha;
             if (int(j) == number || number < 0)

@@ -6,6 +6,7 @@
 #include <optional>
 
 #include "errors.hpp"
+#include "periodic_box.hpp"
 
 namespace fmm {
 
@@ -79,6 +80,11 @@ struct Options {
 
   /// Gravitational constant, finite; for SoftenedGravity and SplineGravity only.
   double G = 1;
+
+  /// Not set: nothing repeats. Else sums are over all images of the sources, of a net charge or mass with a uniform
+  /// background (docs/math.md, "Periodic boxes"). The longest vector of the reduced cell is 20 times its smallest height
+  /// at most.
+  std::optional<PeriodicBox> periodic = {};
 };
 
 namespace detail {
@@ -98,6 +104,9 @@ inline void validate(Options const& options) {
       !(*options.softening_error > 0 && std::isfinite(*options.softening_error)))
     throw InvalidArgument("softening_error", *options.softening_error, "finite and > 0");
   if (!std::isfinite(options.G)) throw InvalidArgument("G", options.G, "finite");
+  if (options.periodic) validate(*options.periodic);
+  if (options.periodic && options.tolerance)
+    throw InvalidArgument("tolerance", *options.tolerance, "not set, as yet, in a periodic box");
 }
 
 }  // namespace detail

@@ -108,9 +108,10 @@ class SolverSteps {
     return {space, operators<Out, OneSet, Strengths>(plan.data().tree.cube), plan.data(),
             kernels::profile_of(kernel()), report};
   }
-  /// The lists of a criterion that uses charges, once the plan has these and, if it uses powers, `multipoles`.
-  void list(ExecutionSpace const& space, Data& data, Array<Real, Site> multipoles, Report* report) {
-    core_.list(space, data, multipoles, report);
+  /// The lists of a criterion that uses charges, once the plan has these and, if it uses powers, `multipoles`. False if
+  /// periodic images had to be made for them: then multipoles are to be made again, and lists after them.
+  bool list(ExecutionSpace const& space, Data& data, Array<Real, Site> multipoles, Report* report) {
+    return core_.list(space, data, multipoles, report);
   }
   /// Bytes that the solver's plans hold in the execution space's memory.
   std::size_t memory_bytes() const { return core_.memory_bytes(); }

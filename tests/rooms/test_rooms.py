@@ -13,7 +13,7 @@ import sys
 LINES = 400
 # From the bottom. Words that all rooms share stand beside detail: neither is above the other.
 FLOORS = [["detail", "environment.hpp", "errors.hpp", "options.hpp", "precision.hpp", "report.hpp", "large_pages.hpp", "arrays.hpp", "host.hpp",
-           "version.hpp", "inputs.hpp", "strengths.hpp", "results.hpp", "near_pairs.hpp", "batch.hpp", "exclusions.hpp",
+           "version.hpp", "inputs.hpp", "strengths.hpp", "results.hpp", "near_pairs.hpp", "batch.hpp", "exclusions.hpp", "periodic_box.hpp",
            "cells", "periodic"],
           ["simd"], ["tuning.hpp"], ["kernels", "tree"], ["methods.hpp"], ["engine"], ["batched_gemm.hpp", "plan.hpp", "two_set_plan.hpp", "batch_plan.hpp"], ["accuracy"],
           ["solver_steps.hpp", "solver.hpp"], ["tolerance"], ["runtime"], ["fmm.hpp", "runtime.hpp"]]

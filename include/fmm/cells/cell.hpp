@@ -11,11 +11,13 @@ struct Cell {
   std::int32_t centre[3];  ///< in grid units, from the root's corner
   BodyIndex body_begin, body_count;
   CellIndex parent;       ///< -1 for the root
-  CellIndex child_begin;  ///< index of the first child
+  CellIndex child_begin;  ///< index of the first child; -1 of an image whose children are not there
   std::int16_t level;
   std::int16_t child_count;  ///< 0 for a leaf
 
   KOKKOS_INLINE_FUNCTION bool is_leaf() const { return child_count == 0; }
+  /// An image (tree/images.hpp) that no list may go beyond yet.
+  KOKKOS_INLINE_FUNCTION bool is_unopened() const { return child_begin < 0; }
   /// Edge in grid units.
   KOKKOS_INLINE_FUNCTION std::int32_t edge() const { return grid_edge(level); }
 };

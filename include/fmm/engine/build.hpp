@@ -12,6 +12,7 @@
 #include "charges_stage.hpp"
 #include "clocks.hpp"
 #include "list_build.hpp"
+#include "periodic_cell.hpp"
 #include "plan_data.hpp"
 #include "tree_build.hpp"
 
@@ -43,12 +44,36 @@ void sort_into_tiles(Space const& space, Workspace<Space, Precision>& memory,
   });
 }
 
+/// Whether a traversal's lists are of cubes in one grid.
+template <class Traversal>
+inline constexpr bool has_cubes_v = false;
+template <class Traversal>
+  requires is_dual_v<Traversal>
+inline constexpr bool has_cubes_v<Traversal> =
+    std::is_base_of_v<CubeCriterion, typename Traversal::criterion>;
+
+/// Images behind the cells of a tree that is there, and what all others exert.
+template <class Traversal, class Space, class Precision>
+void build_images(Space const& space, PlanData<Space, Precision>& plan, PeriodicCell& cell,
+                  PeriodicRoot const& root, Options const& options, int order) {
+  auto& octree = plan.tree.octree;
+  // a cell is opened by one of its size that is nearer than its radius and the other's over theta
+  const double theta = options.theta.value_or(0.6);
+  WithinReach reach{{}, {}, float(2 * half_diagonal / theta - 1)};
+  for (int d = 0; d < 3; ++d)
+    reach.high[d] = float((root.cell.high[d] - root.cell.low[d]) / grid_unit(root.cube.edge));
+  make_images(space, plan.memory.octree, octree, root.images, reach);
+  measure_images<Traversal>(space, plan.memory, octree, 0);
+  plan.periodic.far = cell.far_images(root, order);
+  plan.periodic.matrix = to_device(space, plan.memory.periodic.matrix, plan.periodic.far->matrix);
+}
+
 /// The plan of (N,3) `positions`, but for the lists of a criterion that uses charges; with the choices that are
 /// `given`, or its own.
 template <class Traversal, class Space, class Precision, class Positions>
 void build_plan(Space const& space, PlanData<Space, Precision>& plan, Positions const& positions,
                 Options const& options, FarFieldRule far, Report* report,
-                BuildChoices const* given = nullptr) {
+                BuildChoices const* given = nullptr, PeriodicCell* cell = nullptr) {
   const std::int64_t n = std::int64_t(positions.extent(0));
   auto& facts = plan.facts;
   auto& tree = plan.tree;
@@ -58,13 +83,21 @@ void build_plan(Space const& space, PlanData<Space, Precision>& plan, Positions 
   tree = {};
   tree.size = n;
   lists = {};
+  plan.periodic = {};
   if (n == 0) return;
   BuildChoices chosen;
+  PeriodicRoot root;
   stage(space, report, "bounds", [&] {
     const Box box = bounding_box(space, positions);
     if (given) check_in_cube(box, given->cube);
-    chosen = given ? *given
+    if (cell) {
+      root = cell->root(n, options, far, has_cubes_v<Traversal>);
+      chosen = {root.cube, split_rule(options, n, deepest_level(in_edges(far, root.cube)))};
+    } else {
+      chosen = given
+                   ? *given
                    : choose_build<Traversal, Space, real_t<Precision>>(space, box, n, options, far);
+    }
     tree.cube = chosen.cube;
   });
   if constexpr (std::is_same_v<Traversal, DirectSum>) {
@@ -74,10 +107,14 @@ void build_plan(Space const& space, PlanData<Space, Precision>& plan, Positions 
                     report);
   } else {
     build_tree<Traversal>(space, memory, tree, positions, chosen.split, report);
+    if (cell)
+      stage(space, report, "tree",
+            [&] { build_images<Traversal>(space, plan, *cell, root, options, far.order); });
     if constexpr (!traits_v<Traversal>.uses_charges) {
       memory.traversal.borrow(Lender<Space>(memory.sums.view()),
                               std::int64_t(tree.octree.cells.extent(0)));
-      lists = lists_stage<Traversal>(space, memory, tree, options, far, report);
+      do lists = lists_stage<Traversal>(space, memory, tree, options, far, report);
+      while (open_wanted_images<Traversal>(space, memory, tree.octree, lists));
     }
   }
   if (report) {
@@ -92,7 +129,7 @@ template <class Traversal, class Space, class Precision, class Sources, class Ch
 std::shared_ptr<PlanData<Space, Precision>> make_plan(
     Space const& space, PlanPool<Space, Precision>& pool, Options const& options, FarFieldRule far,
     KernelProfile const& kernel, Inputs<Sources, Charges, None, LastField> const& inputs,
-    Report* report, BuildChoices const* given) {
+    Report* report, BuildChoices const* given, PeriodicCell* cell = nullptr) {
   constexpr bool needs_multipoles = traits_v<Traversal>.uses_powers;
   const typename Sources::const_type positions = inputs.sources;
   const std::int64_t n = checked_size("positions", positions);
@@ -106,7 +143,14 @@ std::shared_ptr<PlanData<Space, Precision>> make_plan(
   auto plan = pool.free_plan();
   auto& tree = plan->tree;
   auto& memory = plan->memory;
-  build_plan<Traversal>(space, *plan, positions, options, far, report, given);
+  if (cell) {
+    using Wrapped = Kokkos::View<double* [3], Kokkos::LayoutRight, Device<Space>>;
+    const Wrapped wrapped(memory.periodic.positions.resize(3 * n).data(), n);
+    cell->wrap(space, positions, wrapped);
+    build_plan<Traversal>(space, *plan, wrapped, options, far, report, given, cell);
+  } else {
+    build_plan<Traversal>(space, *plan, positions, options, far, report, given);
+  }
   if (n > 0) {
     if constexpr (traits_v<Traversal>.uses_last_field) {
       const typename LastField::const_type last_field = inputs.last_field;
@@ -117,7 +161,8 @@ std::shared_ptr<PlanData<Space, Precision>> make_plan(
     if constexpr (traits_v<Traversal>.uses_charges && !needs_multipoles) {
       charges_stage<None, None>(space, memory, tree, kernel, inputs.charges,
                                 charges_of(tree.bodies), true, report);
-      plan->lists = lists_stage<Traversal>(space, memory, tree, options, far, report);
+      do plan->lists = lists_stage<Traversal>(space, memory, tree, options, far, report);
+      while (open_wanted_images<Traversal>(space, memory, tree.octree, plan->lists));
     }
   }
   clock.stop(pool.bytes());

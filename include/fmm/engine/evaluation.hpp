@@ -16,6 +16,7 @@
 #include "count_work.hpp"
 #include "far_field.hpp"
 #include "near_field.hpp"
+#include "periodic_images.hpp"
 #include "plan_data.hpp"
 
 namespace fmm::engine {
@@ -82,7 +83,11 @@ class Evaluation {
         kept_(sources.kept),
         kernel_(std::move(kernel)),
         length_(targets.tree.cube.edge),
-        report_(report) {}
+        report_(report) {
+    if (is_periodic() && !(traits().has_locals && traits().takes_some_rows))
+      throw InvalidArgument("periodic", 1,
+                            "not set, as yet, in a treecode and with matrix products");
+  }
 
   /// (N) charges of the sources, or all strengths of each, into tree order. Throws InvalidArgument for charges that
   /// are not allowed, and for ranges that the results' types have no room for, before anything is written, unless
@@ -139,6 +144,7 @@ class Evaluation {
     stage(space_, report_, "m2m", [&] {
       for (int level = octree.depth - 1; level >= 0; --level)
         far_->m2m(space_, octree, level, multipoles_);
+      copy_multipoles(space_, octree.images, traits().row, Strengths::densities, multipoles_);
     });
     if constexpr (keeps_multipoles) {
       kept_.mark = traits().mark;
@@ -168,25 +174,26 @@ class Evaluation {
     locals_ = memory_.locals.resize(numbers);
     choose_rows();
     set_locals(space_, *far_, memory_, sets(), sources(), lists(), multipoles_, locals_, report_);
+    if (is_periodic())
+      stage(space_, report_, "m2l", [&] {
+        background_ = add_far_images(space_, plan_.periodic, memory_, sources_.octree, sources(),
+                                     multipoles_, locals_);
+      });
   }
   /// As multipoles, from interact to downward.
   Array<Real, Space> locals() const { return locals_; }
 
   /// The far field's sums of all bodies, in units of the cube.
   void downward() {
-    auto const& octree = targets_.octree;
-    if (traits().has_locals) {
-      pass_locals_down(space_, *far_, octree, locals_, report_, plan_.chosen.bodies);
+    pass_down();
+    if (is_periodic())
       stage(space_, report_, "l2p", [&] {
-        far_->l2p(space_, octree, plan_.tiles().tiles, targets_.bodies, locals_, sums());
+        const auto tiles = plan_.tiles().tiles;
+        for_range("fmm::background", space_, std::int64_t(tiles.extent(0)),
+                  AddBackground<Space, Real, Sum, Out>{plan_.periodic.far->background, background_,
+                                                       targets_.octree.cells, tiles,
+                                                       targets_.bodies, sums()});
       });
-      if (!has_m2p()) return;
-    }
-    stage(space_, report_, "m2p", [&] {
-      if (!keeps_) prepared_ = far_->prepare(space_, multipoles_, memory_.locals);
-      far_->m2p(space_, memory_, sets(), plan_.tiles(), lists_.m2p,
-                traits().has_locals ? Csr<Space>{} : lists_.m2l, prepared_, sums());
-    });
   }
   /// Of all targets in tree order, Out::records each; from downward on.
   Array<Sums<Sum>, Space> sums() const { return memory_.sums.view(targets_.size * Out::records); }
@@ -231,6 +238,21 @@ class Evaluation {
   }
 
  private:
+  void pass_down() {
+    auto const& octree = targets_.octree;
+    if (traits().has_locals) {
+      pass_locals_down(space_, *far_, octree, locals_, report_, plan_.chosen.bodies);
+      stage(space_, report_, "l2p", [&] {
+        far_->l2p(space_, octree, plan_.tiles().tiles, targets_.bodies, locals_, sums());
+      });
+      if (!has_m2p()) return;
+    }
+    stage(space_, report_, "m2p", [&] {
+      if (!keeps_) prepared_ = far_->prepare(space_, multipoles_, memory_.locals);
+      far_->m2p(space_, memory_, sets(), plan_.tiles(), lists_.m2p,
+                traits().has_locals ? Csr<Space>{} : lists_.m2l, prepared_, sums());
+    });
+  }
   void make_room_for_sums() {
     if constexpr (!one_set) {
       memory_.sums.resize(targets_.size * Out::records);
@@ -251,6 +273,7 @@ class Evaluation {
     return chosen_lists_.p2p.offsets.extent(0) > 0 ? chosen_lists_ : lists_;
   }
   FarFieldTraits const& traits() const { return far_->traits(); }
+  bool is_periodic() const { return plan_.periodic.far != nullptr; }
   bool has_m2p() const { return !traits().only_m2l && lists_.m2p.entries.extent(0) > 0; }
   Sources sources() const { return {sources_.bodies, memory_of_sources_.others.view()}; }
   BodySets<Space, Precision, Shift> sets() const { return {targets_, sources_, shift_}; }
@@ -271,7 +294,8 @@ class Evaluation {
   Report* report_;
   DensityFacts<Strengths::densities> facts_;  ///< of the charges
   Array<Real, Space> multipoles_, locals_;
-  bool keeps_ = false;  ///< whether M2P's multipoles were kept before L2P
+  Array<double, Space> background_;  ///< background_sums, of a plan in a periodic cell
+  bool keeps_ = false;               ///< whether M2P's multipoles were kept before L2P
   PreparedMultipoles<Space, Real> prepared_;
 };
 

@@ -225,7 +225,7 @@ class FieldStrength {
     constexpr std::int64_t least_tiles = 512, share = 4;
     auto& t = memory.traversal;
     auto const& octree = tree.octree;
-    const std::int64_t cells = octree.cells.extent(0), tiles = octree.tiles.extent(0);
+    const std::int64_t cells = octree.own_cells(), tiles = octree.tiles.extent(0);
     const std::int64_t sampled = std::max(std::min(tiles, least_tiles), tiles / share);
     vectors_ = t.vectors.resize(3 * cells);
     coarse_ = coarse_field<true>(space, octree, tree.size, measures.at_one_place, t.coarse,
@@ -288,7 +288,7 @@ class FieldStrength {
                 LowerScale<Space>{own_squares_.view(), neighbours_.view(), exact_.view(), scale});
       space_.fence();  // the buffers go now
     }
-    for_range("fmm::field::scaled", space_, tree_.octree.cells.extent(0),
+    for_range("fmm::field::scaled", space_, tree_.octree.own_cells(),
               ScaleFields<Space>{scale, measures_.fields});
   }
 

@@ -76,7 +76,7 @@ CellMeasures<Space> measure_for_lists(Space const& space, Workspace<Space, Preci
           FieldsInUnit<Space>{memory.last_fields.view(cells), tree.charges.unit, measures.fields});
     } else {
       measures.at_one_place =
-          cells_at_one_place(space, tree.octree.cells, tree.bodies, tree.low, t.at_one_place);
+          cells_at_one_place(space, tree.octree, tree.bodies, tree.low, t.at_one_place);
       if constexpr (!traits_v<Criterion>.uses_powers)
         coarse_field<false>(space, tree.octree, tree.size, measures.at_one_place, t.coarse,
                             CellWeights<Space>{}, measures.fields, {}, Shape::gather_team);
@@ -202,6 +202,27 @@ InteractionLists<Space> build_lists(Space const& space, Workspace<Space, Precisi
                             rounded_up(in_edges(far, tree.cube)),
                             Tuning<Space, real_t<Precision>>::list_team);
   }
+}
+
+/// Radii of images that came after those of other cells, if the criterion uses any.
+template <class Traversal, class Space, class Precision>
+void measure_images(Space const& space, Workspace<Space, Precision>& memory,
+                    Octree<Space> const& octree, CellIndex from) {
+  if constexpr (traits_v<Traversal>.uses_radii)
+    copy_to_images(
+        space, octree.images,
+        memory.traversal.radii.grow(space, octree.cells.extent(0), octree.images.begin + from),
+        from);
+}
+
+/// Opens the images that these lists ask for. False if there are none: then the lists are good.
+template <class Traversal, class Space, class Precision>
+bool open_wanted_images(Space const& space, Workspace<Space, Precision>& memory,
+                        Octree<Space>& octree, InteractionLists<Space> const& lists) {
+  const CellIndex before = octree.images.count();
+  if (!open_wanted(space, memory.octree, octree, lists)) return false;
+  measure_images<Traversal>(space, memory, octree, before);
+  return true;
 }
 
 /// The same as a stage of its own, counted in list entries.

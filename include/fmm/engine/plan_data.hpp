@@ -9,6 +9,7 @@
 #include <vector>
 
 #include "body_tree.hpp"
+#include "periodic_cell.hpp"
 #include "workspace.hpp"
 
 namespace fmm::engine {
@@ -40,6 +41,13 @@ struct KeptMultipoles {
   ChargeFacts of[most_densities];  ///< of each density
 };
 
+/// Of a plan in a periodic cell.
+template <class Space>
+struct PeriodicParts {
+  std::shared_ptr<FarImages const> far;  ///< nullptr: nothing repeats
+  Array<double, Space> matrix;           ///< far->matrix
+};
+
 /// The targets of one set of bodies: all of these, or chosen ones (chosen_targets.hpp).
 template <class Space>
 struct ChosenTargets {
@@ -58,6 +66,7 @@ struct PlanData {
   InteractionLists<Space> lists;
   ChosenTargets<Space> chosen;
   Workspace<Space, Precision> memory;
+  PeriodicParts<Space> periodic;
   KeptMultipoles kept;  ///< of the sources of two sets
   /// Of targets: held by transposed plans, whose trees lie in this one's memory.
   std::weak_ptr<void const> lease = {};

@@ -3,6 +3,7 @@
 #pragma once
 
 #include <memory>
+#include <optional>
 #include <utility>
 
 #include "../detail/host_thread.hpp"
@@ -51,6 +52,9 @@ class PlanMaker {
                         two_parts = two_part_v<PairPrecision> && !is_direct;
   static constexpr bool uses_charges = traits_v<Traversal>.uses_charges;
   static constexpr bool uses_powers = traits_v<Traversal>.uses_powers;
+  static constexpr bool brings_expansion = requires {
+    typename Kernel::template Expansion<2, double, Rotation>;
+  };
 
  public:
   using precision = Precision;
@@ -70,6 +74,11 @@ class PlanMaker {
     const int leaf_capacity = uses_powers ? Shape::leaf_capacity_by_power(expansions.order)
                                           : Shape::leaf_capacity(expansions.order);
     options_ = completed<Traversal>(options, traits_of_kernel(kernel), leaf_capacity);
+    if (options.periodic) {
+      if (!is_dual_v<Traversal> || has_lower_orders()) refuse_periodic("this method");
+      if (brings_expansion) refuse_periodic("expansions of a kernel's own");
+      cell_.emplace(*options.periodic);
+    }
     if constexpr (requires { kernel.with(options); }) kernel_ = kernel.with(options);
   }
 
@@ -93,13 +102,14 @@ class PlanMaker {
                               Report* report, BuildChoices const* choices = nullptr) {
     const HostThread<Space> thread(space);
     return make_plan<Traversal>(space, pool_, options_, far_field(), profile_of(kernel_), inputs,
-                                report, choices);
+                                report, choices, cell_ ? &*cell_ : nullptr);
   }
   /// The same of two sets.
   template <class Targets, class Sources>
   TwoSetData<Space, Precision> build_two(Space const& space, Targets const& given_targets,
                                          Sources const& given_sources, Report* report) {
     const HostThread<Space> thread(space);
+    if (cell_) refuse_periodic("targets of their own");
     const typename Targets::const_type targets = given_targets;
     const typename Sources::const_type sources = given_sources;
     return make_two_set_plan<Traversal>(space, pool_, options_, far_field(), targets, sources,
@@ -150,6 +160,7 @@ class PlanMaker {
   template <class SomeData>
   auto transposed(Space const& space, SomeData const& plan, Report* report) {
     const HostThread<Space> thread(space);
+    if (cell_) refuse_periodic("transposed plans");
     refuse_chosen(plan, "a transposed plan");
     const BuildClock clock(space, report);
     auto result = make_transposed(space, pool_, checked_lists(plan), report);
@@ -160,6 +171,7 @@ class PlanMaker {
   template <class Positions>
   BuildChoices choose(Space const& space, Positions const& positions) const {
     const HostThread<Space> thread(space);
+    if (cell_) refuse_periodic("choices for another build");
     const std::int64_t n = checked_size("positions", positions);
     if (n == 0) return {};
     const typename Positions::const_type constant = positions;
@@ -168,6 +180,9 @@ class PlanMaker {
   }
 
  protected:
+  [[noreturn]] static void refuse_periodic(char const* what) {
+    throw InvalidArgument("periodic", 1, "not set, as yet, with " + std::string(what));
+  }
   static void refuse_chosen(Data const& plan, char const* what) {
     if (!plan.chosen.are_all)
       throw InvalidArgument("plan", "one of chosen targets",
@@ -187,6 +202,7 @@ class PlanMaker {
   NearPairs<PublicSpace> pairs_of(Space const& space, Data const& plan,
                                   BodySets<Space, Precision, Shift> const& sets) const {
     const HostThread<Space> thread(space);
+    if (cell_) refuse_periodic("lists of near pairs");
     if (sets.targets.size > 0 && sets.sources.size > 0)
       check_traversal(plan.facts.traversal, &traversal_mark<Traversal>);
     return engine::near_pairs<PublicSpace>(space, sets, plan.lists.p2p, plan.targets(),
@@ -208,6 +224,7 @@ class PlanMaker {
   Kernel kernel_;
   Facts expansions_;
   PlanPool<Space, Precision> pool_;
+  std::optional<PeriodicCell> cell_;
 };
 
 }  // namespace fmm::engine

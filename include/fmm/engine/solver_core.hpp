@@ -52,8 +52,9 @@ class SolverCore : public PlanMaker<Kernel, Traversal, Precision, Space, PairPre
       ends.template check<Space>(plan.targets(), n);
     if (n > 0) check_lists(plan);
   }
-  /// The lists of a criterion that uses charges, once the plan has these and, if it uses powers, `multipoles`.
-  void list(Space const& space, Data& data, Array<Real, Space> multipoles, Report* report) {
+  /// The lists of a criterion that uses charges, once the plan has these and, if it uses powers, `multipoles`. False if
+  /// periodic images had to be made for them: then multipoles are to be made again, and lists after them.
+  bool list(Space const& space, Data& data, Array<Real, Space> multipoles, Report* report) {
     const HostThread<Space> thread(space);
     if constexpr (uses_powers) {
       stage(space, report, "lists", [&] {
@@ -67,6 +68,7 @@ class SolverCore : public PlanMaker<Kernel, Traversal, Precision, Space, PairPre
       data.lists =
           lists_stage<Traversal>(space, data.memory, data.tree, options_, far_field(), report);
     }
+    return !open_wanted_images<Traversal>(space, data.memory, data.tree.octree, data.lists);
   }
 
   /// Solver::evaluate; with DirectSum there are no operators. `ends` are EvaluationEnds or have the same functions.
@@ -87,6 +89,7 @@ class SolverCore : public PlanMaker<Kernel, Traversal, Precision, Space, PairPre
                         MakeFarFieldFor<Kernel, Space, Precision, Ends> operators, Ends const& ends,
                         Report* report) {
     const HostThread<Space> thread(space);
+    if (this->cell_) this->refuse_periodic("exclusions");
     check(data, ends);
     using Rows = decltype(take_exclusions(space, data.memory, data.tree, exclusions));
     Rows rows;
@@ -211,7 +214,7 @@ class SolverCore : public PlanMaker<Kernel, Traversal, Precision, Space, PairPre
     evaluate_listed(
         space, data, operators, ends, report, [](auto& steps) { steps.upward(uses_charges); },
         [&](Array<Real, Space> multipoles) {
-          if constexpr (uses_charges) list(space, data, multipoles, report);
+          if constexpr (uses_charges) return list(space, data, multipoles, report);
           return true;
         },
         add_near, [](auto const&) { return true; });

@@ -95,6 +95,15 @@ struct ChosenMemory {
   }
 };
 
+/// Of plans in a periodic cell.
+template <class Space>
+struct PeriodicMemory {
+  Buffer<double, Space> positions{"wrapped positions"}, matrix{"images' matrix"},
+      sums{"sums of the background"};
+
+  std::size_t bytes() const { return positions.bytes() + matrix.bytes() + sums.bytes(); }
+};
+
 template <class Space, class Precision>
 struct Workspace {
   using Real = real_t<Precision>;
@@ -129,6 +138,7 @@ struct Workspace {
   ExclusionMemory<Space, Sum> exclusions;
   ChosenMemory<Space> chosen;
   Buffer<BodyIndex, Space> place{"places of bodies"};  ///< on a host, where these are asked for
+  PeriodicMemory<Space> periodic;
 
   // ---- keys, sort, tree
 
@@ -183,7 +193,7 @@ struct Workspace {
            bodies.bytes() + low.bytes() + lowest.bytes() + positions.bytes() + multipoles.bytes() +
            locals.bytes() + gemm.bytes() + split_rows.bytes() + left_tiles.bytes() +
            rounding.bytes() + sums.bytes() + others.bytes() + others_in_double.bytes() +
-           batch.bytes() + exclusions.bytes() + chosen.bytes() + place.bytes();
+           batch.bytes() + exclusions.bytes() + chosen.bytes() + place.bytes() + periodic.bytes();
   }
 };
 

@@ -29,7 +29,10 @@ class Lattice {
  public:
   /// Any three that span it, of finite volume above 0.
   explicit Lattice(std::array<Vector, 3> const& given) : vectors_(given) {
-    if (!is_right_angled()) reduce();
+    if (is_box())
+      for (int k = 0; k < 3; ++k) vectors_[k][k] = std::fabs(vectors_[k][k]);
+    else
+      reduce();
     if (dot(cross(vectors_[0], vectors_[1]), vectors_[2]) < 0)
       for (double& number : vectors_[2]) number = -number;
     volume_ = dot(cross(vectors_[0], vectors_[1]), vectors_[2]);
@@ -80,6 +83,13 @@ class Lattice {
                      [](Vector const& a, Vector const& b) { return dot(a, a) < dot(b, b); });
     return found;
   }
+  /// Along the axes, in their order: a box, whose edges stay where they are.
+  bool is_box() const {
+    for (int k = 0; k < 3; ++k)
+      for (int d = 0; d < 3; ++d)
+        if ((vectors_[k][d] != 0) != (k == d)) return false;
+    return true;
+  }
   Lattice reciprocal() const { return Lattice(inverse_); }
   /// In another unit of length.
   Lattice times(double factor) const {
@@ -94,13 +104,6 @@ class Lattice {
   }
 
  private:
-  /// Along the axes, in their order: a box, whose edges stay where they are.
-  bool is_right_angled() const {
-    for (int k = 0; k < 3; ++k)
-      for (int d = 0; d < 3; ++d)
-        if ((vectors_[k][d] != 0) != (k == d)) return false;
-    return true;
-  }
   void sort() {
     std::stable_sort(vectors_.begin(), vectors_.end(),
                      [](Vector const& a, Vector const& b) { return dot(a, a) < dot(b, b); });

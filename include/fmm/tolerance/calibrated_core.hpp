@@ -162,7 +162,7 @@ class CalibratedCore {
   /// The lists of an evaluation, from the plan's multipoles, by what holds the tolerance.
   void list(Space const& space, Data& data, Array<Real, Space> multipoles, Attempt& attempt,
             Report* report) {
-    if (!held_) return solver_.list(space, data, multipoles, report);
+    if (!held_) return void(solver_.list(space, data, multipoles, report));
     auto& tree = data.tree;
     CellMeasures<Space> measures;
     bool known = std::exchange(attempt.is_listed, true);

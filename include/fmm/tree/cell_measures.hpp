@@ -81,6 +81,26 @@ void measure_parents(Space const& space, char const* label, Octree<Space> const&
   }
 }
 
+/// values(image) = values(the cell that it is of).
+template <class Space, class T>
+struct CopyToImages {
+  ImageCells<Space> images;
+  Array<T, Space> values;
+
+  KOKKOS_FUNCTION void operator()(std::int64_t i) const {
+    values(images.begin + i) = values(images.of(i));
+  }
+};
+/// From image number `from` on.
+template <class Space, class T>
+void copy_to_images(Space const& space, ImageCells<Space> const& images, Array<T, Space> values,
+                    CellIndex from = 0) {
+  if (images.count() == from) return;
+  const ImageCells<Space> some{images.begin + from, 0,
+                               subarray<CellIndex, Space>(images.of, from, images.count() - from)};
+  for_range("fmm::images::values", space, some.count(), CopyToImages<Space, T>{some, values});
+}
+
 /// values(cell) of all cells; kernels are labelled `label`. Cost: O(N).
 template <class Space, class Measure>
 void measure_cells(Space const& space, char const* label, Octree<Space> const& tree,
@@ -90,6 +110,7 @@ void measure_cells(Space const& space, char const* label, Octree<Space> const& t
             TeamPolicy<Space>(space, int(tree.leaves.extent(0)), team_size),
             MeasureLeaves<Space, Measure>{measure, tree.cells, tree.leaves, values});
   measure_parents(space, label, tree, measure, values);
+  copy_to_images(space, tree.images, values);
 }
 
 /// The largest distance of a cell's bodies from its centre, in edges of the cell: of leaves from their

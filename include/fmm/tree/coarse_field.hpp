@@ -189,8 +189,9 @@ CoarseCells<Space> coarse_field(Space const& space, Octree<Space> const& tree, s
                                 int team_size) {
   using All = SelectedCells<Space>;
   constexpr std::int64_t teams = 2048;
-  const std::int64_t cells = tree.cells.extent(0);
-  const CoarseCells<Space> coarse{tree.cells, at_one_place, BodyIndex(bodies / coarse_share)};
+  const std::int64_t cells = tree.own_cells();
+  const CoarseCells<Space> coarse{subarray<Cell, Space>(tree.cells, 0, cells), at_one_place,
+                                  BodyIndex(bodies / coarse_share)};
   // less than coarse_share cells of a level have more bodies than the coarse ones, and eight children each
   const std::int64_t most = std::min<std::int64_t>(cells, 1 + 8 * coarse_share * tree.depth);
   const All all{buffers.selected.resize(most), buffers.count.resize(1),

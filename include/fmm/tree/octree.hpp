@@ -22,6 +22,16 @@
 
 namespace fmm::tree {
 
+/// Periodic images of cells, behind the tree's own (images.hpp).
+template <class Space>
+struct ImageCells {
+  CellIndex begin = 0;              ///< cells(begin) .. cells(begin + of.extent(0) - 1)
+  CellIndex roots = 0;              ///< the first so many are of the root
+  Array<CellIndex, Space> of = {};  ///< image begin + i is of cell of(i)
+
+  CellIndex count() const { return CellIndex(of.extent(0)); }
+};
+
 /// The tree. Level l's cells are cells(level_begin[l]) .. cells(level_begin[l+1]-1).
 template <class Space>
 struct Octree {
@@ -32,6 +42,10 @@ struct Octree {
   int depth = 0;                    ///< the deepest level
   CellIndex level_begin[max_tree_depth + 2] = {};
   std::int64_t parent_begin[max_tree_depth + 2] = {};  ///< the same in `parents`
+  ImageCells<Space> images;
+
+  /// Cells but images.
+  CellIndex own_cells() const { return level_begin[depth + 1]; }
 
   Array<CellIndex, Space> parents_of(int level) const {
     return subarray<CellIndex, Space>(parents, parent_begin[level],
@@ -49,11 +63,14 @@ struct OctreeBuffers {
   Buffer<BodyIndex, Space> begins{"first cells"};
   Buffer<CellIndex, Space> numbers{"numbers of first cells"};
   Buffer<Offset, Space> totals{"tree totals"};
+  Buffer<CellIndex, Space> images{"images"};
+  Buffer<Offset, Space> image_children{"images' children"};
+  Buffer<int, Space> wanted{"wanted images"};
 
   std::size_t bytes() const {
     return cells.bytes() + leaves.bytes() + parents.bytes() + tiles.bytes() +
            unsorted_tiles.bytes() + ranges.bytes() + begins.bytes() + numbers.bytes() +
-           totals.bytes();
+           totals.bytes() + images.bytes() + image_children.bytes() + wanted.bytes();
   }
 };
 

@@ -244,10 +244,11 @@ Fit take_lengths(Space const& space, TraversalBuffers<Space>& buffers, int level
 
 /// Calls pass(wait) for all levels. On a GPU: first with the memory that there is, if any; where that was too small for
 /// the open sources with waiting for these; and where it was too small for the lists once more with as much as they
-/// take. On a CPU the first pass always finds room for the open sources.
+/// take. On a CPU the first pass always finds room for the open sources. Targets are the tree's own cells.
 template <class Walk, class Space, class Pass>
 InteractionLists<Space> fill_lists(Space const& space, TraversalBuffers<Space>& buffers,
-                                   std::int64_t cells, int levels, Pass const& pass) {
+                                   Octree<Space> const& tree, int levels, Pass const& pass) {
+  const std::int64_t cells = tree.cells.extent(0), own = tree.own_cells();
   const auto lists = buffers.lists();
   for (int k = 0; k < list_kinds; ++k)
     if (Walk::fills(k)) lists[k]->offsets.resize(cells + 1);
@@ -273,6 +274,11 @@ InteractionLists<Space> fill_lists(Space const& space, TraversalBuffers<Space>& 
     for (int k = 0; k < list_open; ++k) lists[k]->make_room();
     pass(false);
   }
+  if (own < cells)  // rows of images are empty
+    for (int k = 0; k < list_open; ++k)
+      if (Walk::fills(k))
+        fill<Offset>(space, subarray<Offset, Space>(lists[k]->offsets.view(), own + 1, cells - own),
+                     lists[k]->total);
   const auto csr = [&](ListIndex k) {
     return Walk::fills(k) ? lists[k]->csr(cells) : Csr<Space>{};
   };
@@ -322,14 +328,14 @@ InteractionLists<Space> dual_lists(Space const& space, TraversalBuffers<Space>& 
   const auto cells = cells_of_sets(tree.cells, sources.cells, shift);
   const auto families = families_of_sets<Criterion>(space, buffers, cells, measures, shift);
   using Walk = DualWalk<Space, Criterion, Shift>;
-  return fill_lists<Walk>(space, buffers, tree.cells.extent(0), tree.depth + 1, [&](bool wait) {
+  return fill_lists<Walk>(space, buffers, tree, tree.depth + 1, [&](bool wait) {
     CellIndex parents = 0;
     for (int level = 0; level <= tree.depth; ++level) {
       const CellIndex begin = tree.level_begin[level], end = tree.level_begin[level + 1];
       const Csr<Space> open{buffers.open.offsets.view(begin - parents + 1),
                             buffers.open.entries.view()};
-      const Walk walk{criterion, far_from, has_p2l, cells, measures,
-                      families,  open,     parents, wanted};
+      const Walk walk{criterion, far_from, has_p2l, cells,  measures,
+                      families,  open,     parents, wanted, RootImages::of(sources)};
       list_level(space, buffers, walk, tree.cells, begin, end, level, team_size, wait);
       std::swap(buffers.open, buffers.next_open);
       parents = begin;
@@ -345,13 +351,13 @@ InteractionLists<Space> barnes_hut_lists(Space const& space, TraversalBuffers<Sp
                                          Octree<Space> const& tree, Octree<Space> const& sources,
                                          double theta, float far_from, int team_size,
                                          Shift shift = {}) {
-  const std::int64_t cells = tree.cells.extent(0);
+  const CellIndex cells = tree.own_cells();
   using Walk = BarnesHutWalk<Space, Shift>;
-  const Walk walk{float(theta), in_grid_units(far_from),
-                  cells_of_sets(tree.cells, sources.cells, shift),
-                  make_families(space, buffers.families, sources.cells, false)};
-  return fill_lists<Walk>(space, buffers, cells, 1, [&](bool wait) {
-    list_level(space, buffers, walk, tree.cells, 0, CellIndex(cells), 0, team_size, wait);
+  const Walk walk{
+      float(theta), in_grid_units(far_from), cells_of_sets(tree.cells, sources.cells, shift),
+      make_families(space, buffers.families, sources.cells, false), RootImages::of(sources)};
+  return fill_lists<Walk>(space, buffers, tree, 1, [&](bool wait) {
+    list_level(space, buffers, walk, tree.cells, 0, cells, 0, team_size, wait);
   });
 }
 

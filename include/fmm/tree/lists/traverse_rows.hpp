@@ -99,6 +99,8 @@ struct TraverseRows {
       if (rank < n) {
         const Cell source = walk.source_cell(index);
         decision = walk.decide(target, index, source);
+        if (decision == split && source.is_unopened())
+          decision = list_p2p;  // an entry that says that its children are wanted (images.hpp)
         if (decision == split) {
           children = source.child_count;
           child = source.child_begin;

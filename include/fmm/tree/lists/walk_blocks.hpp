@@ -236,6 +236,10 @@ struct WalkBlocks {
       const CellIndex parent = stack[--waiting];
       const Cell& cell = walk.source_cell(parent);
       const CellIndex first = cell.child_begin;
+      if (cell.is_unopened()) {  // as an entry that says that its children are wanted (images.hpp)
+        found[list_p2p].add(parent, 1);
+        continue;
+      }
       const int count = cell.child_count, level = cell.level + 1;
       const std::uint32_t leaves = walk.leaf_children(parent),
                           candidates = walk.candidates(target, first, count);

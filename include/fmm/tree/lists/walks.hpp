@@ -68,7 +68,7 @@ struct MakeFamilies {
         for (int empty = 1; empty < 8; ++empty) set_ball(i + empty, 0, 0, 0, 0);
     }
     std::uint32_t leaves = 0;
-    for (int child = 0; child < cell.child_count; ++child)
+    for (int child = 0; child < cell.child_count && !cell.is_unopened(); ++child)
       leaves |= std::uint32_t(cells(cell.child_begin + child).is_leaf()) << child;
     families.leaf_children(i) = std::uint8_t(leaves);
     if (families.powers.extent(0) == 0) return;
@@ -120,6 +120,19 @@ KOKKOS_FUNCTION CellView view_for(CellIndex index, Cell const& cell,
   return v;
 }
 
+/// Images of the sources' root, with which a walk begins, too.
+struct RootImages {
+  CellIndex begin = 0;
+  int count = 0;
+
+  template <class Space>
+  static RootImages of(Octree<Space> const& tree) {
+    return {tree.images.begin, int(tree.images.roots)};
+  }
+  /// Start i, of 1 + count.
+  KOKKOS_FORCEINLINE_FUNCTION CellIndex start(int i) const { return i == 0 ? 0 : begin + i - 1; }
+};
+
 template <class Space, class Criterion, class Shift = OneSet>
 struct DualWalk {
   static_assert(check_criterion<Criterion>());
@@ -133,6 +146,7 @@ struct DualWalk {
   Csr<Space> open;                          ///< of the parents' level, by cell - parents_begin
   CellIndex parents_begin;
   Array<int, Space> wanted = {};  ///< 0 for targets without lists; none: all have
+  RootImages images = {};         ///< of the sources
 
   KOKKOS_FUNCTION decltype(auto) target_cell(CellIndex i) const { return targets_of(cells)(i); }
   KOKKOS_FUNCTION decltype(auto) source_cell(CellIndex i) const { return sources_of(cells)(i); }
@@ -154,7 +168,7 @@ struct DualWalk {
   };
   KOKKOS_FUNCTION Target target(CellIndex index) const {
     const Cell cell = target_cell(index);
-    if (cell.parent < 0) return {index, target_view(index, cell), 0, 1};
+    if (cell.parent < 0) return {index, target_view(index, cell), 0, 1 + images.count};
     const Offset begin = open.offsets(cell.parent - parents_begin),
                  end = open.offsets(cell.parent - parents_begin + 1);
     const bool there = end <= Offset(open.entries.extent(0)) &&  // else the memory was too small
@@ -162,7 +176,7 @@ struct DualWalk {
     return {index, target_view(index, cell), begin, there ? int(end - begin) : 0};
   }
   KOKKOS_FUNCTION CellIndex start(Target const& target, int i) const {
-    return target.index == 0 ? 0 : open.entries(target.open_begin + i);
+    return target.index == 0 ? images.start(i) : open.entries(target.open_begin + i);
   }
 
   /// Whether there may be entries in that list.
@@ -314,6 +328,7 @@ struct BarnesHutWalk {
   float far_from;  ///< between the cubes, at least; in grid units
   CellsOfSets<Space, Shift> cells;
   Families<Space> families;  ///< the sources'; none on a GPU
+  RootImages images = {};    ///< of the sources
 
   struct Target {
     Cell cell;
@@ -323,9 +338,9 @@ struct BarnesHutWalk {
   std::uint32_t leaf_children(CellIndex source) const { return families.leaf_children(source); }
   KOKKOS_FUNCTION Target target(CellIndex index) const {
     const Cell cell = targets_of(cells)(index);
-    return {cell, cell.is_leaf() ? 1 : 0};
+    return {cell, cell.is_leaf() ? 1 + images.count : 0};
   }
-  KOKKOS_FUNCTION CellIndex start(Target const&, int) const { return 0; }
+  KOKKOS_FUNCTION CellIndex start(Target const&, int i) const { return images.start(i); }
 
   KOKKOS_FUNCTION static constexpr bool fills(int list) {
     return list == list_m2p || list == list_p2p;

@@ -1,0 +1,157 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// A solver's periodic cell: bodies wrapped into it, a root around it whose images lie in the root's grid, and what the
+// images exert that no list has.
+#pragma once
+
+#include <cmath>
+#include <memory>
+#include <vector>
+
+#include "../kernels/root_images.hpp"
+#include "../options.hpp"
+#include "../periodic/lattice.hpp"
+#include "../tree/images.hpp"
+#include "root_rule.hpp"
+
+namespace fmm::engine {
+
+/// The root of a tree over the cell, and its images: those which lists have, all within a radius.
+struct PeriodicRoot {
+  Cube cube;
+  Box cell;  ///< the reduced cell's bounds
+  double radius = 0;
+  std::vector<GridVector> images;
+};
+
+/// What the other images exert on the root, in edges of the root.
+struct FarImages {
+  double edge, radius;
+  int order;
+  std::vector<double> matrix;  ///< kernels::root_image_matrix
+  double background;           ///< kernels::background_factor
+};
+
+/// Bodies where they are in the cell whose lowest corner is the origin.
+template <class Space, class Positions>
+struct WrapPositions {
+  Positions positions;
+  double vectors[3][3], inverse[3][3];
+  bool is_box;
+  Kokkos::View<double* [3], Kokkos::LayoutRight, Device<Space>> wrapped;
+
+  KOKKOS_FUNCTION void operator()(std::int64_t i) const {
+    double x[3] = {double(positions(i, 0)), double(positions(i, 1)), double(positions(i, 2))};
+    const bool finite = x[0] - x[0] == 0 && x[1] - x[1] == 0 && x[2] - x[2] == 0;
+    for (int turn = 0; turn < 2 && finite; ++turn)  // again, for what was rounded far away
+      for (int k = 0; k < 3; ++k) {
+        const double cells =
+            std::floor(inverse[k][0] * x[0] + inverse[k][1] * x[1] + inverse[k][2] * x[2]);
+        for (int d = 0; d < 3; ++d) x[d] = std::fma(-cells, vectors[k][d], x[d]);
+      }
+    if (is_box && finite)
+      for (int d = 0; d < 3; ++d)
+        if (!(x[d] >= 0 && x[d] < vectors[d][d])) x[d] = 0;
+    for (int d = 0; d < 3; ++d) wrapped(i, d) = x[d];
+  }
+};
+
+/// The cell of Options::periodic.
+class PeriodicCell {
+ public:
+  /// Between explicit images and the cell's bodies the expansion of all others converges as its power.
+  static constexpr double theta_of_root = 0.5;
+  static constexpr double largest_aspect = 20;
+
+  /// Throws InvalidArgument for a cell that is too long.
+  explicit PeriodicCell(PeriodicBox const& box) : lattice_(box.vectors), boundary_(box.boundary) {
+    if (!(lattice_.aspect() <= largest_aspect))
+      throw InvalidArgument("periodic cell's longest vector over its smallest height",
+                            lattice_.aspect(), "at most 20");
+    if (boundary_ == Boundary::vacuum)
+      throw InvalidArgument("periodic boundary", 1, "tin-foil, as yet");
+  }
+
+  periodic::Lattice const& lattice() const { return lattice_; }
+
+  /// The cell of n bodies as the root of a tree. `whole`: its edge is that of a cubic cell, so that images lie in the
+  /// grid of cells of every level; else as long as leaves of the best size ask for. Throws InvalidArgument where images
+  /// do not lie in the grid, or softening reaches beyond those that lists have.
+  PeriodicRoot root(std::int64_t n, Options const& options, FarFieldRule const& far,
+                    bool whole) const {
+    PeriodicRoot root;
+    for (int d = 0; d < 3; ++d) {
+      root.cell.low[d] = root.cell.high[d] = 0;
+      for (auto const& vector : lattice_.vectors())
+        (vector[d] < 0 ? root.cell.low : root.cell.high)[d] += vector[d];
+    }
+    const double extent = root.cell.extent();
+    root.cube.edge = extent;
+    int layers = 1;
+    if (!whole) layers = layers_of_leaves(options, n, deepest_level(in_edges(far, root.cube)));
+    for (int cells = 1; cells < layers; cells *= 2) root.cube.edge *= 2;
+    root.cube.edge /= layers;
+    double reach = 0;  // from the root's centre to the cell's farthest corner
+    for (int corner = 0; corner < 8; ++corner) {
+      periodic::Vector at = lattice_.at(corner & 1, corner >> 1 & 1, corner >> 2);
+      for (int d = 0; d < 3; ++d) at[d] -= root.cell.low[d] + 0.5 * root.cube.edge;
+      reach = std::max(reach, std::sqrt(periodic::dot(at, at)));
+    }
+    for (int d = 0; d < 3; ++d) root.cube.low[d] = root.cell.low[d];
+    root.radius = 2 * reach / theta_of_root;
+    check_softening(far, root.radius, reach);
+    const double unit = grid_unit(root.cube.edge);
+    for (periodic::Vector const& n : lattice_.vectors_within(root.radius)) {
+      GridVector place;
+      for (int d = 0; d < 3; ++d) {
+        place[d] = std::int32_t(std::lround(n[d] / unit));
+        if (!(std::fabs(n[d] - place[d] * unit) <= 1e-14 * extent) ||
+            (whole && place[d] % root_edge != 0))
+          throw InvalidArgument("periodic cell", n[d],
+                                "a cube, or a box whose edges have small "
+                                "whole ratios, as yet");
+      }
+      root.images.push_back(place);
+    }
+    return root;
+  }
+
+  /// For expansions of that order; kept until another root asks.
+  std::shared_ptr<FarImages const> far_images(PeriodicRoot const& root, int order) {
+    if (!far_ || far_->edge != root.cube.edge || far_->radius != root.radius ||
+        far_->order != order) {
+      const auto in_edges = lattice_.times(1 / root.cube.edge);
+      const auto sums = periodic::lattice_sums(in_edges, root.radius / root.cube.edge, 2 * order);
+      far_ = std::make_shared<FarImages const>(FarImages{
+          root.cube.edge, root.radius, order, kernels::root_image_matrix(in_edges, sums, order),
+          kernels::background_factor(in_edges)});
+    }
+    return far_;
+  }
+
+  /// (N,3) positions in the cell.
+  template <class Space, class Positions>
+  void wrap(Space const& space, Positions const& positions,
+            Kokkos::View<double* [3], Kokkos::LayoutRight, Device<Space>> const& wrapped) const {
+    WrapPositions<Space, Positions> wrap{positions, {}, {}, lattice_.is_box(), wrapped};
+    for (int k = 0; k < 3; ++k)
+      for (int d = 0; d < 3; ++d) {
+        wrap.vectors[k][d] = lattice_.vectors()[k][d];
+        wrap.inverse[k][d] = lattice_.inverse()[k][d];
+      }
+    for_range("fmm::wrap", space, std::int64_t(positions.extent(0)), wrap);
+  }
+
+ private:
+  static void check_softening(FarFieldRule const& far, double radius, double reach) {
+    if (far.from > radius - 2 * reach)
+      throw InvalidArgument(
+          "softening, which counts up to a distance of", far.from,
+          "one that counts up to " + to_text(radius - 2 * reach) + " in this periodic cell");
+  }
+
+  periodic::Lattice lattice_;
+  Boundary boundary_;
+  std::shared_ptr<FarImages const> far_;
+};
+
+}  // namespace fmm::engine

@@ -1,0 +1,347 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// Periodic cells, against Ewald's sums in long double: cells, charges and masses, criteria and precisions; where bodies
+// are in their cell; what is not there yet.
+#include <fmm/fmm.hpp>
+
+#include "carried.hpp"
+#include "ewald_reference.hpp"
+#include "refusal.hpp"
+#include "support.hpp"
+
+namespace fmm_test {
+namespace {
+
+using Space = Kokkos::DefaultExecutionSpace;
+using fmm::DualTree;
+using fmm::Fmm;
+using fmm::Laplace;
+using fmm::PeriodicBox;
+
+enum class Kind { ions, masses, random };
+
+struct Bodies {
+  std::vector<double> x, q;
+  int size() const { return int(q.size()); }
+};
+/// In three cells along each axis.
+Bodies bodies_of(Kind kind, int n, PeriodicBox const& box, unsigned seed = 1) {
+  std::mt19937_64 random(seed);
+  std::uniform_real_distribution<double> uniform(0, 1);
+  Bodies bodies;
+  for (int i = 0; i < n; ++i) {
+    double at[3] = {};
+    for (auto const& vector : box.vectors) {
+      const double factor = 3 * uniform(random) - 1;
+      for (int d = 0; d < 3; ++d) at[d] += factor * vector[d];
+    }
+    bodies.x.insert(bodies.x.end(), at, at + 3);
+    const double charge = uniform(random);
+    bodies.q.push_back(kind == Kind::ions ? (i % 2 ? -1 : 1)
+                                          : (kind == Kind::masses ? charge : charge - 0.5));
+  }
+  return bodies;
+}
+
+PeriodicSources sources_in(PeriodicBox const& box, Bodies const& bodies) {
+  PeriodicSources sources;
+  for (int k = 0; k < 3; ++k)
+    for (int d = 0; d < 3; ++d) sources.cell[k][d] = box.vectors[k][d];
+  for (int i = 0; i < bodies.size(); ++i) {
+    sources.x.push_back({bodies.x[3 * i], bodies.x[3 * i + 1], bodies.x[3 * i + 2]});
+    sources.charges.push_back(bodies.q[i]);
+  }
+  return sources;
+}
+
+/// Potential and field in rows of four.
+template <class Solver>
+std::vector<double> evaluated(Solver& solver, Bodies const& bodies) {
+  const Space space;
+  const auto x = to_space<Space>(bodies.x);
+  const auto q = column_in<Space>(bodies.q);
+  auto plan = [&] {
+    if constexpr (Solver::uses_charges)
+      return solver.build(space, fmm::Inputs{.sources = x, .charges = q});
+    else
+      return solver.build(space, x);
+  }();
+  const ViewIn<double*, Space> u("u", bodies.size());
+  const ViewIn<double* [3], Space> f("f", bodies.size());
+  solver.evaluate(space, plan, q, u, f);
+  space.fence();
+  const auto hu = Kokkos::create_mirror_view_and_copy(Kokkos::HostSpace(), u);
+  const auto hf = Kokkos::create_mirror_view_and_copy(Kokkos::HostSpace(), f);
+  std::vector<double> rows;
+  for (int i = 0; i < bodies.size(); ++i)
+    for (int c = 0; c < 4; ++c) rows.push_back(c == 0 ? hu(i) : hf(i, c - 1));
+  return rows;
+}
+
+/// Relative L2 errors of potential and field at every `step`-th body.
+struct Errors {
+  double potential, field;
+};
+Errors errors_of(std::vector<double> const& found, PeriodicBox const& box, Bodies const& bodies,
+                 int step, double factor = 1) {
+  const auto sources = sources_in(box, bodies);
+  long double error[2] = {}, norm[2] = {};
+  for (int i = 0; i < bodies.size(); i += step) {
+    const auto exact = ewald(sources, sources.x[i], i);
+    for (int c = 0; c < 4; ++c) {
+      const long double value = factor * exact[c];
+      error[c > 0] += (found[4 * i + c] - value) * (found[4 * i + c] - value);
+      norm[c > 0] += value * value;
+    }
+  }
+  return {double(std::sqrt(error[0] / norm[0])), double(std::sqrt(error[1] / norm[1]))};
+}
+
+const PeriodicBox cube(1), box(1, 1.5, 2), column(1, 1, 4);
+
+template <class Solver>
+void expect_ewald(PeriodicBox const& cell, Kind kind, int n, int step, fmm::Options options,
+                  double potential, double field, double factor = 1) {
+  options.periodic = cell;
+  Solver solver(options);
+  const Bodies bodies = bodies_of(kind, n, cell);
+  const Errors errors = errors_of(evaluated(solver, bodies), cell, bodies, step, factor);
+  EXPECT_LT(errors.potential, potential) << n;
+  EXPECT_LT(errors.field, field) << n;
+}
+
+TEST(Periodic, SumsAreEwalds) {
+  using Order8 = fmm::Solver<Laplace, Fmm<8, DualTree<>>, double>;
+  for (PeriodicBox const& cell : {cube, box, column})
+    for (const Kind kind : {Kind::ions, Kind::masses, Kind::random}) {
+      expect_ewald<Order8>(cell, kind, 10, 2, {.theta = 0.5}, 1e-5, 1e-5);
+      expect_ewald<Order8>(cell, kind, 1000, 250, {.theta = 0.5}, 3e-5, 2e-5);
+    }
+}
+
+TEST(Periodic, SumsOfHighOrderAreEwaldsToManyDigits) {
+  using Order16 = fmm::Solver<Laplace, Fmm<16, DualTree<>>, double>;
+  for (PeriodicBox const& cell : {cube, box, column})
+    expect_ewald<Order16>(cell, Kind::ions, 1000, 250, {.theta = 0.4}, 1e-10, 1e-10);
+}
+
+TEST(Periodic, EveryCriterionKnowsImages) {
+  using Lists = fmm::Solver<Laplace, Fmm<8, fmm::FmmList>, double>;
+  using Powers = fmm::Solver<Laplace, Fmm<6, DualTree<fmm::MultipolePowerCriterion>>, float>;
+  using InMixed = fmm::Solver<Laplace, Fmm<6, DualTree<fmm::MultipolePowerCriterion>>, fmm::Mixed>;
+  using Masses = fmm::Solver<fmm::SoftenedGravity, Fmm<6, DualTree<>>, float>;
+  for (const Kind kind : {Kind::ions, Kind::masses, Kind::random}) {
+    expect_ewald<Lists>(cube, kind, 1000, 250, {}, 3e-4, 3e-4);
+    expect_ewald<Powers>(cube, kind, 10, 2, {}, 1e-4, 1e-4);
+    expect_ewald<Powers>(box, kind, 1000, 250, {}, 3e-3, 5e-4);
+    expect_ewald<InMixed>(column, kind, 1000, 250, {.pair_error = 1e-5}, 2e-3, 2e-4);
+  }
+  expect_ewald<Masses>(cube, Kind::masses, 1000, 250, {.theta = 0.5}, 3e-4, 2e-4, -1);
+}
+
+/// Bodies that are given elsewhere in the lattice, and all bodies at a shift.
+TEST(Periodic, SumsDoNotDependOnWhereTheCellIs) {
+  using Order12 = fmm::Solver<Laplace, Fmm<12, DualTree<>>, double>;
+  Order12 solver({.theta = 0.4, .periodic = box});
+  const Bodies bodies = bodies_of(Kind::random, 700, box);
+  const auto found = evaluated(solver, bodies);
+  Bodies elsewhere = bodies, shifted = bodies;
+  for (int i = 0; i < bodies.size(); ++i)
+    for (int d = 0; d < 3; ++d) {
+      elsewhere.x[3 * i + d] += (i % 5 - 2) * box.vectors[d][d];
+      shifted.x[3 * i + d] += 0.37 + 0.1 * d;
+    }
+  const auto differ = [&](std::vector<double> const& others) {
+    double error = 0, norm = 0;
+    for (std::size_t k = 0; k < found.size(); ++k) {
+      error += std::pow(found[k] - others[k], 2);
+      norm += std::pow(found[k], 2);
+    }
+    return std::sqrt(error / norm);
+  };
+  EXPECT_LT(differ(evaluated(solver, elsewhere)), 1e-9);
+  EXPECT_LT(differ(evaluated(solver, shifted)), 1e-7);
+  EXPECT_EQ(differ(evaluated(solver, bodies)), 0);
+}
+
+TEST(Periodic, EightCellsAreOne) {
+  using Order12 = fmm::Solver<Laplace, Fmm<12, DualTree<>>, double>;
+  Order12 of_one({.theta = 0.4, .periodic = cube}),
+      of_eight({.theta = 0.4, .periodic = PeriodicBox(2)});
+  const Bodies one = bodies_of(Kind::random, 300, cube);
+  Bodies eight;
+  for (int cell = 0; cell < 8; ++cell)
+    for (int i = 0; i < one.size(); ++i) {
+      for (int d = 0; d < 3; ++d) eight.x.push_back(one.x[3 * i + d] + (cell >> d & 1));
+      eight.q.push_back(one.q[i]);
+    }
+  const auto found = evaluated(of_one, one), others = evaluated(of_eight, eight);
+  double error = 0, norm = 0;
+  for (std::size_t k = 0; k < others.size(); ++k) {
+    const double value = found[k % found.size()];
+    error += std::pow(others[k] - value, 2);
+    norm += value * value;
+  }
+  EXPECT_LT(std::sqrt(error / norm), 1e-6);
+}
+
+/// Of many bodies close to a face images are opened far down.
+TEST(Periodic, AClumpOnAFaceSeesAcrossIt) {
+  using Order8 = fmm::Solver<Laplace, Fmm<8, DualTree<>>, double>;
+  Bodies bodies = bodies_of(Kind::random, 200, cube);
+  std::mt19937_64 random(5);
+  std::normal_distribution<double> normal(0, 1e-4);
+  for (int i = 0; i < 800; ++i) {
+    for (int d = 0; d < 3; ++d) bodies.x.push_back((d == 0 ? 0 : 0.5) + normal(random));
+    bodies.q.push_back(i % 2 ? 1 : -0.9);
+  }
+  Order8 solver({.theta = 0.5, .periodic = cube});
+  const Errors errors = errors_of(evaluated(solver, bodies), cube, bodies, 199);
+  EXPECT_LT(errors.potential, 1e-5);
+  EXPECT_LT(errors.field, 1e-5);
+}
+
+/// Rock salt: Madelung's constant, and no force.
+TEST(Periodic, ALatticeOfIonsHasItsConstant) {
+  constexpr int edge = 6;
+  Bodies bodies;
+  for (int i = 0; i < edge * edge * edge; ++i) {
+    const int at[3] = {i / (edge * edge), i / edge % edge, i % edge};
+    for (const int d : at) bodies.x.push_back(d);
+    bodies.q.push_back((at[0] + at[1] + at[2]) % 2 ? -1 : 1);
+  }
+  fmm::Solver<Laplace, Fmm<16, DualTree<>>, double> solver(
+      {.theta = 0.4, .periodic = PeriodicBox(edge)});
+  const auto found = evaluated(solver, bodies);
+  for (int i = 0; i < bodies.size(); ++i) {
+    EXPECT_NEAR(-bodies.q[i] * found[4 * i], 1.747564594633182, 1e-9);
+    for (int d = 1; d < 4; ++d) EXPECT_NEAR(found[4 * i + d], 0, 1e-9);
+  }
+}
+
+TEST(Periodic, SeveralDensitiesDipolesAndHessiansToo) {
+  using Order12 = fmm::Solver<Laplace, Fmm<12, DualTree<>>, double>;
+  const Space space;
+  const Bodies bodies = bodies_of(Kind::random, 400, box);
+  const int n = bodies.size();
+  auto sources = sources_in(box, bodies);
+  std::vector<double> p;
+  for (int i = 0; i < n; ++i) {
+    for (int d = 0; d < 3; ++d) p.push_back(0.1 * std::sin(7.0 * i + d));
+    sources.dipoles.push_back({p[3 * i], p[3 * i + 1], p[3 * i + 2]});
+  }
+  Order12 solver({.theta = 0.4, .periodic = box});
+  const auto x = to_space<Space>(bodies.x);
+  auto plan = solver.build(space, x);
+  const ViewIn<double*, Space> u("u", n);
+  const ViewIn<double* [3], Space> f("f", n);
+  const ViewIn<double* [6], Space> h("h", n);
+  solver.evaluate(
+      space, plan,
+      fmm::Strengths{.charges = column_in<Space>(bodies.q), .dipoles = to_space<Space>(p)},
+      fmm::Results{.potential = u, .field = f, .hessian = h});
+  space.fence();
+  const auto hu = Kokkos::create_mirror_view_and_copy(Kokkos::HostSpace(), u);
+  const auto hf = Kokkos::create_mirror_view_and_copy(Kokkos::HostSpace(), f);
+  const auto hh = Kokkos::create_mirror_view_and_copy(Kokkos::HostSpace(), h);
+  long double error[3] = {}, norm[3] = {};
+  for (int i = 0; i < n; i += 100) {
+    const auto exact = ewald(sources, sources.x[i], i);
+    for (int c = 0; c < 10; ++c) {
+      const double found = c == 0 ? hu(i) : c < 4 ? hf(i, c - 1) : hh(i, c - 4);
+      const int of = c == 0 ? 0 : c < 4 ? 1 : 2;
+      error[of] += (found - exact[c]) * (found - exact[c]);
+      norm[of] += exact[c] * exact[c];
+    }
+  }
+  for (int of = 0; of < 3; ++of) EXPECT_LT(std::sqrt(error[of] / norm[of]), 1e-6L) << of;
+
+  // densities have the numbers that each has alone
+  const ViewIn<double**, Space> charges("charges", n, 2), both("both", n, 2);
+  const auto host = Kokkos::create_mirror_view(charges);
+  for (int i = 0; i < n; ++i) {
+    host(i, 0) = bodies.q[i];
+    host(i, 1) = i % 3;
+  }
+  Kokkos::deep_copy(charges, host);
+  solver.evaluate(space, plan, charges, fmm::Results{.potential = both});
+  const auto hb = Kokkos::create_mirror_view_and_copy(Kokkos::HostSpace(), both);
+  for (int k = 0; k < 2; ++k) {
+    std::vector<double> q(n);
+    for (int i = 0; i < n; ++i) q[i] = host(i, k);
+    solver.evaluate(space, plan, column_in<Space>(q), u, fmm::none);
+    const auto alone = Kokkos::create_mirror_view_and_copy(Kokkos::HostSpace(), u);
+    for (int i = 0; i < n; ++i) EXPECT_NEAR(hb(i, k), alone(i), 1e-11 * std::fabs(alone(i)) + 1e-9);
+  }
+}
+
+/// Images within a softening's reach are softened, all others and the background act as points.
+TEST(Periodic, SofteningReachesAcrossTheFaces) {
+  constexpr double softening = 0.02;
+  using Masses = fmm::Solver<fmm::SoftenedGravity, Fmm<8, DualTree<>>, double>;
+  const Bodies bodies = bodies_of(Kind::masses, 300, cube);
+  Masses solver({.theta = 0.5, .softening = softening, .softening_error = 1e-2, .periodic = cube});
+  const auto found = evaluated(solver, bodies);
+  const auto sources = sources_in(cube, bodies);
+  long double error = 0, norm = 0;
+  for (int i = 0; i < bodies.size(); i += 60) {
+    auto exact = ewald(sources, sources.x[i], i);
+    for (int j = 0; j < bodies.size(); ++j)
+      for (int image = 0; image < 125; ++image) {
+        long double d[3], r2 = 0;
+        for (int c = 0; c < 3; ++c) {
+          d[c] = sources.x[i][c] - sources.x[j][c];
+          d[c] -= std::round(d[c]);
+          d[c] += (image / (c == 0 ? 25 : c == 1 ? 5 : 1)) % 5 - 2;
+          r2 += d[c] * d[c];
+        }
+        if (r2 == 0) continue;
+        const long double s2 = r2 + softening * softening;
+        for (int c = 0; c < 3; ++c)
+          exact[1 + c] += bodies.q[j] * d[c] * (std::pow(s2, -1.5L) - std::pow(r2, -1.5L));
+      }
+    for (int c = 1; c < 4; ++c) {
+      error += std::pow(found[4 * i + c] + exact[c], 2);
+      norm += exact[c] * exact[c];
+    }
+  }
+  EXPECT_LT(std::sqrt(error / norm), 2e-3L);
+}
+
+TEST(Periodic, RefusesWhatCannotBe) {
+  using Order4 = fmm::Solver<Laplace, Fmm<4, DualTree<>>, double>;
+  using Matrix = std::array<std::array<double, 3>, 3>;
+  const auto expect_no = [](PeriodicBox const& cell, char const* words) {
+    expect_refused([&] { Order4 solver({.periodic = cell}); }, words);
+  };
+  expect_no(PeriodicBox(1, 1, 0), "periodic volume");
+  expect_no(PeriodicBox(Matrix{{{1, 0, 0}, {0, 1, 0}, {1, 1, 0}}}), "periodic volume");
+  expect_no(PeriodicBox(1, std::nan(""), 1), "periodic vector 1");
+  expect_no(PeriodicBox(1, 1, 21), "at most 20");
+  PeriodicBox sheet(1), in_vacuum(1);
+  sheet.axes = {true, true, false};
+  expect_no(sheet, "periodic axis 2");
+  in_vacuum.boundary = fmm::Boundary::vacuum;
+  expect_no(in_vacuum, "tin-foil");
+  expect_refused([&] { fmm::Solver<Laplace, fmm::DirectSum, double> solver({.periodic = cube}); },
+                 "periodic");
+  expect_refused([&] { fmm::Solver<Laplace, fmm::Treecode<4>, double> solver({.periodic = cube}); },
+                 "periodic");
+  expect_refused([&] { Order4 solver({.tolerance = 1e-3, .periodic = cube}); }, "periodic");
+  Order4 solver({.periodic = cube});
+  const Space space;
+  const Bodies bodies = bodies_of(Kind::ions, 100, cube);
+  const auto x = to_space<Space>(bodies.x);
+  expect_refused([&] { solver.build(space, fmm::Inputs{.sources = x, .targets = x}); }, "periodic");
+  auto plan = solver.build(space, x);
+  expect_refused([&] { solver.near_pairs(space, plan); }, "periodic");
+  expect_refused([&] { solver.transposed(space, plan); }, "periodic");
+  expect_refused([&] { solver.choose(space, x); }, "periodic");
+  fmm::Solver<Laplace, fmm::Treecode<4, DualTree<>>, double> treecode({.periodic = cube});
+  expect_refused([&] { evaluated(treecode, bodies); }, "treecode");
+  auto bad = bodies;
+  bad.x[7] = std::numeric_limits<double>::infinity();
+  expect_refused([&] { solver.build(space, to_space<Space>(bad.x)); }, "inf");
+}
+
+}  // namespace
+}  // namespace fmm_test
