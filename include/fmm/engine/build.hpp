@@ -59,10 +59,11 @@ void build_images(Space const& space, PlanData<Space, Precision>& plan, Periodic
   auto& octree = plan.tree.octree;
   // a cell is opened by one of its size that is nearer than its radius and the other's over theta
   const double theta = options.theta.value_or(0.6);
-  WithinReach reach{{}, {}, float(2 * half_diagonal / theta - 1)};
+  float high[3];
   for (int d = 0; d < 3; ++d)
-    reach.high[d] = float((root.cell.high[d] - root.cell.low[d]) / grid_unit(root.cube.edge));
-  make_images(space, plan.memory.octree, octree, root.images, reach);
+    high[d] = float((root.cell.high[d] - root.cell.low[d]) / grid_unit(root.cube.edge));
+  make_images(space, plan.memory.octree, octree, root.images, high,
+              float(2 * half_diagonal / theta - 1));
   measure_images<Traversal>(space, plan.memory, octree, 0);
   plan.periodic.far = cell.far_images(root, order);
   plan.periodic.matrix = to_device(space, plan.memory.periodic.matrix, plan.periodic.far->matrix);

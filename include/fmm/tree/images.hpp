@@ -3,15 +3,17 @@
 // with its bodies. Walks begin with images of the root besides the root itself; an image's children are made where a
 // walk may open it. Images are no targets: on no level, in no list's rows.
 //
-// Which images a walk opens, its criterion knows alone. They are opened within a reach first; where a walk wanted to
-// open one beyond it is in the list of P2P as if it were a leaf, and `open_wanted` opens it for the next walk.
+// Which images a walk opens, its criterion knows alone. They are opened within a reach first; one that a walk wanted to
+// open beyond it is in the list of P2P as if it were a leaf, and `open_wanted` opens it for the next walk.
 // Decisions do not depend on which children are there.
 #pragma once
 
+#include <algorithm>
 #include <array>
 #include <cmath>
 #include <vector>
 
+#include "../detail/reduce.hpp"
 #include "lists/lists.hpp"
 #include "octree.hpp"
 
@@ -36,24 +38,7 @@ struct WriteRootImages {
   }
 };
 
-/// Whether an image is opened: while it is nearer to a box than so many of its edges.
-struct WithinReach {
-  float low[3], high[3];  ///< in grid units
-  float edges;
-
-  KOKKOS_FUNCTION bool operator()(Cell const& cell, std::int64_t) const {
-    const float edge = float(cell.edge()), half = 0.5f * edge;
-    float gap2 = 0;
-    for (int d = 0; d < 3; ++d) {
-      const float at = float(cell.centre[d]),
-                  gap = std::fmax(0.0f, std::fmax(low[d] - (at + half), (at - half) - high[d]));
-      gap2 += gap * gap;
-    }
-    return gap2 < edges * edges * edge * edge;
-  }
-};
-
-/// .. while a list has it.
+/// Whether a list has an image.
 template <class Space>
 struct IsWanted {
   Array<int, Space> wanted;  ///< by image
@@ -128,28 +113,55 @@ void open_images(Space const& space, OctreeBuffers<Space>& buffers, Octree<Space
             WriteImages<Space>{tree.cells, images, from, count, first});
 }
 
-/// Images of the root at those places, and of the cells below them where walks are likely to open them: `reach`. The
-/// tree has none yet. Cost: O(images), and a host synchronisation a level.
+/// Images of the root at those places, and of the cells below them where walks are likely to open them: within so many
+/// of their edges of the box from the root's corner to `high`, in grid units, or as far as walks with these buffers
+/// went before. The tree has none yet. Cost: O(images), and a host synchronisation a level.
 template <class Space>
 void make_images(Space const& space, OctreeBuffers<Space>& buffers, Octree<Space>& tree,
-                 std::vector<GridVector> const& places, WithinReach const& reach) {
+                 std::vector<GridVector> const& places, float const (&high)[3], float edges) {
   auto& images = tree.images;
+  auto& reach = buffers.image_reach;
+  std::copy_n(high, 3, reach.high);
+  for (float& of_level : reach.edges) of_level = std::fmax(of_level, edges);
   images.begin = tree.own_cells();
   images.roots = CellIndex(places.size());
   images.of = buffers.images.grow(space, places.size(), 0);
   tree.cells = buffers.cells.grow(space, images.begin + places.size(), images.begin);
-  Buffer<std::int32_t, Space> shifts("shifts of images");
   std::vector<std::int32_t> numbers;
   for (GridVector const& place : places) numbers.insert(numbers.end(), place.begin(), place.end());
+  const auto shifts = to_device(space, buffers.image_shifts, numbers);
   for_range("fmm::images::roots", space, std::int64_t(places.size()),
-            WriteRootImages<Space>{to_device(space, shifts, numbers), images, tree.cells});
-  space.fence();  // the shifts go now
+            WriteRootImages<Space>{shifts, images, tree.cells});
   for (CellIndex from = 0; from < images.count();) {
     const CellIndex before = images.count();
     open_images(space, buffers, tree, from, reach);
     from = before;
   }
 }
+
+/// The distances of images, by their level.
+struct LargestDistances {
+  float of[max_tree_depth + 1] = {};
+  KOKKOS_FUNCTION void join(LargestDistances const& other) {
+    for (int level = 0; level <= max_tree_depth; ++level)
+      if (other.of[level] > of[level]) of[level] = other.of[level];
+  }
+};
+/// Of those that are wanted, the largest ones.
+template <class Space>
+struct MeasureWanted {
+  Array<Cell, Space> cells;
+  CellIndex begin;
+  Array<int, Space> wanted;
+  ImageReach reach;
+
+  KOKKOS_FUNCTION void operator()(std::int64_t i, LargestDistances& largest) const {
+    if (wanted(i) == 0) return;
+    const Cell cell = cells(begin + i);
+    const float distance = reach.distance(cell);
+    if (distance > largest.of[cell.level]) largest.of[cell.level] = distance;
+  }
+};
 
 /// Marks what a walk wanted to open.
 template <class Space>
@@ -178,6 +190,13 @@ bool open_wanted(Space const& space, OctreeBuffers<Space>& buffers, Octree<Space
   for_range("fmm::images::wanted", space, std::int64_t(lists.p2p.entries.extent(0)),
             MarkWanted<Space>{tree.cells, images.begin, lists.p2p.entries, wanted});
   if (read_back(space, wanted.data() + images.count()) == 0) return false;
+  auto& reach = buffers.image_reach;
+  const auto largest =
+      reduce<LargestDistances>("fmm::images::reach", space, images.count(),
+                               MeasureWanted<Space>{tree.cells, images.begin, wanted, reach});
+  space.fence();
+  for (int level = 0; level <= max_tree_depth; ++level)
+    reach.edges[level] = std::fmax(reach.edges[level], largest.of[level] * 1.001f);
   open_images(space, buffers, tree, 0, IsWanted<Space>{wanted});
   return true;
 }

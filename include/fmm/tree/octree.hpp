@@ -12,6 +12,7 @@
 #pragma once
 
 #include <algorithm>
+#include <cmath>
 #include <optional>
 
 #include "../detail/launch.hpp"
@@ -29,7 +30,28 @@ struct ImageCells {
   CellIndex roots = 0;              ///< the first so many are of the root
   Array<CellIndex, Space> of = {};  ///< image begin + i is of cell of(i)
 
-  CellIndex count() const { return CellIndex(of.extent(0)); }
+  KOKKOS_INLINE_FUNCTION CellIndex count() const { return CellIndex(of.extent(0)); }
+};
+
+/// Whether an image is opened: while it is nearer to a box than so many of its edges, by its level.
+struct ImageReach {
+  float low[3] = {}, high[3] = {};  ///< in grid units
+  float edges[max_tree_depth + 1] = {};
+
+  /// The distance of the cell from the box, in edges of the cell.
+  KOKKOS_FUNCTION float distance(Cell const& cell) const {
+    const float edge = float(cell.edge()), half = 0.5f * edge;
+    float gap2 = 0;
+    for (int d = 0; d < 3; ++d) {
+      const float at = float(cell.centre[d]),
+                  gap = std::fmax(0.0f, std::fmax(low[d] - (at + half), (at - half) - high[d]));
+      gap2 += gap * gap;
+    }
+    return std::sqrt(gap2) / edge;
+  }
+  KOKKOS_FUNCTION bool operator()(Cell const& cell, std::int64_t) const {
+    return distance(cell) < edges[cell.level];
+  }
 };
 
 /// The tree. Level l's cells are cells(level_begin[l]) .. cells(level_begin[l+1]-1).
@@ -66,11 +88,14 @@ struct OctreeBuffers {
   Buffer<CellIndex, Space> images{"images"};
   Buffer<Offset, Space> image_children{"images' children"};
   Buffer<int, Space> wanted{"wanted images"};
+  Buffer<std::int32_t, Space> image_shifts{"shifts of images"};
+  ImageReach image_reach;  ///< as far as any walk has wanted to open them
 
   std::size_t bytes() const {
     return cells.bytes() + leaves.bytes() + parents.bytes() + tiles.bytes() +
            unsorted_tiles.bytes() + ranges.bytes() + begins.bytes() + numbers.bytes() +
-           totals.bytes() + images.bytes() + image_children.bytes() + wanted.bytes();
+           totals.bytes() + images.bytes() + image_children.bytes() + wanted.bytes() +
+           image_shifts.bytes();
   }
 };
 
