@@ -138,6 +138,19 @@ TEST(Periodic, EveryCriterionKnowsImages) {
   expect_ewald<Masses>(cube, Kind::masses, 1000, 250, {.theta = 0.5}, 3e-4, 2e-4, -1);
 }
 
+TEST(Periodic, TreecodesKnowImages) {
+  using OfLeaves = fmm::Solver<Laplace, fmm::Treecode<8>, double>;
+  using ByRadii = fmm::Solver<Laplace, fmm::Treecode<8, DualTree<>>, double>;
+  using ByPowers =
+      fmm::Solver<Laplace, fmm::Treecode<6, DualTree<fmm::MultipolePowerCriterion>>, float>;
+  for (PeriodicBox const& cell : {cube, column})
+    for (const Kind kind : {Kind::ions, Kind::masses}) {
+      expect_ewald<OfLeaves>(cell, kind, 700, 250, {.theta = 0.5}, 1e-4, 1e-4);
+      expect_ewald<ByRadii>(cell, kind, 700, 250, {.theta = 0.5}, 1e-4, 1e-4);
+      expect_ewald<ByPowers>(cell, kind, 700, 250, {}, 3e-3, 5e-4);
+    }
+}
+
 /// Bodies that are given elsewhere in the lattice, and all bodies at a shift.
 TEST(Periodic, SumsDoNotDependOnWhereTheCellIs) {
   using Order12 = fmm::Solver<Laplace, Fmm<12, DualTree<>>, double>;
@@ -324,8 +337,6 @@ TEST(Periodic, RefusesWhatCannotBe) {
   expect_no(in_vacuum, "tin-foil");
   expect_refused([&] { fmm::Solver<Laplace, fmm::DirectSum, double> solver({.periodic = cube}); },
                  "periodic");
-  expect_refused([&] { fmm::Solver<Laplace, fmm::Treecode<4>, double> solver({.periodic = cube}); },
-                 "periodic");
   expect_refused([&] { Order4 solver({.tolerance = 1e-3, .periodic = cube}); }, "periodic");
   Order4 solver({.periodic = cube});
   const Space space;
@@ -336,8 +347,6 @@ TEST(Periodic, RefusesWhatCannotBe) {
   expect_refused([&] { solver.near_pairs(space, plan); }, "periodic");
   expect_refused([&] { solver.transposed(space, plan); }, "periodic");
   expect_refused([&] { solver.choose(space, x); }, "periodic");
-  fmm::Solver<Laplace, fmm::Treecode<4, DualTree<>>, double> treecode({.periodic = cube});
-  expect_refused([&] { evaluated(treecode, bodies); }, "treecode");
   auto bad = bodies;
   bad.x[7] = std::numeric_limits<double>::infinity();
   expect_refused([&] { solver.build(space, to_space<Space>(bad.x)); }, "inf");

@@ -84,9 +84,8 @@ class Evaluation {
         kernel_(std::move(kernel)),
         length_(targets.tree.cube.edge),
         report_(report) {
-    if (is_periodic() && !(traits().has_locals && traits().takes_some_rows))
-      throw InvalidArgument("periodic", 1,
-                            "not set, as yet, in a treecode and with matrix products");
+    if (is_periodic() && !traits().takes_some_rows)
+      throw InvalidArgument("periodic", 1, "not set, as yet, with matrix products");
   }
 
   /// (N) charges of the sources, or all strengths of each, into tree order. Throws InvalidArgument for charges that
@@ -174,11 +173,7 @@ class Evaluation {
     locals_ = memory_.locals.resize(numbers);
     choose_rows();
     set_locals(space_, *far_, memory_, sets(), sources(), lists(), multipoles_, locals_, report_);
-    if (is_periodic())
-      stage(space_, report_, "m2l", [&] {
-        background_ = add_far_images(space_, plan_.periodic, memory_, sources_.octree, sources(),
-                                     multipoles_, locals_);
-      });
+    if (is_periodic()) stage(space_, report_, "m2l", [&] { add_images(locals_); });
   }
   /// As multipoles, from interact to downward.
   Array<Real, Space> locals() const { return locals_; }
@@ -246,12 +241,31 @@ class Evaluation {
         far_->l2p(space_, octree, plan_.tiles().tiles, targets_.bodies, locals_, sums());
       });
       if (!has_m2p()) return;
+    } else if (is_periodic()) {
+      stage(space_, report_, "l2p", [&] { set_far_images(); });
     }
     stage(space_, report_, "m2p", [&] {
       if (!keeps_) prepared_ = far_->prepare(space_, multipoles_, memory_.locals);
       far_->m2p(space_, memory_, sets(), plan_.tiles(), lists_.m2p,
                 traits().has_locals ? Csr<Space>{} : lists_.m2l, prepared_, sums());
     });
+  }
+  void add_images(Array<Real, Space> locals) {
+    background_ = add_far_images(space_, plan_.periodic, memory_, sources_.octree, sources(),
+                                 multipoles_, locals);
+  }
+  /// In a treecode: sets the sums to those of the images that no list has.
+  void set_far_images() {
+    const auto locals = memory_.locals.resize(std::size_t(traits().row) * Strengths::densities);
+    fill(space_, locals, Real(0));
+    add_images(locals);
+    auto const& octree = targets_.octree;
+    const auto tiles = plan_.tiles().tiles,
+               of_root = memory_.periodic.tiles.resize(tiles.extent(0));
+    const auto in_root = memory_.in_root.resize(targets_.size);
+    for_range("fmm::images::bodies", space_, std::int64_t(tiles.extent(0)),
+              PlaceInRoot<Space, Real>{octree.cells, tiles, targets_.bodies, in_root, of_root});
+    far_->l2p(space_, octree, of_root, in_root, locals, sums());
   }
   void make_room_for_sums() {
     if constexpr (!one_set) {

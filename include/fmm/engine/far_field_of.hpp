@@ -46,6 +46,9 @@ class FarFieldOf final : public FarField<Space, Precision, Out, Shift, Strengths
   using typename Base::Tree;
   static constexpr bool has_locals = has_locals_v<M2LScheme>, only_m2l = has_only_m2l_v<M2LScheme>,
                         has_m2p = !has_locals || !only_m2l;
+  static constexpr bool has_l2p = requires(basis_t<Expansion> const& basis, Real const* S) {
+    basis.template l2p<true, true>(Real(0), Real(0), Real(0), S);
+  };
   static constexpr int densities = Strengths::densities;
   static_assert(densities == Out::densities,
                 "fmm: sources' strengths and targets' outputs are of as many densities");
@@ -108,10 +111,12 @@ class FarFieldOf final : public FarField<Space, Precision, Out, Shift, Strengths
   void l2p(Space const& space, Tree const& tree, Array<Tile, Space> tiles, Bodies bodies,
            Numbers locals, BodySums sums) const override {
     using Wanted = typename OfL2P<Space, Out>::type;
-    if constexpr (has_locals && densities == 1)
+    constexpr bool can =
+        has_locals || has_l2p;  // a treecode has one of the root in a periodic cell
+    if constexpr (can && densities == 1)
       kernels::l2p<Expansion, Wanted>(space, tree.cells, tiles, bodies, locals, sums, 0,
                                       expansion_);
-    else if constexpr (has_locals)
+    else if constexpr (can)
       kernels::l2p_of_densities<Expansion, Wanted>(space, tree.cells, tiles, bodies, locals, sums,
                                                    expansion_);
   }

@@ -155,6 +155,30 @@ struct AddBackground {
   }
 };
 
+/// The tiles' bodies, and the tiles, as the root's: what a treecode evaluates the root's local expansion at.
+template <class Space, class Real>
+struct PlaceInRoot {
+  Array<Cell, Space> cells;
+  Array<Tile, Space> tiles;
+  Array<Body<Real>, Space> bodies;
+  Array<Body<Real>, Space> in_root;
+  Array<Tile, Space> of_root;
+
+  KOKKOS_FUNCTION void operator()(std::int64_t i) const {
+    const Tile tile = tiles(i);
+    const Cell cell = cells(tile.cell);
+    const Real edge = in_root_edges<Real>(cell.edge());
+    Real centre[3];
+    for (int c = 0; c < 3; ++c) centre[c] = in_root_edges<Real>(cell.centre[c]) - Real(0.5);
+    for (BodyIndex b = tile.first; b < tile.first + tile.count; ++b) {
+      const Body<Real> body = bodies(b);
+      in_root(b) = {centre[0] + body.x * edge, centre[1] + body.y * edge, centre[2] + body.z * edge,
+                    body.q};
+    }
+    of_root(i) = {0, tile.first, tile.count};
+  }
+};
+
 /// Adds to the root's local expansions what images exert that no list has, and returns the background's sums.
 template <class Space, class Precision, class Strengths, class Real>
 Array<double, Space> add_far_images(Space const& space, PeriodicParts<Space> const& periodic,

@@ -75,7 +75,7 @@ class PlanMaker {
                                           : Shape::leaf_capacity(expansions.order);
     options_ = completed<Traversal>(options, traits_of_kernel(kernel), leaf_capacity);
     if (options.periodic) {
-      if (!is_dual_v<Traversal> || has_lower_orders()) refuse_periodic("this method");
+      if (is_direct || has_lower_orders()) refuse_periodic("this method");
       if (brings_expansion) refuse_periodic("expansions of a kernel's own");
       cell_.emplace(*options.periodic);
     }

@@ -100,8 +100,11 @@ template <class Space>
 struct PeriodicMemory {
   Buffer<double, Space> positions{"wrapped positions"}, matrix{"images' matrix"},
       sums{"sums of the background"};
+  Buffer<Tile, Space> tiles{"tiles of the root"};  ///< of a treecode
 
-  std::size_t bytes() const { return positions.bytes() + matrix.bytes() + sums.bytes(); }
+  std::size_t bytes() const {
+    return positions.bytes() + matrix.bytes() + sums.bytes() + tiles.bytes();
+  }
 };
 
 template <class Space, class Precision>
@@ -139,6 +142,7 @@ struct Workspace {
   ChosenMemory<Space> chosen;
   Buffer<BodyIndex, Space> place{"places of bodies"};  ///< on a host, where these are asked for
   PeriodicMemory<Space> periodic;
+  Buffer<Body<Real>, Space> in_root{"bodies in the root"};  ///< of a treecode in a periodic cell
 
   // ---- keys, sort, tree
 
@@ -193,7 +197,8 @@ struct Workspace {
            bodies.bytes() + low.bytes() + lowest.bytes() + positions.bytes() + multipoles.bytes() +
            locals.bytes() + gemm.bytes() + split_rows.bytes() + left_tiles.bytes() +
            rounding.bytes() + sums.bytes() + others.bytes() + others_in_double.bytes() +
-           batch.bytes() + exclusions.bytes() + chosen.bytes() + place.bytes() + periodic.bytes();
+           batch.bytes() + exclusions.bytes() + chosen.bytes() + place.bytes() + periodic.bytes() +
+           in_root.bytes();
   }
 };
 
