@@ -33,7 +33,7 @@
       fmm::engine::FarFieldRule, fmm::kernels::KernelProfile const&,                            \
       fmm::Inputs<decltype(forces::BodiesOn<Space, Data>::positions), Charges, fmm::None,       \
                   LastField> const&,                                                            \
-      fmm::Report*, fmm::engine::BuildChoices const*);
+      fmm::Report*, fmm::engine::BuildChoices const*, fmm::engine::PeriodicCell*);
 
 #define FORCES_SHARED_BUILD(prefix, Space, Precision, Data, Traversal) \
   FORCES_SHARED_BUILD_WITH(prefix, Space, Precision, Data, Traversal, fmm::None, fmm::None)
