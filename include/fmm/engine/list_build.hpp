@@ -75,8 +75,9 @@ CellMeasures<Space> measure_for_lists(Space const& space, Workspace<Space, Preci
           "fmm::lists::last_field", space, cells,
           FieldsInUnit<Space>{memory.last_fields.view(cells), tree.charges.unit, measures.fields});
     } else {
-      measures.at_one_place =
-          cells_at_one_place(space, tree.octree, tree.bodies, tree.low, t.at_one_place);
+      measures.at_one_place = cells_at_one_place(
+          space, subarray<Cell, Space>(tree.octree.cells, 0, tree.octree.own_cells()), tree.bodies,
+          tree.low, t.at_one_place);
       if constexpr (!traits_v<Criterion>.uses_powers)
         coarse_field<false>(space, tree.octree, tree.size, measures.at_one_place, t.coarse,
                             CellWeights<Space>{}, measures.fields, {}, Shape::gather_team);

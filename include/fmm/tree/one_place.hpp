@@ -43,15 +43,15 @@ struct MarkOnePlace {
   }
 };
 
-/// 1 for each such cell, 0 for others; of images nothing. Cost: O(cells), and of a chain of cells with a child each its length.
+/// 1 for each such cell, 0 for others. Cost: O(cells), and of a chain of cells with a child each its length.
 template <class Space, class Real>
-Array<std::uint8_t, Space> cells_at_one_place(Space const& space, Octree<Space> const& tree,
+Array<std::uint8_t, Space> cells_at_one_place(Space const& space, Array<Cell, Space> cells,
                                               Array<Body<Real>, Space> bodies,
                                               Array<Body<Real>, Space> low,
                                               Buffer<std::uint8_t, Space>& buffer) {
-  const auto marks = buffer.resize(tree.cells.extent(0));
-  for_range("fmm::tree::one_place", space, tree.own_cells(),
-            MarkOnePlace<Space, Real>{tree.cells, bodies, low, marks});
+  const auto marks = buffer.resize(cells.extent(0));
+  for_range("fmm::tree::one_place", space, std::int64_t(cells.extent(0)),
+            MarkOnePlace<Space, Real>{cells, bodies, low, marks});
   return marks;
 }
 
