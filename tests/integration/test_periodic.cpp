@@ -176,6 +176,36 @@ TEST(Periodic, SumsDoNotDependOnWhereTheCellIs) {
   EXPECT_EQ(differ(evaluated(solver, bodies)), 0);
 }
 
+/// Positions in any View are wrapped: by rows, by columns, in a larger array, in float.
+TEST(Periodic, PositionsMayBeInAnyView) {
+  using Order8 = fmm::Solver<Laplace, Fmm<8, DualTree<>>, double>;
+  const Space space;
+  Order8 solver({.theta = 0.5, .periodic = box});
+  Bodies bodies = bodies_of(Kind::random, 500, box);
+  for (double& x : bodies.x) x = float(x);
+  const int n = bodies.size();
+  const auto expected = evaluated(solver, bodies);
+  const auto q = column_in<Space>(bodies.q);
+  const auto check = [&](auto const& positions) {
+    auto host = Kokkos::create_mirror_view(positions);
+    for (int i = 0; i < n; ++i)
+      for (int d = 0; d < 3; ++d) host(i, d) = bodies.x[3 * i + d];
+    Kokkos::deep_copy(positions, host);
+    auto plan = solver.build(space, positions);
+    const ViewIn<double*, Space> u("u", n);
+    solver.evaluate(space, plan, q, u, fmm::none);
+    const auto found = Kokkos::create_mirror_view_and_copy(Kokkos::HostSpace(), u);
+    for (int i = 0; i < n; ++i) EXPECT_EQ(found(i), expected[4 * i]);
+  };
+  check(Kokkos::View<double* [3], Kokkos::LayoutRight, Space>("rows", n));
+  check(Kokkos::View<double* [3], Kokkos::LayoutLeft, Space>("columns", n));
+  check(Kokkos::View<double**, Kokkos::LayoutLeft, Space>("both", n, 3));
+  check(Kokkos::View<float* [3], Space>("float", n));
+  const Kokkos::View<double* [3], Kokkos::LayoutStride, Space> strided(
+      "strided", Kokkos::LayoutStride(n, 5, 3, 1));
+  check(strided);
+}
+
 TEST(Periodic, EightCellsAreOne) {
   using Order12 = fmm::Solver<Laplace, Fmm<12, DualTree<>>, double>;
   Order12 of_one({.theta = 0.4, .periodic = cube}),

@@ -145,9 +145,8 @@ std::shared_ptr<PlanData<Space, Precision>> make_plan(
   auto& tree = plan->tree;
   auto& memory = plan->memory;
   if (cell) {
-    using Wrapped = Kokkos::View<double* [3], Kokkos::LayoutRight, Device<Space>>;
-    const Wrapped wrapped(memory.periodic.positions.resize(3 * n).data(), n);
-    cell->wrap(space, positions, wrapped);
+    const auto wrapped =
+        cell->wrap(space, positions, memory.periodic.positions.resize(3 * n).data());
     build_plan<Traversal>(space, *plan, wrapped, options, far, report, given, cell);
   } else {
     build_plan<Traversal>(space, *plan, positions, options, far, report, given);

@@ -32,12 +32,13 @@ struct FarImages {
 };
 
 /// Bodies where they are in the cell whose lowest corner is the origin.
-template <class Space, class Positions>
+template <class Positions>
 struct WrapPositions {
   Positions positions;
   double vectors[3][3], inverse[3][3];
   bool is_box;
-  Kokkos::View<double* [3], Kokkos::LayoutRight, Device<Space>> wrapped;
+  double* wrapped;
+  std::int64_t stride, stride_of_axis;
 
   KOKKOS_FUNCTION void operator()(std::int64_t i) const {
     double x[3] = {double(positions(i, 0)), double(positions(i, 1)), double(positions(i, 2))};
@@ -51,7 +52,7 @@ struct WrapPositions {
     if (is_box && finite)
       for (int d = 0; d < 3; ++d)
         if (!(x[d] >= 0 && x[d] < vectors[d][d])) x[d] = 0;
-    for (int d = 0; d < 3; ++d) wrapped(i, d) = x[d];
+    for (int d = 0; d < 3; ++d) wrapped[i * stride + d * stride_of_axis] = x[d];
   }
 };
 
@@ -63,7 +64,8 @@ class PeriodicCell {
   static constexpr double largest_aspect = 20;
 
   /// Throws InvalidArgument for a cell that is too long.
-  explicit PeriodicCell(PeriodicBox const& box) : lattice_(box.vectors), boundary_(box.boundary) {
+  FMM_NOINLINE explicit PeriodicCell(PeriodicBox const& box)
+      : lattice_(box.vectors), boundary_(box.boundary) {
     if (!(lattice_.aspect() <= largest_aspect))
       throw InvalidArgument("periodic cell's longest vector over its smallest height",
                             lattice_.aspect(), "at most 20");
@@ -76,8 +78,8 @@ class PeriodicCell {
   /// The cell of n bodies as the root of a tree. `whole`: its edge is that of a cubic cell, so that images lie in the
   /// grid of cells of every level; else as long as leaves of the best size ask for. Throws InvalidArgument where images
   /// do not lie in the grid, or softening reaches beyond those that lists have.
-  PeriodicRoot root(std::int64_t n, Options const& options, FarFieldRule const& far,
-                    bool whole) const {
+  FMM_NOINLINE PeriodicRoot root(std::int64_t n, Options const& options, FarFieldRule const& far,
+                                 bool whole) const {
     PeriodicRoot root;
     for (int d = 0; d < 3; ++d) {
       root.cell.low[d] = root.cell.high[d] = 0;
@@ -116,7 +118,7 @@ class PeriodicCell {
   }
 
   /// For expansions of that order; kept until another root asks.
-  std::shared_ptr<FarImages const> far_images(PeriodicRoot const& root, int order) {
+  FMM_NOINLINE std::shared_ptr<FarImages const> far_images(PeriodicRoot const& root, int order) {
     if (!far_ || far_->edge != root.cube.edge || far_->radius != root.radius ||
         far_->order != order) {
       const auto in_edges = lattice_.times(1 / root.cube.edge);
@@ -128,17 +130,31 @@ class PeriodicCell {
     return far_;
   }
 
-  /// (N,3) positions in the cell.
+  /// (N,3) positions in the cell, in memory of 3 N numbers. As a View of the type of those that are given, if they are
+  /// in double: builds of both are one piece of code then.
   template <class Space, class Positions>
-  void wrap(Space const& space, Positions const& positions,
-            Kokkos::View<double* [3], Kokkos::LayoutRight, Device<Space>> const& wrapped) const {
-    WrapPositions<Space, Positions> wrap{positions, {}, {}, lattice_.is_box(), wrapped};
+  auto wrap(Space const& space, Positions const& positions, double* memory) const {
+    constexpr bool same = std::is_same_v<typename Positions::non_const_value_type, double>;
+    using Wrapped =
+        std::conditional_t<same, Positions,
+                           Kokkos::View<double const* [3], Kokkos::LayoutRight, Device<Space>>>;
+    using Layout = typename Wrapped::array_layout;
+    constexpr bool by_axes = std::is_same_v<Layout, Kokkos::LayoutLeft>;
+    const auto n = std::int64_t(positions.extent(0));
+    WrapPositions<Positions> wrap{
+        positions, {}, {}, lattice_.is_box(), memory, by_axes ? 1 : 3, by_axes ? n : 1};
     for (int k = 0; k < 3; ++k)
       for (int d = 0; d < 3; ++d) {
         wrap.vectors[k][d] = lattice_.vectors()[k][d];
         wrap.inverse[k][d] = lattice_.inverse()[k][d];
       }
-    for_range("fmm::wrap", space, std::int64_t(positions.extent(0)), wrap);
+    for_range("fmm::wrap", space, n, wrap);
+    if constexpr (std::is_same_v<Layout, Kokkos::LayoutStride>)
+      return Wrapped(memory, Layout(std::size_t(n), 3, 3, 1));
+    else if constexpr (Wrapped::rank_dynamic == 2)
+      return Wrapped(memory, std::size_t(n), 3);
+    else
+      return Wrapped(memory, std::size_t(n));
   }
 
  private:

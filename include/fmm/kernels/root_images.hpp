@@ -15,8 +15,9 @@ namespace fmm::kernels {
 /// The matrix, (row, column) at row (order + 1)^2 + column: what coefficient `column` of the root's multipole adds to
 /// coefficient `row` of its local expansion. `lattice` is in edges of the root, `sums` are its sums of degree 2 order.
 /// With it the potential of a uniform background, but for its part that is no harmonic: background_factor.
-inline std::vector<double> root_image_matrix(periodic::Lattice const& lattice,
-                                             periodic::LatticeSums const& sums, int order) {
+FMM_NOINLINE inline std::vector<double> root_image_matrix(periodic::Lattice const& lattice,
+                                                          periodic::LatticeSums const& sums,
+                                                          int order) {
   using periodic::Complex, periodic::Extended;
   const int size = coefficient_count(order);
   std::vector<Extended> root{1};  // of factorials

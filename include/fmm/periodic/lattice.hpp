@@ -7,6 +7,8 @@
 #include <cmath>
 #include <vector>
 
+#include "../detail/noinline.hpp"
+
 namespace fmm::periodic {
 
 using Vector = std::array<double, 3>;
@@ -28,7 +30,7 @@ inline Vector plus(Vector const& a, double s, Vector const& b) {
 class Lattice {
  public:
   /// Any three that span it, of finite volume above 0.
-  explicit Lattice(std::array<Vector, 3> const& given) : vectors_(given) {
+  FMM_NOINLINE explicit Lattice(std::array<Vector, 3> const& given) : vectors_(given) {
     if (is_box())
       for (int k = 0; k < 3; ++k) vectors_[k][k] = std::fabs(vectors_[k][k]);
     else
@@ -69,7 +71,7 @@ class Lattice {
     return plus(plus(plus({0, 0, 0}, i, vectors_[0]), j, vectors_[1]), k, vectors_[2]);
   }
   /// Vectors of the lattice but 0, at most `radius` long, the shortest first. Of each its opposite is there, too.
-  std::vector<Vector> vectors_within(double radius) const {
+  FMM_NOINLINE std::vector<Vector> vectors_within(double radius) const {
     std::vector<Vector> found;
     long most[3];
     for (int k = 0; k < 3; ++k) most[k] = long(radius / height(k) * (1 + 1e-12));
@@ -108,7 +110,7 @@ class Lattice {
     std::stable_sort(vectors_.begin(), vectors_.end(),
                      [](Vector const& a, Vector const& b) { return dot(a, a) < dot(b, b); });
   }
-  void reduce() {
+  FMM_NOINLINE void reduce() {
     auto& v = vectors_;
     constexpr double enough = 1 - 1e-12;  // of a square, so that rounding makes no endless loop
     for (sort();; sort()) {

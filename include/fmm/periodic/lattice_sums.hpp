@@ -39,7 +39,7 @@ void for_each_regular(Vector const& at, int degree, Visit const& visit) {
 
 /// Gamma(l + 1/2, x) for l = 0 .. degree, upward, and Gamma(l + 1/2) less that, downward: either way what is added is
 /// above 0, so that none loses digits.
-inline std::vector<Extended> upper_gammas(int degree, Extended x) {
+FMM_NOINLINE inline std::vector<Extended> upper_gammas(int degree, Extended x) {
   std::vector<Extended> gammas;
   const Extended e = std::exp(-x);
   Extended gamma = std::sqrt(std::numbers::pi_v<Extended>) * std::erfc(std::sqrt(x)),
@@ -51,7 +51,7 @@ inline std::vector<Extended> upper_gammas(int degree, Extended x) {
   }
   return gammas;
 }
-inline std::vector<Extended> lower_gammas(int degree, Extended x) {
+FMM_NOINLINE inline std::vector<Extended> lower_gammas(int degree, Extended x) {
   std::vector<Extended> gammas(std::size_t(degree + 1));
   const Extended e = std::exp(-x);
   Extended s = degree + Extended(0.5), power = std::pow(x, s), term = 1 / s, sum = term;
@@ -78,7 +78,7 @@ struct LatticeSums {
 };
 
 /// Cost: O(degree^2) for each of some hundred vectors; 30 ms for degree 32 of a cube.
-inline LatticeSums lattice_sums(Lattice const& lattice, double radius, int degree) {
+FMM_NOINLINE inline LatticeSums lattice_sums(Lattice const& lattice, double radius, int degree) {
   constexpr Extended pi = std::numbers::pi_v<Extended>;
   const Extended volume = lattice.volume(), alpha = std::sqrt(pi) / std::cbrt(volume);
   LatticeSums sums{degree, std::vector<Complex>(std::size_t(index_of(degree, degree) + 1))};
