@@ -195,6 +195,8 @@ class SolverIn final : public CoresIn<Space, Precision> {
                              ConstArray const& potential, ConstArray const& field,
                              std::vector<std::int32_t> const* targets, std::size_t samples,
                              std::uint64_t seed) const override {
+    if (this->options().periodic)
+      throw InvalidArgument("periodic", 1, "not set, as yet, where errors are measured");
     check("positions", positions, 2);
     check("charges", charges, 1);
     if (potential) check("potential", potential, 1);

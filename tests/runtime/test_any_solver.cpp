@@ -353,6 +353,11 @@ TEST(AnySolver, RefusesShapesThatOverlapAndPoliciesThatClash) {
               solver.measure_error(views.x, views.q, fmm::none, fmm::none, 10);
             }).find("potential and field"),
             std::string::npos);
+  const AnySolver periodic({.order = order}, {.periodic = fmm::PeriodicBox(1)});
+  EXPECT_NE(refusal([&] {
+              periodic.measure_error(views.x, views.q, views.p, views.a, 10);
+            }).find("periodic"),
+            std::string::npos);
 
   std::vector<double> results(400);
   const auto over_each_other = [&](std::int64_t field) {

@@ -264,7 +264,7 @@ class Evaluation {
                of_root = memory_.periodic.tiles.resize(tiles.extent(0));
     const auto in_root = memory_.in_root.resize(targets_.size);
     for_range("fmm::images::bodies", space_, std::int64_t(tiles.extent(0)),
-              PlaceInRoot<Space, Real>{octree.cells, tiles, targets_.bodies, in_root, of_root});
+              MoveToRoot<Space, Real>{octree.cells, tiles, targets_.bodies, in_root, of_root});
     far_->l2p(space_, octree, of_root, in_root, locals, sums());
   }
   void make_room_for_sums() {

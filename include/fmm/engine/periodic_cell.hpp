@@ -64,16 +64,13 @@ class PeriodicCell {
   static constexpr double largest_aspect = 20;
 
   /// Throws InvalidArgument for a cell that is too long.
-  FMM_NOINLINE explicit PeriodicCell(PeriodicBox const& box)
-      : lattice_(box.vectors), boundary_(box.boundary) {
+  FMM_NOINLINE explicit PeriodicCell(PeriodicBox const& box) : lattice_(box.vectors) {
     if (!(lattice_.aspect() <= largest_aspect))
       throw InvalidArgument("periodic cell's longest vector over its smallest height",
                             lattice_.aspect(), "at most 20");
-    if (boundary_ == Boundary::vacuum)
+    if (box.boundary == Boundary::vacuum)
       throw InvalidArgument("periodic boundary", 1, "tin-foil, as yet");
   }
-
-  periodic::Lattice const& lattice() const { return lattice_; }
 
   /// The cell of n bodies as the root of a tree. `whole`: its edge is that of a cubic cell, so that images lie in the
   /// grid of cells of every level; else as long as leaves of the best size ask for. Throws InvalidArgument where images
@@ -166,7 +163,6 @@ class PeriodicCell {
   }
 
   periodic::Lattice lattice_;
-  Boundary boundary_;
   std::shared_ptr<FarImages const> far_;
 };
 

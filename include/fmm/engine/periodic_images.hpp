@@ -33,6 +33,21 @@ void copy_multipoles(Space const& space, ImageCells<Space> const& images, int ro
         CopyMultipoles<Space, Real>{images, row / 4, kernels::plane(multipoles, d, densities)});
 }
 
+/// A body's place in edges of the root, from its centre.
+struct PlaceInRoot {
+  double x[3], square = 0;
+
+  template <class Real>
+  KOKKOS_FUNCTION PlaceInRoot(Cell const& root, Cell const& leaf, Body<Real> const& body) {
+    const double own[3] = {double(body.x), double(body.y), double(body.z)},
+                 edge = edge_in<double>(root, leaf);
+    for (int c = 0; c < 3; ++c) {
+      x[c] = centre_in<double>(root, leaf, c) + own[c] * edge;
+      square += x[c] * x[c];
+    }
+  }
+};
+
 /// Of a tile's bodies: sum q and sum q |x|^2, x in edges of the root from its centre, of density d at 2 d. Of a dipole
 /// the derivative.
 template <class Space, class Real, class Strengths>
@@ -46,23 +61,17 @@ struct BackgroundOfTiles {
   KOKKOS_FUNCTION void operator()(std::int64_t i) const {
     const Tile tile = tiles(i);
     const Cell cell = cells(tile.cell);
-    const double edge = in_root_edges<double>(cell.edge());
     double all[row] = {};
     for (BodyIndex b = tile.first; b < tile.first + tile.count; ++b) {
       const Body<Real> body = sources.bodies(b);
-      const double own[3] = {double(body.x), double(body.y), double(body.z)};
-      double x[3], square = 0;
-      for (int c = 0; c < 3; ++c) {
-        x[c] = in_root_edges<double>(cell.centre[c]) - 0.5 + own[c] * edge;
-        square += x[c] * x[c];
-      }
+      const PlaceInRoot place(cells(0), cell, body);
       for (int d = 0; d < Strengths::densities; ++d) {
         const double q = double(sources.charge(b, body, d));
         all[2 * d] += q;
-        all[2 * d + 1] += q * square;
+        all[2 * d + 1] += q * place.square;
         if constexpr (Strengths::has_dipoles)
           for (int c = 0; c < 3; ++c)
-            all[2 * d + 1] += 2 * x[c] * double(sources.dipole(b, d, c, Real(1)));
+            all[2 * d + 1] += 2 * place.x[c] * double(sources.dipole(b, d, c, Real(1)));
       }
     }
     for (int k = 0; k < row; ++k) sums(i * row + k) = all[k];
@@ -133,22 +142,16 @@ struct AddBackground {
   KOKKOS_FUNCTION void operator()(std::int64_t i) const {
     const Tile tile = tiles(i);
     const Cell cell = cells(tile.cell);
-    const double edge = in_root_edges<double>(cell.edge());
     for (int d = 0; d < Out::densities; ++d) {
       const double f = factor * background(2 * d);
       if (f == 0) continue;
       for (BodyIndex b = tile.first; b < tile.first + tile.count; ++b) {
-        const double own[3] = {double(bodies(b).x), double(bodies(b).y), double(bodies(b).z)};
-        double x[3], square = 0;
-        for (int c = 0; c < 3; ++c) {
-          x[c] = in_root_edges<double>(cell.centre[c]) - 0.5 + own[c] * edge;
-          square += x[c] * x[c];
-        }
+        const PlaceInRoot place(cells(0), cell, bodies(b));
         Sums<Sum>* const to = &sums(std::int64_t(b) * Out::records + Out::record(d));
-        to->potential += Sum(f * square);
-        to->x -= Sum(2 * f * x[0]);
-        to->y -= Sum(2 * f * x[1]);
-        to->z -= Sum(2 * f * x[2]);
+        to->potential += Sum(f * place.square);
+        to->x -= Sum(2 * f * place.x[0]);
+        to->y -= Sum(2 * f * place.x[1]);
+        to->z -= Sum(2 * f * place.x[2]);
         if constexpr (Out::hessian) to[2].y -= Sum(2 * f);  // what is taken from the diagonal
       }
     }
@@ -157,7 +160,7 @@ struct AddBackground {
 
 /// The tiles' bodies, and the tiles, as the root's: what a treecode evaluates the root's local expansion at.
 template <class Space, class Real>
-struct PlaceInRoot {
+struct MoveToRoot {
   Array<Cell, Space> cells;
   Array<Tile, Space> tiles;
   Array<Body<Real>, Space> bodies;
@@ -167,9 +170,9 @@ struct PlaceInRoot {
   KOKKOS_FUNCTION void operator()(std::int64_t i) const {
     const Tile tile = tiles(i);
     const Cell cell = cells(tile.cell);
-    const Real edge = in_root_edges<Real>(cell.edge());
+    const Real edge = edge_in<Real>(cells(0), cell);
     Real centre[3];
-    for (int c = 0; c < 3; ++c) centre[c] = in_root_edges<Real>(cell.centre[c]) - Real(0.5);
+    for (int c = 0; c < 3; ++c) centre[c] = centre_in<Real>(cells(0), cell, c);
     for (BodyIndex b = tile.first; b < tile.first + tile.count; ++b) {
       const Body<Real> body = bodies(b);
       in_root(b) = {centre[0] + body.x * edge, centre[1] + body.y * edge, centre[2] + body.z * edge,

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// A lattice: its reduced cell, what is wrapped into that, and its vectors within a distance. On the host, in any unit.
+// A lattice: its reduced cell, and its vectors within a distance. On the host, in any unit.
 #pragma once
 
 #include <algorithm>

@@ -72,16 +72,15 @@ FMM_NOINLINE inline std::vector<Extended> lower_gammas(int degree, Extended x) {
 ///     constant                                              potential of images of a unit charge in their background at
 ///                                                           its own place (xi), but for those within the radius
 struct LatticeSums {
-  int degree;
   std::vector<Complex> of;  ///< S_l^m, m >= 0, at index_of
   Extended constant = 0;
 };
 
-/// Cost: O(degree^2) for each of some hundred vectors; 30 ms for degree 32 of a cube.
+/// Cost: O(degree^2) for each of some hundred vectors; 9 ms for degree 32 of a cube (a core of a Zen 5).
 FMM_NOINLINE inline LatticeSums lattice_sums(Lattice const& lattice, double radius, int degree) {
   constexpr Extended pi = std::numbers::pi_v<Extended>;
   const Extended volume = lattice.volume(), alpha = std::sqrt(pi) / std::cbrt(volume);
-  LatticeSums sums{degree, std::vector<Complex>(std::size_t(index_of(degree, degree) + 1))};
+  LatticeSums sums{std::vector<Complex>(std::size_t(index_of(degree, degree) + 1))};
   const auto square = [](Vector const& n) {
     return Extended(n[0]) * n[0] + Extended(n[1]) * n[1] + Extended(n[2]) * n[2];
   };

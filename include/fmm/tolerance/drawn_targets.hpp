@@ -29,7 +29,7 @@ struct ShareOfTarget {
         for (int c = 0; results[r].numbers && unit > 0 && c < results[r].row; ++c) {
           const double value =
               (results[r](i, k, c) - (less[r].numbers ? less[r](i, k, c) : 0)) * unit;
-          share += (results[r].row == 6 && c >= 3 ? 2 : 1) * value * value;
+          share += results[r].times(c) * value * value;
         }
       }
     return share;

@@ -82,6 +82,7 @@ inline double pair_error_for(double tolerance, int order) {
 /// bodies. Throws InvalidArgument for a tolerance that is not reached, and for options that it decides itself.
 inline Options safe_options(Options options, double tolerance, int order, bool single,
                             bool has_softening_error) {
+  validate(options);
   if (!is_reached(tolerance, single, options.error_norm))
     throw InvalidArgument("tolerance", tolerance, reached_tolerances(single, options.error_norm));
   constexpr char not_set[] = "not set, with a tolerance";

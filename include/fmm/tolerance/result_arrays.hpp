@@ -33,10 +33,12 @@ struct ResultArray {
   KOKKOS_FORCEINLINE_FUNCTION double& operator()(std::int64_t i, int k, int c) const {
     return numbers[(i * densities + k) * row + c];
   }
+  /// How often number c counts in a square: twice off the diagonal of a Hessian, as in its Frobenius norm.
+  KOKKOS_FORCEINLINE_FUNCTION double times(int c) const { return row == 6 && c >= 3 ? 2 : 1; }
 };
 
-/// Squares of one density's differences, in all or some targets, times weights: target numbers(i) of `found` beside target i of
-/// `exact`. A Hessian's numbers off the diagonal count twice, as in its Frobenius norm.
+/// Squares of one density's differences, in all or some targets, times weights: target numbers(i) of `found` beside
+/// target i of `exact`.
 template <class Space>
 struct CompareResults {
   ResultArray<Space> found, exact;
@@ -49,8 +51,8 @@ struct CompareResults {
     const std::int64_t of = numbers.extent(0) > 0 ? std::int64_t(numbers(i)) : i;
     const double of_target = weights.extent(0) > 0 ? weights(i) : 1;
     for (int c = 0; c < exact.row; ++c) {
-      const double weight = of_target * (exact.row == 6 && c >= 3 ? 2 : 1),
-                   b = exact(i, density, c) * per_unit, d = found(of, density, c) * per_unit - b;
+      const double weight = of_target * exact.times(c), b = exact(i, density, c) * per_unit,
+                   d = found(of, density, c) * per_unit - b;
       sums.error += weight * d * d;
       sums.norm += weight * b * b;
     }

@@ -298,9 +298,9 @@ class VerifiedCore : public VerifiedErrors<Kernel, Precision, Space, Family> {
             most, expected(plan.seen[now.size() * std::size_t(part.number) + k], now[k], kinds));
     if (!(most <= most_expected * tolerance_)) return false;
     const bool has_room = most <= constants.room_for_others * tolerance_;
-    const auto exact =
-        this->sample_by_strength(space, plan, given, found, exclusions,
-                                 has_room ? Base::few_targets : 16 * Base::few_targets, now);
+    auto drawn = this->by_strength(space, plan, found, now);
+    const auto exact = sample(space, plan, given, found, exclusions,
+                              has_room ? Base::few_targets : 16 * Base::few_targets, &drawn);
     for (int k = 0; k < int(now.size()); ++k)
       if (!now[k].is_exact &&
           !(errors_of(space, plan, given, found, found, exact, exclusions, k, kinds.bounded, false)

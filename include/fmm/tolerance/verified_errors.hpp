@@ -148,37 +148,29 @@ class VerifiedErrors : public VerifiedPlans<Kernel, Precision, Space, Family> {
   template <bool HasTargets, class Given, class SomeArrays, class SomeExclusions>
   SomeArrays sample(Space const& space, Data<HasTargets>& plan, Given const& given,
                     SomeArrays const& like, SomeExclusions const& exclusions, std::int64_t most,
-                    DrawnTargets<Space>* by_strength = nullptr) const {
+                    DrawnTargets<Space>* drawn = nullptr) const {
     if (!plan.sampled) plan.sampled.emplace(for_pairs(), kernel_, tolerance_);
     auto& sampled = *plan.sampled;
     if constexpr (HasTargets)
-      sampled.choose(space, plan.sources, plan.targets, false, {}, most, by_strength);
+      sampled.choose(space, plan.sources, plan.targets, false, {}, most, drawn);
     else
       sampled.choose(space, plan.sources, plan.sources, true,
-                     plan.are_chosen ? plan.chosen() : Array<BodyIndex, Space>(), most,
-                     by_strength);
+                     plan.are_chosen ? plan.chosen() : Array<BodyIndex, Space>(), most, drawn);
     SomeArrays exact = like.with_targets(sampled.size());
     sampled.sum(space, given, exact, exclusions);
     return exact;
   }
 
-  /// The same with as many again by how strong what was found is, of densities that were measured.
-  template <bool HasTargets, class Given, class SomeArrays, class SomeExclusions, class Seen>
-  SomeArrays sample_by_strength(Space const& space, Data<HasTargets>& plan, Given const& given,
-                                SomeArrays const& found, SomeExclusions const& exclusions,
-                                std::int64_t most, std::vector<Seen> const& measured) const {
-    DrawnTargets<Space> drawn(space, found, norms_of(plan, measured));
-    return sample(space, plan, given, found, exclusions, most, &drawn);
-  }
-  /// Of all targets' results that were measured.
-  template <bool HasTargets, class Seen>
-  static typename DrawnTargets<Space>::Norms norms_of(Data<HasTargets> const& plan,
-                                                      std::vector<Seen> const& measured) {
+  /// What draws targets by how strong what was found is, of densities that were measured.
+  template <bool HasTargets, class SomeArrays, class Seen>
+  static DrawnTargets<Space> by_strength(Space const& space, Data<HasTargets> const& plan,
+                                         SomeArrays const& found,
+                                         std::vector<Seen> const& measured) {
     typename DrawnTargets<Space>::Norms norms;
     const double root = std::sqrt(double(plan.target_count()));
     for (Seen const& one : measured)
       norms.push_back({root * one.potential, root * one.field, root * one.hessian});
-    return norms;
+    return DrawnTargets<Space>(space, found, norms);
   }
 
   /// Whether pairs are so few that a tree is no faster.
@@ -202,8 +194,9 @@ class VerifiedErrors : public VerifiedPlans<Kernel, Precision, Space, Family> {
                    Kinds<HasTargets> const& kinds, std::vector<Seen>& now) const {
     const std::int64_t m = plan.target_count();
     const bool by_pairs = are_few_pairs(plan);
-    const auto exact = sample_by_strength(space, plan, given, found, exclusions,
-                                          by_pairs ? m : sampled_count, now);
+    auto drawn = by_strength(space, plan, found, now);
+    const auto exact =
+        sample(space, plan, given, found, exclusions, by_pairs ? m : sampled_count, &drawn);
     const auto compare_with = [&](SomeArrays const& known) {
       double of_known = 0;
       for (int k = 0; k < int(now.size()); ++k) {
@@ -215,13 +208,9 @@ class VerifiedErrors : public VerifiedPlans<Kernel, Precision, Space, Family> {
       }
       return of_known;
     };
-    const auto note_errors = [&](SomeArrays const& known) {
-      DrawnTargets<Space> results(space, found, norms_of(plan, now));
-      plan.sampled->note_errors(results, known);
-    };
     if (by_pairs) {
       compare_with(exact);
-      note_errors(exact);
+      plan.sampled->note_errors(drawn, exact);
       return;
     }
     const int order = orders_.back();
@@ -241,7 +230,7 @@ class VerifiedErrors : public VerifiedPlans<Kernel, Precision, Space, Family> {
       }
       const double of_known = compare_with(known);
       if (of_known <= largest_of_known * tolerance_ || plan.known_theta == least_known_theta) {
-        note_errors(known);
+        plan.sampled->note_errors(drawn, known);
         return;
       }
       plan.known_theta *= 0.65;

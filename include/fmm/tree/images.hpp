@@ -92,14 +92,14 @@ struct WriteImages {
   }
 };
 
-/// Makes the children of those images from number `from` on that are to be opened, and says how many there are now.
+/// Makes the children of those images from number `from` on that are to be opened.
 template <class Space, class Opens>
 void open_images(Space const& space, OctreeBuffers<Space>& buffers, Octree<Space>& tree,
                  CellIndex from, Opens const& opens) {
   auto& images = tree.images;
   const CellIndex count = images.count();
   const auto first = buffers.image_children.resize(count - from);
-  const auto total = subarray<Offset, Space>(buffers.totals.resize(1), 0, 1);
+  const auto total = buffers.totals.resize(1);
   scan<Offset>("fmm::images::number", space, count - from,
                NumberImages<Space, Opens>{opens, tree.cells, images, from, first, total});
   const Offset more = read_back(space, total.data());

@@ -49,12 +49,20 @@ struct FewOfMany {
   double square(int i) const { return std::pow(found[i] - known[i], 2); }
 };
 
-TEST(DrawnTargets, AreThoseThatHaveTheNorm) {
-  const Kokkos::DefaultExecutionSpace kokkos;
-  const Space space(kokkos);
+/// These as results.
+struct FewResults {
+  const Kokkos::DefaultExecutionSpace kokkos = Kokkos::DefaultExecutionSpace();
+  const Space space = Space(kokkos);
   const FewOfMany few;
   const Arrays found = results_of(few.found);
-  DrawnTargets<Space> drawn(space, found, {{norm_of(few.found), 0, 0}});
+
+  DrawnTargets<Space> drawn() const { return {space, found, {{norm_of(few.found), 0, 0}}}; }
+};
+
+TEST(DrawnTargets, AreThoseThatHaveTheNorm) {
+  const FewResults results;
+  auto const& few = results.few;
+  auto drawn = results.drawn();
   const auto numbers = drawn.draw(64, {}, Turns());
   ASSERT_EQ(numbers.size(), 64u);
   int strong = 0;
@@ -64,11 +72,9 @@ TEST(DrawnTargets, AreThoseThatHaveTheNorm) {
 }
 
 TEST(DrawnTargets, AreThoseThatErredOnceTheseWereNoted) {
-  const Kokkos::DefaultExecutionSpace kokkos;
-  const Space space(kokkos);
-  const FewOfMany few;
-  const Arrays found = results_of(few.found);
-  DrawnTargets<Space> drawn(space, found, {{norm_of(few.found), 0, 0}});
+  const FewResults results;
+  auto const& few = results.few;
+  auto drawn = results.drawn();
   fmm::detail::Buffer<double, Space> memory("errors");
   fmm::Array<double, Space> errors;
   const double targets = drawn.note_errors(results_of(few.known), memory, errors);
@@ -88,16 +94,15 @@ TEST(DrawnTargets, AreThoseThatErredOnceTheseWereNoted) {
 
 /// Squares times weights are on average the sum over all targets.
 TEST(DrawnTargets, HaveWeightsThatMakeThemAll) {
-  const Kokkos::DefaultExecutionSpace kokkos;
-  const Space space(kokkos);
-  const FewOfMany few;
-  const Arrays found = results_of(few.found);
+  const FewResults results;
+  auto const& few = results.few;
+  auto const& space = results.space;
   double exact = 0, mean = 0;
   for (int i = 0; i < few.targets; ++i) exact += few.square(i);
   constexpr int trials = 400, evenly = 20;
   Turns random;
   for (int trial = 0; trial < trials; ++trial) {
-    DrawnTargets<Space> drawn(space, found, {{norm_of(few.found), 0, 0}});
+    auto drawn = results.drawn();
     fmm::detail::Buffer<double, Space> memory("errors"), weight_memory("weights");
     fmm::detail::Buffer<fmm::BodyIndex, Space> number_memory("numbers");
     fmm::Array<double, Space> errors;
