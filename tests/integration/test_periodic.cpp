@@ -168,7 +168,8 @@ TEST(Periodic, SumsDoNotDependOnWhereTheCellIs) {
   EXPECT_EQ(relative_l2(evaluated(solver, bodies), found), 0);
 }
 
-/// Positions in any View are wrapped: by rows, by columns, in a larger array, in float.
+/// Positions in any View are wrapped: by rows, by columns, in a larger array, in float. Wrapped ones are of the type that
+/// was given; the code of another View is compiled anew, so that sums may round in another way.
 TEST(Periodic, PositionsMayBeInAnyView) {
   using Order8 = fmm::Solver<Laplace, Fmm<8, DualTree<>>, double>;
   const Space space;
@@ -176,9 +177,11 @@ TEST(Periodic, PositionsMayBeInAnyView) {
   Bodies bodies = bodies_of(Kind::random, 500, box);
   for (double& x : bodies.x) x = float(x);
   const int n = bodies.size();
-  const auto expected = evaluated(solver, bodies);
+  const auto results = evaluated(solver, bodies);
+  std::vector<double> expected(n);
+  for (int i = 0; i < n; ++i) expected[i] = results[4 * i];
   const auto q = column_in<Space>(bodies.q);
-  const auto check = [&](auto const& positions) {
+  const auto check = [&](auto const& positions, double bound) {
     auto host = Kokkos::create_mirror_view(positions);
     for (int i = 0; i < n; ++i)
       for (int d = 0; d < 3; ++d) host(i, d) = bodies.x[3 * i + d];
@@ -187,15 +190,15 @@ TEST(Periodic, PositionsMayBeInAnyView) {
     const ViewIn<double*, Space> u("u", n);
     solver.evaluate(space, plan, q, u, fmm::none);
     const auto found = Kokkos::create_mirror_view_and_copy(Kokkos::HostSpace(), u);
-    for (int i = 0; i < n; ++i) EXPECT_EQ(found(i), expected[4 * i]);
+    EXPECT_LT(relative_l2({found.data(), found.data() + n}, expected), bound);
   };
-  check(Kokkos::View<double* [3], Kokkos::LayoutRight, Space>("rows", n));
-  check(Kokkos::View<double* [3], Kokkos::LayoutLeft, Space>("columns", n));
-  check(Kokkos::View<double**, Kokkos::LayoutLeft, Space>("both", n, 3));
-  check(Kokkos::View<float* [3], Space>("float", n));
+  check(Kokkos::View<double* [3], Kokkos::LayoutRight, Space>("rows", n), 1e-13);
+  check(Kokkos::View<double* [3], Kokkos::LayoutLeft, Space>("columns", n), 1e-13);
+  check(Kokkos::View<double**, Kokkos::LayoutLeft, Space>("both", n, 3), 1e-13);
+  check(Kokkos::View<float* [3], Space>("float", n), 1e-6);
   const Kokkos::View<double* [3], Kokkos::LayoutStride, Space> strided(
       "strided", Kokkos::LayoutStride(n, 5, 3, 1));
-  check(strided);
+  check(strided, 1e-13);
 }
 
 TEST(Periodic, EightCellsAreOne) {
