@@ -65,8 +65,17 @@ void build_images(Space const& space, PlanData<Space, Precision>& plan, Periodic
   make_images(space, plan.memory.octree, octree, root.images, high,
               float(2 * half_diagonal / theta - 1));
   measure_images<Traversal>(space, plan.memory, octree, 0);
-  plan.periodic.far = cell.far_images(root, order);
-  plan.periodic.matrix = to_device(space, plan.memory.periodic.matrix, plan.periodic.far->matrix);
+  auto& parts = plan.periodic;
+  auto& memory = plan.memory.periodic;
+  parts.far = cell.far_images(root, order);
+  auto const& far = *parts.far;
+  parts.matrix = to_device(space, memory.matrix, far.matrix);
+  parts.norms = to_device(space, memory.norms, far.norms);
+  parts.order = order;
+  const std::int64_t cells = parts.number_of_cells(octree);
+  parts.harmonics = memory.harmonics.resize(cells * coefficient_count(far.order));
+  for_range("fmm::images::harmonics", space, cells,
+            kernels::SetHarmonics<Space>{parts.cells(octree)});
 }
 
 /// The plan of (N,3) `positions`, but for the lists of a criterion that uses charges; with the choices that are
@@ -94,6 +103,9 @@ void build_plan(Space const& space, PlanData<Space, Precision>& plan, Positions 
     if (cell) {
       root = cell->root(n, options, far, has_cubes_v<Traversal>);
       chosen = {root.cube, split_rule(options, n, deepest_level(in_edges(far, root.cube)))};
+      // cells that are small beside the distance of images that no list has
+      chosen.split.depth = std::max(chosen.split.depth, level_of_images);
+      chosen.split.least_depth = level_of_images;
     } else {
       chosen = given
                    ? *given

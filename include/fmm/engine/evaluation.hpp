@@ -185,9 +185,9 @@ class Evaluation {
       stage(space_, report_, "l2p", [&] {
         const auto tiles = plan_.tiles().tiles;
         for_range("fmm::background", space_, std::int64_t(tiles.extent(0)),
-                  AddBackground<Space, Real, Sum, Out>{plan_.periodic.far->background, background_,
-                                                       targets_.octree.cells, tiles,
-                                                       targets_.bodies, sums()});
+                  AddBackground<Space, Real, Sum, Out>{
+                      plan_.periodic.far->background, plan_.periodic.far->middle, background_,
+                      targets_.octree.cells, tiles, targets_.bodies, sums()});
       });
   }
   /// Of all targets in tree order, Out::records each; from downward on.
@@ -252,20 +252,21 @@ class Evaluation {
   }
   void add_images(Array<Real, Space> locals) {
     background_ = add_far_images(space_, plan_.periodic, memory_, sources_.octree, sources(),
-                                 multipoles_, locals);
+                                 traits().row, multipoles_, locals);
   }
   /// In a treecode: sets the sums to those of the images that no list has.
   void set_far_images() {
-    const auto locals = memory_.locals.resize(std::size_t(traits().row) * Strengths::densities);
+    const auto of = plan_.periodic.cells(sources_.octree);
+    const auto locals =
+        memory_.locals.resize(std::size_t(of.count()) * traits().row * Strengths::densities);
     fill(space_, locals, Real(0));
     add_images(locals);
     auto const& octree = targets_.octree;
-    const auto tiles = plan_.tiles().tiles,
-               of_root = memory_.periodic.tiles.resize(tiles.extent(0));
-    const auto in_root = memory_.in_root.resize(targets_.size);
+    const auto tiles = plan_.tiles().tiles, above = memory_.periodic.tiles.resize(tiles.extent(0));
+    const auto bodies = memory_.in_ancestor.resize(targets_.size);
     for_range("fmm::images::bodies", space_, std::int64_t(tiles.extent(0)),
-              MoveToRoot<Space, Real>{octree.cells, tiles, targets_.bodies, in_root, of_root});
-    far_->l2p(space_, octree, of_root, in_root, locals, sums());
+              MoveToAncestor<Space, Real>{of, octree.cells, tiles, targets_.bodies, bodies, above});
+    far_->l2p(space_, octree, above, bodies, locals, sums());
   }
   void make_room_for_sums() {
     if constexpr (!one_set) {

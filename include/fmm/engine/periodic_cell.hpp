@@ -23,11 +23,22 @@ struct PeriodicRoot {
   std::vector<GridVector> images;
 };
 
-/// What the other images exert on the root, in edges of the root.
+/// The level whose cells' expansions those of images are made of, and added to.
+inline constexpr int level_of_images = 2;
+
+/// A place in edges of the root, from its corner.
+struct Middle {
+  double at[3];
+};
+
+/// What the other images exert on the root, in edges of the root: by expansions of an order of their own about the
+/// middle of the cell.
 struct FarImages {
   double edge, radius;
   int order;
+  Middle middle;
   std::vector<double> matrix;  ///< kernels::root_image_matrix
+  std::vector<double> norms;   ///< kernels::norms_of_coefficients
   double background;           ///< kernels::background_factor
 };
 
@@ -59,8 +70,20 @@ struct WrapPositions {
 /// The cell of Options::periodic.
 class PeriodicCell {
  public:
-  /// Between explicit images and the cell's bodies the expansion of all others converges as its power.
-  static constexpr double theta_of_root = 0.5;
+  /// Of the expansion of images that no list has, and how many times the cell's farthest corner those are away, for
+  /// trees of an order. Its error is below the tree's even of ions at the corners: rock salt's in a cube, in units of
+  /// the nearest one's field, 3e-5, 5e-7, 5e-10, 1e-13 and less (docs/math.md, "Periodic boxes").
+  struct Images {
+    int order;
+    double radius;
+  };
+  static Images images_for(int order) {
+    return order < 8    ? Images{16, 2.8}
+           : order < 10 ? Images{24, 2.8}
+           : order < 12 ? Images{24, 3.2}
+           : order < 16 ? Images{28, 3.2}
+                        : Images{order > 28 ? order : 28, 4};
+  }
   static constexpr double largest_aspect = 20;
 
   /// Throws InvalidArgument for a cell that is too long.
@@ -89,14 +112,9 @@ class PeriodicCell {
     if (!whole) layers = layers_of_leaves(options, n, deepest_level(in_edges(far, root.cube)));
     for (int cells = 1; cells < layers; cells *= 2) root.cube.edge *= 2;
     root.cube.edge /= layers;
-    double reach = 0;  // from the root's centre to the cell's farthest corner
-    for (int corner = 0; corner < 8; ++corner) {
-      periodic::Vector at = lattice_.at(corner & 1, corner >> 1 & 1, corner >> 2);
-      for (int d = 0; d < 3; ++d) at[d] -= root.cell.low[d] + 0.5 * root.cube.edge;
-      reach = std::max(reach, std::sqrt(periodic::dot(at, at)));
-    }
+    const double reach = lattice_.farthest_corner();
     for (int d = 0; d < 3; ++d) root.cube.low[d] = root.cell.low[d];
-    root.radius = 2 * reach / theta_of_root;
+    root.radius = images_for(far.order).radius * reach;
     check_softening(far, root.radius, reach);
     const double unit = grid_unit(root.cube.edge);
     for (periodic::Vector const& n : lattice_.vectors_within(root.radius)) {
@@ -115,14 +133,20 @@ class PeriodicCell {
   }
 
   /// For expansions of that order; kept until another root asks.
-  FMM_NOINLINE std::shared_ptr<FarImages const> far_images(PeriodicRoot const& root, int order) {
+  FMM_NOINLINE std::shared_ptr<FarImages const> far_images(PeriodicRoot const& root,
+                                                           int tree_order) {
+    const int order = images_for(tree_order).order;
     if (!far_ || far_->edge != root.cube.edge || far_->radius != root.radius ||
         far_->order != order) {
       const auto in_edges = lattice_.times(1 / root.cube.edge);
       const auto sums = periodic::lattice_sums(in_edges, root.radius / root.cube.edge, 2 * order);
-      far_ = std::make_shared<FarImages const>(FarImages{
-          root.cube.edge, root.radius, order, kernels::root_image_matrix(in_edges, sums, order),
-          kernels::background_factor(in_edges)});
+      Middle middle;
+      for (int d = 0; d < 3; ++d)
+        middle.at[d] = 0.5 * (root.cell.high[d] - root.cell.low[d]) / root.cube.edge;
+      far_ = std::make_shared<FarImages const>(
+          FarImages{root.cube.edge, root.radius, order, middle,
+                    kernels::root_image_matrix(in_edges, sums, order),
+                    kernels::norms_of_coefficients(order), kernels::background_factor(in_edges)});
     }
     return far_;
   }

@@ -3,6 +3,7 @@
 // are of; what all others exert on the root; and the part of a background's potential that is no harmonic.
 #pragma once
 
+#include "../kernels/image_expansion.hpp"
 #include "../kernels/strengths.hpp"
 #include "plan_data.hpp"
 
@@ -33,26 +34,27 @@ void copy_multipoles(Space const& space, ImageCells<Space> const& images, int ro
         CopyMultipoles<Space, Real>{images, row / 4, kernels::plane(multipoles, d, densities)});
 }
 
-/// A body's place in edges of the root, from its centre.
-struct PlaceInRoot {
+/// A body's place in edges of the root, from the middle of the periodic cell.
+struct PlaceInCell {
   double x[3], square = 0;
 
   template <class Real>
-  KOKKOS_FUNCTION PlaceInRoot(Cell const& root, Cell const& leaf, Body<Real> const& body) {
+  KOKKOS_FUNCTION PlaceInCell(Middle const& middle, Cell const& leaf, Body<Real> const& body) {
     const double own[3] = {double(body.x), double(body.y), double(body.z)},
-                 edge = edge_in<double>(root, leaf);
+                 edge = edge_of_level<double>(leaf.level);
     for (int c = 0; c < 3; ++c) {
-      x[c] = centre_in<double>(root, leaf, c) + own[c] * edge;
+      x[c] = in_root_edges<double>(leaf.centre[c]) - middle.at[c] + own[c] * edge;
       square += x[c] * x[c];
     }
   }
 };
 
-/// Of a tile's bodies: sum q and sum q |x|^2, x in edges of the root from its centre, of density d at 2 d. Of a dipole
-/// the derivative.
+/// Of a tile's bodies: sum q and sum q |x|^2, x in edges of the root from the middle of the periodic cell, of density d
+/// at 2 d. Of a dipole the derivative.
 template <class Space, class Real, class Strengths>
 struct BackgroundOfTiles {
   static constexpr int row = 2 * Strengths::densities;
+  Middle middle;
   Array<Cell, Space> cells;
   Array<Tile, Space> tiles;
   SourceStrengths<Space, Real, Strengths> sources;
@@ -64,7 +66,7 @@ struct BackgroundOfTiles {
     double all[row] = {};
     for (BodyIndex b = tile.first; b < tile.first + tile.count; ++b) {
       const Body<Real> body = sources.bodies(b);
-      const PlaceInRoot place(cells(0), cell, body);
+      const PlaceInCell place(middle, cell, body);
       for (int d = 0; d < Strengths::densities; ++d) {
         const double q = double(sources.charge(b, body, d));
         all[2 * d] += q;
@@ -98,7 +100,8 @@ struct SumRows {
 
 /// Those of all bodies, in `memory`.
 template <class Space, class Real, class Strengths>
-Array<double, Space> background_sums(Space const& space, Octree<Space> const& tree,
+Array<double, Space> background_sums(Space const& space, Middle const& middle,
+                                     Octree<Space> const& tree,
                                      SourceStrengths<Space, Real, Strengths> const& sources,
                                      Buffer<double, Space>& memory) {
   using OfTiles = BackgroundOfTiles<Space, Real, Strengths>;
@@ -106,7 +109,8 @@ Array<double, Space> background_sums(Space const& space, Octree<Space> const& tr
   std::int64_t rows = std::int64_t(tree.tiles.extent(0));
   const auto all = memory.resize(row * (rows + rows / (at_a_time - 1) + 64));
   auto sums = subarray<double, Space>(all, 0, rows * row);
-  for_range("fmm::background::tiles", space, rows, OfTiles{tree.cells, tree.tiles, sources, sums});
+  for_range("fmm::background::tiles", space, rows,
+            OfTiles{middle, tree.cells, tree.tiles, sources, sums});
   for (std::int64_t end = rows * row; rows > 1; end += rows * row) {
     rows = (rows + at_a_time - 1) / at_a_time;
     const auto next = subarray<double, Space>(all, end, rows * row);
@@ -116,23 +120,11 @@ Array<double, Space> background_sums(Space const& space, Octree<Space> const& tr
   return sums;
 }
 
-/// Adds f sum q |x|^2 to the potential of a root's local expansion.
-template <class Space, class Real>
-struct AddBackgroundConstant {
-  double factor;
-  int density;
-  Array<double, Space> sums;
-  Array<Real, Space> local;
-
-  KOKKOS_FUNCTION void operator()(std::int64_t) const {
-    local(0) += Real(factor * sums(2 * density + 1));
-  }
-};
-
 /// Adds f Q |x|^2, and what derives from it, to the sums of the tiles' bodies.
 template <class Space, class Real, class Sum, class Out>
 struct AddBackground {
   double factor;
+  Middle middle;
   Array<double, Space> background;
   Array<Cell, Space> cells;
   Array<Tile, Space> tiles;
@@ -146,7 +138,7 @@ struct AddBackground {
       const double f = factor * background(2 * d);
       if (f == 0) continue;
       for (BodyIndex b = tile.first; b < tile.first + tile.count; ++b) {
-        const PlaceInRoot place(cells(0), cell, bodies(b));
+        const PlaceInCell place(middle, cell, bodies(b));
         Sums<Sum>* const to = &sums(std::int64_t(b) * Out::records + Out::record(d));
         to->potential += Sum(f * place.square);
         to->x -= Sum(2 * f * place.x[0]);
@@ -158,52 +150,67 @@ struct AddBackground {
   }
 };
 
-/// The tiles' bodies, and the tiles, as the root's: what a treecode evaluates the root's local expansion at.
+/// The tiles' bodies, and the tiles, as those of a cell above that has a local expansion of images: what a treecode
+/// evaluates these at.
 template <class Space, class Real>
-struct MoveToRoot {
+struct MoveToAncestor {
+  kernels::CellsOfImages<Space> of;
   Array<Cell, Space> cells;
   Array<Tile, Space> tiles;
   Array<Body<Real>, Space> bodies;
-  Array<Body<Real>, Space> in_root;
-  Array<Tile, Space> of_root;
+  Array<Body<Real>, Space> in_ancestor;
+  Array<Tile, Space> of_ancestor;
 
   KOKKOS_FUNCTION void operator()(std::int64_t i) const {
     const Tile tile = tiles(i);
     const Cell cell = cells(tile.cell);
-    const Real edge = edge_in<Real>(cells(0), cell);
+    CellIndex index = tile.cell;
+    while (cells(index).level > of.level) index = cells(index).parent;
+    const Cell ancestor = cells(index);
+    const Real edge = edge_in<Real>(ancestor, cell);
     Real centre[3];
-    for (int c = 0; c < 3; ++c) centre[c] = centre_in<Real>(cells(0), cell, c);
+    for (int c = 0; c < 3; ++c) centre[c] = centre_in<Real>(ancestor, cell, c);
     for (BodyIndex b = tile.first; b < tile.first + tile.count; ++b) {
       const Body<Real> body = bodies(b);
-      in_root(b) = {centre[0] + body.x * edge, centre[1] + body.y * edge, centre[2] + body.z * edge,
-                    body.q};
+      in_ancestor(b) = {centre[0] + body.x * edge, centre[1] + body.y * edge,
+                        centre[2] + body.z * edge, body.q};
     }
-    of_root(i) = {0, tile.first, tile.count};
+    of_ancestor(i) = {index, tile.first, tile.count};
   }
 };
 
-/// Adds to the root's local expansions what images exert that no list has, and returns the background's sums.
+/// Adds to local expansions of cells what images exert that no list has, and returns the background's sums. The
+/// expansions have so many numbers each; local ones may be those of cells_of_images alone.
 template <class Space, class Precision, class Strengths, class Real>
 Array<double, Space> add_far_images(Space const& space, PeriodicParts<Space> const& periodic,
                                     Workspace<Space, Precision>& memory,
                                     Octree<Space> const& octree,
-                                    SourceStrengths<Space, Real, Strengths> const& sources,
+                                    SourceStrengths<Space, Real, Strengths> const& sources, int row,
                                     Array<Real, Space> multipoles, Array<Real, Space> locals) {
   constexpr int densities = Strengths::densities;
   auto const& far = *periodic.far;
-  const int size = coefficient_count(far.order), row = kernels::row_length(size);
-  const auto sums = background_sums(space, octree, sources, memory.periodic.sums);
+  const auto of = periodic.cells(octree);
+  const std::int64_t cells = of.count(), size = coefficient_count(of.order),
+                     wide = coefficient_count(of.wide);
+  const auto background = background_sums(space, far.middle, octree, sources, memory.periodic.sums);
+  const auto numbers = memory.periodic.numbers.resize(cells * (size + wide) + 2 * wide);
+  const auto sums = subarray<double, Space>(numbers, 0, cells * size),
+             parts = subarray<double, Space>(numbers, cells * size, cells * wide),
+             multipole = subarray<double, Space>(numbers, cells * (size + wide), wide),
+             local = subarray<double, Space>(numbers, cells * (size + wide) + wide, wide);
   for (int d = 0; d < densities; ++d) {
-    const auto of = [&](Array<Real, Space> all) {
-      return subarray<Real, Space>(kernels::plane(all, d, densities), 0, row);
-    };
-    for_range(
-        "fmm::images::root", space, size,
-        kernels::AddRootImages<Space, Real>{size, periodic.matrix, of(multipoles), of(locals)});
-    for_range("fmm::images::background", space, 1,
-              AddBackgroundConstant<Space, Real>{far.background, d, sums, of(locals)});
+    const auto plane_of = [&](Array<Real, Space> all) { return kernels::plane(all, d, densities); };
+    for_range("fmm::images::take", space, cells * size,
+              kernels::TakeMultipoles<Space, Real>{of, row, plane_of(multipoles), sums});
+    for_range("fmm::images::up", space, cells * wide, kernels::MoveUp<Space>{of, sums, parts});
+    for_range("fmm::images::sum", space, wide, kernels::SumParts<Space>{of, parts, multipole});
+    for_range("fmm::images::apply", space, wide,
+              kernels::ApplyImages<Space>{of.wide, periodic.matrix, of.norms, multipole, local,
+                                          background, 2 * d + 1, far.background});
+    for_range("fmm::images::down", space, cells * size,
+              kernels::MoveDown<Space, Real>{of, row, local, plane_of(locals)});
   }
-  return sums;
+  return background;
 }
 
 }  // namespace fmm::engine

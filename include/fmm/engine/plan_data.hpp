@@ -8,6 +8,7 @@
 #include <string>
 #include <vector>
 
+#include "../kernels/image_expansion.hpp"
 #include "body_tree.hpp"
 #include "periodic_cell.hpp"
 #include "workspace.hpp"
@@ -45,7 +46,24 @@ struct KeptMultipoles {
 template <class Space>
 struct PeriodicParts {
   std::shared_ptr<FarImages const> far;  ///< nullptr: nothing repeats
-  Array<double, Space> matrix;           ///< far->matrix
+  Array<double, Space> matrix, norms;    ///< far->matrix, far->norms
+  Array<double, Space> harmonics;        ///< of the cells below
+  int order = 0;                         ///< of the tree's expansions
+
+  /// The tree's cells whose expansions those of images are made of, and added to.
+  static CellIndex number_of_cells(Octree<Space> const& octree) {
+    return octree.level_begin[std::min(octree.depth, level_of_images) + 1];
+  }
+  kernels::CellsOfImages<Space> cells(Octree<Space> const& octree) const {
+    auto const& middle = far->middle.at;
+    return {subarray<Cell, Space>(octree.cells, 0, number_of_cells(octree)),
+            std::min(octree.depth, level_of_images),
+            order,
+            far->order,
+            {middle[0], middle[1], middle[2]},
+            norms,
+            harmonics};
+  }
 };
 
 /// The targets of one set of bodies: all of these, or chosen ones (chosen_targets.hpp).

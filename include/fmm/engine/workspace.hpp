@@ -99,11 +99,13 @@ struct ChosenMemory {
 template <class Space>
 struct PeriodicMemory {
   Buffer<double, Space> positions{"wrapped positions"}, matrix{"images' matrix"},
-      sums{"sums of the background"};
-  Buffer<Tile, Space> tiles{"tiles of the root"};  ///< of a treecode
+      norms{"images' norms"}, harmonics{"images' harmonics"}, sums{"sums of the background"},
+      numbers{"images' expansions"};
+  Buffer<Tile, Space> tiles{"tiles of ancestors"};  ///< of a treecode
 
   std::size_t bytes() const {
-    return positions.bytes() + matrix.bytes() + sums.bytes() + tiles.bytes();
+    return positions.bytes() + matrix.bytes() + norms.bytes() + harmonics.bytes() + sums.bytes() +
+           numbers.bytes() + tiles.bytes();
   }
 };
 
@@ -142,7 +144,8 @@ struct Workspace {
   ChosenMemory<Space> chosen;
   Buffer<BodyIndex, Space> place{"places of bodies"};  ///< on a host, where these are asked for
   PeriodicMemory<Space> periodic;
-  Buffer<Body<Real>, Space> in_root{"bodies in the root"};  ///< of a treecode in a periodic cell
+  Buffer<Body<Real>, Space> in_ancestor{
+      "bodies in ancestors"};  ///< of a treecode in a periodic cell
 
   // ---- keys, sort, tree
 
@@ -198,7 +201,7 @@ struct Workspace {
            locals.bytes() + gemm.bytes() + split_rows.bytes() + left_tiles.bytes() +
            rounding.bytes() + sums.bytes() + others.bytes() + others_in_double.bytes() +
            batch.bytes() + exclusions.bytes() + chosen.bytes() + place.bytes() + periodic.bytes() +
-           in_root.bytes();
+           in_ancestor.bytes();
   }
 };
 

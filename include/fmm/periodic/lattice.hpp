@@ -81,8 +81,9 @@ class Lattice {
           const Vector n = at(double(i), double(j), double(k));
           if ((i != 0 || j != 0 || k != 0) && dot(n, n) <= radius * radius) found.push_back(n);
         }
-    std::stable_sort(found.begin(), found.end(),
-                     [](Vector const& a, Vector const& b) { return dot(a, a) < dot(b, b); });
+    std::sort(found.begin(), found.end(), [](Vector const& a, Vector const& b) {
+      return dot(a, a) != dot(b, b) ? dot(a, a) < dot(b, b) : a < b;
+    });
     return found;
   }
   /// Along the axes, in their order: a box, whose edges stay where they are.
@@ -107,8 +108,9 @@ class Lattice {
 
  private:
   void sort() {
-    std::stable_sort(vectors_.begin(), vectors_.end(),
-                     [](Vector const& a, Vector const& b) { return dot(a, a) < dot(b, b); });
+    for (const int k : {0, 1, 0})
+      if (dot(vectors_[k + 1], vectors_[k + 1]) < dot(vectors_[k], vectors_[k]))
+        std::swap(vectors_[k], vectors_[k + 1]);
   }
   FMM_NOINLINE void reduce() {
     auto& v = vectors_;

@@ -76,7 +76,13 @@ struct LatticeSums {
   Extended constant = 0;
 };
 
-/// Cost: O(degree^2) for each of some hundred vectors; 9 ms for degree 32 of a cube (a core of a Zen 5).
+/// One of each two vectors that are opposite, whose terms of even degrees are equal.
+inline std::vector<Vector> half_of(std::vector<Vector> vectors) {
+  std::erase_if(vectors, [](Vector const& n) { return n < Vector{0, 0, 0}; });
+  return vectors;
+}
+
+/// Cost: O(degree^2) for each of some hundred vectors: 11 ms for degree 56 of a cube (a core of a Zen 5).
 FMM_NOINLINE inline LatticeSums lattice_sums(Lattice const& lattice, double radius, int degree) {
   constexpr Extended pi = std::numbers::pi_v<Extended>;
   const Extended volume = lattice.volume(), alpha = std::sqrt(pi) / std::cbrt(volume);
@@ -93,20 +99,20 @@ FMM_NOINLINE inline LatticeSums lattice_sums(Lattice const& lattice, double radi
   // both sums end where terms of all degrees are below the last digit
   const Extended digits = 46 + degree;
   const double ends = std::max(radius, double(std::sqrt(digits) / alpha));
-  for (Vector const& n : lattice.vectors_within(ends)) {
+  for (Vector const& n : half_of(lattice.vectors_within(ends))) {
     const Extended n2 = square(n), x = alpha * alpha * n2;
     const bool left_out = dot(n, n) <= radius * radius;  // as vectors_within has it
     const auto gammas = left_out ? lower_gammas(degree, x) : upper_gammas(degree, x);
-    Extended power = (left_out ? -1 : 1) / std::sqrt(n2);
+    Extended power = (left_out ? -2 : 2) / std::sqrt(n2);
     sums.constant += gammas[0] * power / std::sqrt(pi);
     for (int l = 0; l <= degree; ++l, power /= n2)
       weight[std::size_t(l)] = gammas[std::size_t(l)] * power;
     add(n);
   }
   const double k_ends = double(std::sqrt(digits) * alpha / pi);
-  for (Vector const& k : lattice.reciprocal().vectors_within(k_ends)) {
+  for (Vector const& k : half_of(lattice.reciprocal().vectors_within(k_ends))) {
     const Extended k2 = square(k),
-                   of_k = std::exp(-pi * pi * k2 / (alpha * alpha)) / (pi * k2 * volume);
+                   of_k = 2 * std::exp(-pi * pi * k2 / (alpha * alpha)) / (pi * k2 * volume);
     sums.constant += of_k;
     Extended power = std::sqrt(pi) * of_k;  // times (-i pi)^l
     for (int l = 0; l <= degree; l += 2, power *= -pi * pi) weight[std::size_t(l)] = power;

@@ -1,0 +1,172 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// The expansion of the images that no list has, of an order of its own: from multipoles of a tree's cells to that of all
+// bodies (M2M), by a matrix (root_images.hpp) into a local expansion, and from it to those of the cells (L2L).
+#pragma once
+
+#include "../arrays.hpp"
+#include "../cells/cell.hpp"
+#include "../detail/launch.hpp"
+#include "expansion.hpp"
+#include "spherical/coefficient.hpp"
+#include "spherical/harmonics.hpp"
+
+namespace fmm::kernels {
+
+/// What the images' expansion is made of, and adds to: the cells of a level and the leaves above it, of expansions whose
+/// order is the tree's. That of the images is of a higher one, about the middle of the periodic cell.
+template <class Space>
+struct CellsOfImages {
+  Array<Cell, Space> cells;  ///< all down to that level, the root first
+  int level;
+  int order, wide;             ///< of cells' expansions, and of the images'
+  double middle[3];            ///< in edges of the root, from its corner
+  Array<double, Space> norms;  ///< norms_of_coefficients(wide)
+  Array<double, Space>
+      harmonics;  ///< U of each cell's centre from the middle, coefficient_count(wide) each
+
+  KOKKOS_FORCEINLINE_FUNCTION bool has(std::int64_t cell) const {
+    return cells(cell).level == level || cells(cell).is_leaf();
+  }
+  KOKKOS_FORCEINLINE_FUNCTION double const* harmonics_of(std::int64_t cell) const {
+    return harmonics.data() + cell * coefficient_count(wide);
+  }
+  /// The cell's edge to the power of a degree.
+  KOKKOS_FORCEINLINE_FUNCTION double power(std::int64_t cell, int degree) const {
+    const double edge = edge_of_level<double>(cells(cell).level);
+    double power = 1;
+    for (int n = 0; n < degree; ++n) power *= edge;
+    return power;
+  }
+  std::int64_t count() const { return std::int64_t(cells.extent(0)); }
+};
+
+/// Sets the harmonics. A cell a thread.
+template <class Space>
+struct SetHarmonics {
+  CellsOfImages<Space> of;
+
+  KOKKOS_FUNCTION void operator()(std::int64_t i) const {
+    double* const h = of.harmonics.data() + i * coefficient_count(of.wide);
+    double d[3], r2 = 0;
+    for (int c = 0; c < 3; ++c) {
+      d[c] = in_root_edges<double>(of.cells(i).centre[c]) - of.middle[c];
+      r2 += d[c] * d[c];
+    }
+    Complex<double> diagonal{1, 0};
+    for (int m = 0; m <= of.wide; ++m) {
+      if (m > 0) diagonal = diagonal * Complex<double>{d[0], d[1]} * (0.5 / m);
+      Complex<double> before{0, 0}, here = diagonal;
+      for (int l = m; l <= of.wide; ++l) {
+        if (l > m) {
+          const double f = 1.0 / ((l - m) * (l + m));
+          const Complex<double> next = here * ((2 * l - 1) * d[2] * f) + -(before * (r2 * f));
+          before = here;
+          here = next;
+        }
+        h[index_re(l, m)] = here.re;
+        if (m > 0) h[index_im(l, m)] = here.im;
+      }
+    }
+  }
+};
+
+/// Multipoles of the cells as sums of U, in edges of the root; 0 of other cells.
+template <class Space, class Real>
+struct TakeMultipoles {
+  CellsOfImages<Space> of;
+  int row;  ///< numbers from one cell's expansion to the next
+  Array<Real, Space> multipoles;
+  Array<double, Space> sums;
+
+  KOKKOS_FUNCTION void operator()(std::int64_t i) const {
+    const int size = coefficient_count(of.order), k = int(i % size);
+    const std::int64_t cell = i / size;
+    sums(i) = of.has(cell) ? double(multipoles(cell * row + k)) / of.norms(k) *
+                                 of.power(cell, Coefficient::at(k).degree)
+                           : 0;
+  }
+};
+
+/// Each cell's part of coefficient (j, k) of the images' multipole, k >= 0, two numbers for each: M2M.
+template <class Space>
+struct MoveUp {
+  CellsOfImages<Space> of;
+  Array<double, Space> sums, parts;
+
+  KOKKOS_FUNCTION void operator()(std::int64_t i) const {
+    const int size = coefficient_count(of.wide);
+    const std::int64_t cell = i / size;
+    const auto [j, k, sine] = Coefficient::at(int(i % size));
+    if (sine) return;
+    double const* const M = sums.data() + cell * coefficient_count(of.order);
+    double const* const u = of.harmonics_of(cell);
+    Complex<double> sum{0, 0};
+    if (of.has(cell))
+      for (int n = j > of.order ? j - of.order : 0; n <= j; ++n) {
+        const int first = k - (j - n) > -n ? k - (j - n) : -n,
+                  last = k + (j - n) < n ? k + (j - n) : n;
+        for (int m = first; m <= last; ++m) sum += harmonic(u, n, m) * harmonic(M, j - n, k - m);
+      }
+    parts(cell * size + index_re(j, k)) = sum.re;
+    if (k > 0) parts(cell * size + index_im(j, k)) = sum.im;
+  }
+};
+
+/// The images' multipole, in the real basis.
+template <class Space>
+struct SumParts {
+  CellsOfImages<Space> of;
+  Array<double, Space> parts, multipole;
+
+  KOKKOS_FUNCTION void operator()(std::int64_t k) const {
+    const int size = coefficient_count(of.wide);
+    double sum = 0;
+    for (std::int64_t cell = 0; cell < std::int64_t(of.cells.extent(0)); ++cell)
+      sum += parts(cell * size + k);
+    multipole(k) = sum * of.norms(k);
+  }
+};
+
+/// Their local expansion, as sums with conj(U): the matrix, which is symmetric, times the multipole, and a potential.
+template <class Space>
+struct ApplyImages {
+  int wide;
+  Array<double, Space> matrix, norms, multipole, local;
+  Array<double, Space> potential;  ///< potential(at) times `factor`
+  int at;
+  double factor;
+
+  KOKKOS_FUNCTION void operator()(std::int64_t row) const {
+    const int size = coefficient_count(wide);
+    double sum = row == 0 ? factor * potential(at) : 0;
+    for (int k = 0; k < size; ++k) sum += matrix(std::int64_t(k) * size + row) * multipole(k);
+    local(row) = sum * norms(row) * (Coefficient::at(int(row)).order == 0 ? 1 : 0.5);
+  }
+};
+
+/// Adds it to the cells' local expansions: L2L.
+template <class Space, class Real>
+struct MoveDown {
+  CellsOfImages<Space> of;
+  int row;
+  Array<double, Space> local;
+  Array<Real, Space> locals;
+
+  KOKKOS_FUNCTION void operator()(std::int64_t i) const {
+    const int size = coefficient_count(of.order);
+    const std::int64_t cell = i / size;
+    const auto [j, k, sine] = Coefficient::at(int(i % size));
+    if (sine || !of.has(cell)) return;
+    double const* const u = of.harmonics_of(cell);
+    Complex<double> sum{0, 0};
+    for (int n = j; n <= of.wide; ++n)
+      for (int m = k - (n - j); m <= k + (n - j); ++m)
+        if (m >= -n && m <= n)
+          sum += conj(harmonic(u, n - j, m - k)) * harmonic(local.data(), n, m);
+    const double f = (k == 0 ? 1 : 2) / of.norms(index_re(j, k)) * of.power(cell, j);
+    locals(cell * row + index_re(j, k)) += Real(sum.re * f);
+    if (k > 0) locals(cell * row + index_im(j, k)) += Real(sum.im * f);
+  }
+};
+
+}  // namespace fmm::kernels
