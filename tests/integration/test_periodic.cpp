@@ -97,6 +97,9 @@ Errors errors_of(std::vector<double> const& found, PeriodicBox const& box, Bodie
 }
 
 const PeriodicBox cube(1), box(1, 1.5, 2), column(1, 1, 4);
+// whose vectors are no whole grid units
+const PeriodicBox odd(1, 1.2345678, 0.87654321),
+    oblique(std::array<std::array<double, 3>, 3>{{{1, 0.2, 0.1}, {0.3, 1.2, 0}, {-0.1, 0.4, 1.1}}});
 
 template <class Solver>
 void expect_ewald(PeriodicBox const& cell, Kind kind, int n, int step, fmm::Options options,
@@ -149,6 +152,44 @@ TEST(Periodic, TreecodesKnowImages) {
       expect_ewald<ByRadii>(cell, kind, 700, 250, {.theta = 0.5}, 1e-4, 1e-4);
       expect_ewald<ByPowers>(cell, kind, 700, 250, {}, 3e-3, 5e-4);
     }
+}
+
+/// Images are at any distance then.
+TEST(Periodic, CellsMayHaveAnyShape) {
+  using Order8 = fmm::Solver<Laplace, Fmm<8, DualTree<>>, double>;
+  using Order16 = fmm::Solver<Laplace, Fmm<16, DualTree<>>, double>;
+  using Lists = fmm::Solver<Laplace, Fmm<8, fmm::FmmList>, double>;
+  using Powers = fmm::Solver<Laplace, Fmm<6, DualTree<fmm::MultipolePowerCriterion>>, float>;
+  using InMixed = fmm::Solver<Laplace, Fmm<8, DualTree<>>, fmm::Mixed>;
+  using OfLeaves = fmm::Solver<Laplace, fmm::Treecode<8>, double>;
+  for (PeriodicBox const& cell : {odd, oblique})
+    for (const Kind kind : {Kind::ions, Kind::masses}) {
+      expect_ewald<Order8>(cell, kind, 10, 2, {.theta = 0.4}, 3e-5, 3e-5);
+      expect_ewald<Order8>(cell, kind, 1000, 250, {.theta = 0.5}, 3e-5, 2e-5);
+      expect_ewald<Lists>(cell, kind, 1000, 250, {}, 3e-4, 3e-4);
+      expect_ewald<Powers>(cell, kind, 1000, 250, {}, 3e-3, 5e-4);
+      expect_ewald<InMixed>(cell, kind, 1000, 250, {.theta = 0.5}, 2e-4, 2e-5);
+      expect_ewald<OfLeaves>(cell, kind, 700, 250, {.theta = 0.5}, 1e-4, 1e-4);
+    }
+  for (PeriodicBox const& cell : {odd, oblique})
+    expect_ewald<Order16>(cell, Kind::ions, 1000, 250, {.theta = 0.4}, 1e-10, 1e-10);
+}
+
+/// The lattice counts, not the vectors that it is given by.
+TEST(Periodic, VectorsMayBeAnyThatSpanTheLattice) {
+  using Order12 = fmm::Solver<Laplace, Fmm<12, DualTree<>>, double>;
+  const Bodies bodies = bodies_of(Kind::random, 700, oblique);
+  Order12 solver({.theta = 0.4, .periodic = oblique});
+  const auto expected = evaluated(solver, bodies);
+  auto const& [a, b, c] = oblique.vectors;
+  std::array<std::array<double, 3>, 3> others;  // left-handed
+  for (int d = 0; d < 3; ++d) {
+    others[0][d] = a[d] + 3 * b[d];
+    others[1][d] = 2 * a[d] + 5 * b[d];
+    others[2][d] = c[d] - 4 * a[d] + b[d];
+  }
+  Order12 other({.theta = 0.4, .periodic = PeriodicBox(others)});
+  EXPECT_LT(relative_l2(evaluated(other, bodies), expected), 1e-9);
 }
 
 /// Bodies that are given elsewhere in the lattice, and all bodies at a shift.
@@ -288,18 +329,18 @@ TEST(Periodic, CrystalsHaveMadelungsConstant) {
   expect_madelung<fmm::Solver<Laplace, Fmm<20, DualTree<>>, double>>(0.2, 1e-12, 1e-12);
 }
 
-TEST(Periodic, SeveralDensitiesDipolesAndHessiansToo) {
+void test_all_strengths(PeriodicBox const& cell) {
   using Order12 = fmm::Solver<Laplace, Fmm<12, DualTree<>>, double>;
   const Space space;
-  const Bodies bodies = bodies_of(Kind::random, 400, box);
+  const Bodies bodies = bodies_of(Kind::random, 400, cell);
   const int n = bodies.size();
-  auto sources = sources_in(box, bodies);
+  auto sources = sources_in(cell, bodies);
   std::vector<double> p;
   for (int i = 0; i < n; ++i) {
     for (int d = 0; d < 3; ++d) p.push_back(0.1 * std::sin(7.0 * i + d));
     sources.dipoles.push_back({p[3 * i], p[3 * i + 1], p[3 * i + 2]});
   }
-  Order12 solver({.theta = 0.4, .periodic = box});
+  Order12 solver({.theta = 0.4, .periodic = cell});
   const auto x = to_space<Space>(bodies.x);
   auto plan = solver.build(space, x);
   const ViewIn<double*, Space> u("u", n);
@@ -342,6 +383,10 @@ TEST(Periodic, SeveralDensitiesDipolesAndHessiansToo) {
     const auto alone = Kokkos::create_mirror_view_and_copy(Kokkos::HostSpace(), u);
     for (int i = 0; i < n; ++i) EXPECT_NEAR(hb(i, k), alone(i), 1e-11 * std::fabs(alone(i)) + 1e-9);
   }
+}
+TEST(Periodic, SeveralDensitiesDipolesAndHessiansToo) {
+  test_all_strengths(box);
+  test_all_strengths(oblique);
 }
 
 /// Images within a softening's reach are softened, all others and the background act as points.

@@ -62,6 +62,7 @@ void build_images(Space const& space, PlanData<Space, Precision>& plan, Periodic
   float high[3];
   for (int d = 0; d < 3; ++d)
     high[d] = float((root.cell.high[d] - root.cell.low[d]) / grid_unit(root.cube.edge));
+  octree.images.rest = 1.000001f * float(root.largest_rest);
   make_images(space, plan.memory.octree, octree, root.images, high,
               float(2 * half_diagonal / theta - 1));
   measure_images<Traversal>(space, plan.memory, octree, 0);
@@ -72,6 +73,10 @@ void build_images(Space const& space, PlanData<Space, Precision>& plan, Periodic
   parts.matrix = to_device(space, memory.matrix, far.matrix);
   parts.norms = to_device(space, memory.norms, far.norms);
   parts.order = order;
+  if (root.largest_rest > 0) {
+    parts.rests = to_device(space, memory.rests, far.rests);
+    parts.harmonics_of_rests = to_device(space, memory.harmonics_of_rests, far.harmonics_of_rests);
+  }
   const std::int64_t cells = parts.number_of_cells(octree);
   parts.harmonics = memory.harmonics.resize(cells * coefficient_count(far.order));
   for_range("fmm::images::harmonics", space, cells,

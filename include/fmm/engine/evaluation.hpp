@@ -15,6 +15,7 @@
 #include "charges_stage.hpp"
 #include "count_work.hpp"
 #include "far_field.hpp"
+#include "image_sources.hpp"
 #include "near_field.hpp"
 #include "periodic_images.hpp"
 #include "plan_data.hpp"
@@ -143,7 +144,8 @@ class Evaluation {
     stage(space_, report_, "m2m", [&] {
       for (int level = octree.depth - 1; level >= 0; --level)
         far_->m2m(space_, octree, level, multipoles_);
-      copy_multipoles(space_, octree.images, traits().row, Strengths::densities, multipoles_);
+      set_multipoles_of_images(space_, plan_.periodic, octree, traits().row, Strengths::densities,
+                               multipoles_);
     });
     if constexpr (keeps_multipoles) {
       kept_.mark = traits().mark;
@@ -159,6 +161,9 @@ class Evaluation {
   }
   /// What acts on the cells themselves, as local expansions.
   void interact() {
+    if (sources_.octree.images.rest > 0)
+      stage(space_, report_, "charges",
+            [&] { with_images_ = place_bodies_of_images(space_, plan_, sources()); });
     if (!traits().has_locals) return;
     keeps_ = one_set && has_m2p() && memory_.are_in_sums();
     if (keeps_) {  // M2P comes after L2P, which sets the sums
@@ -172,7 +177,8 @@ class Evaluation {
           numbers, far_->prepared_numbers(sources_.octree.cells.extent(0) * Strengths::densities)));
     locals_ = memory_.locals.resize(numbers);
     choose_rows();
-    set_locals(space_, *far_, memory_, sets(), sources(), lists(), multipoles_, locals_, report_);
+    set_locals(space_, *far_, memory_, sets(), near_sources(), lists(), multipoles_, locals_,
+               report_);
     if (is_periodic()) stage(space_, report_, "m2l", [&] { add_images(locals_); });
   }
   /// As multipoles, from interact to downward.
@@ -198,7 +204,7 @@ class Evaluation {
   void near_field(Kernel const& kernel, Options const& options) {
     stage(space_, report_, "p2p", [&] {
       add_near_field<Out, PairPrecision>(
-          space_, memory_, sets(), sources(), in_units_of(length_, kernel), plan_.tiles(),
+          space_, memory_, sets(), near_sources(), in_units_of(length_, kernel), plan_.tiles(),
           lists_.p2p, sums(), options, options.tolerance && options.error_norm == ErrorNorm::l2);
     });
   }
@@ -291,7 +297,15 @@ class Evaluation {
   bool is_periodic() const { return plan_.periodic.far != nullptr; }
   bool has_m2p() const { return !traits().only_m2l && lists_.m2p.entries.extent(0) > 0; }
   Sources sources() const { return {sources_.bodies, memory_of_sources_.others.view()}; }
-  BodySets<Space, Precision, Shift> sets() const { return {targets_, sources_, shift_}; }
+  /// The same with the bodies of images, from interact on.
+  Sources near_sources() const { return with_images_ ? with_images_->strengths : sources(); }
+  BodySets<Space, Precision, Shift> sets() const {
+    auto const& sources = with_images_ ? with_images_->tree : sources_;
+    if constexpr (one_set)
+      return {sources, sources, shift_};
+    else
+      return {targets_, sources, shift_};
+  }
 
   Space space_;
   std::unique_ptr<Operators const> far_;
@@ -300,13 +314,14 @@ class Evaluation {
   Shift shift_;
   InteractionLists<Space> const& lists_;
   InteractionLists<Space> chosen_lists_;  ///< if there are chosen rows
-  Plan const& plan_;                      ///< of the targets
+  Plan& plan_;                      ///< of the targets
   Workspace<Space, Precision>&memory_, &memory_of_sources_;
   KeptMultipoles& kept_;
   bool took_kept_ = false;
   KernelProfile kernel_;
   double length_;  ///< unit of length of the sums: the edge of the root
   Report* report_;
+  std::optional<SourcesWithImages<Space, Precision, Strengths>> with_images_;
   DensityFacts<Strengths::densities> facts_;  ///< of the charges
   Array<Real, Space> multipoles_, locals_;
   Array<double, Space> background_;  ///< background_sums, of a plan in a periodic cell

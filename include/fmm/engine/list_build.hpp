@@ -210,10 +210,10 @@ template <class Traversal, class Space, class Precision>
 void measure_images(Space const& space, Workspace<Space, Precision>& memory,
                     Octree<Space> const& octree, CellIndex from) {
   if constexpr (traits_v<Traversal>.uses_radii)
-    copy_to_images(
-        space, octree.images,
-        memory.traversal.radii.grow(space, octree.cells.extent(0), octree.images.begin + from),
-        from);
+    for_range("fmm::images::radii", space, octree.images.count() - from,
+              SetRadiiOfImages<Space>{octree.images, from, octree.cells,
+                                      memory.traversal.radii.grow(space, octree.cells.extent(0),
+                                                                  octree.images.begin + from)});
 }
 
 /// Opens the images that these lists ask for. False if there are none: then the lists are good.

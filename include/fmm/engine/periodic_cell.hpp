@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "../kernels/root_images.hpp"
+#include "../kernels/spherical/regular.hpp"
 #include "../options.hpp"
 #include "../periodic/lattice.hpp"
 #include "../tree/images.hpp"
@@ -21,6 +22,8 @@ struct PeriodicRoot {
   Box cell;  ///< the reduced cell's bounds
   double radius = 0;
   std::vector<GridVector> images;
+  std::vector<periodic::Vector> rests;  ///< of each image, in grid units: its true place from there
+  double largest_rest = 0;
 };
 
 /// The level whose cells' expansions those of images are made of, and added to.
@@ -35,11 +38,14 @@ struct Middle {
 /// middle of the cell.
 struct FarImages {
   double edge, radius;
-  int order;
+  int tree_order, order;  ///< of the tree's expansions, and of theirs
   Middle middle;
   std::vector<double> matrix;  ///< kernels::root_image_matrix
   std::vector<double> norms;   ///< kernels::norms_of_coefficients
   double background;           ///< kernels::background_factor
+  std::vector<double>
+      rests;  ///< of the root's images that lists have, in grid units; none if all are 0
+  std::vector<double> harmonics_of_rests;  ///< U of each of these, of the tree's order
 };
 
 /// Bodies where they are in the cell whose lowest corner is the origin.
@@ -96,8 +102,8 @@ class PeriodicCell {
   }
 
   /// The cell of n bodies as the root of a tree. `whole`: its edge is that of a cubic cell, so that images lie in the
-  /// grid of cells of every level; else as long as leaves of the best size ask for. Throws InvalidArgument where images
-  /// do not lie in the grid, or softening reaches beyond those that lists have.
+  /// grid of cells of every level; else as long as leaves of the best size ask for. Throws InvalidArgument where
+  /// softening reaches beyond the images that lists have.
   FMM_NOINLINE PeriodicRoot root(std::int64_t n, Options const& options, FarFieldRule const& far,
                                  bool whole) const {
     PeriodicRoot root;
@@ -114,20 +120,20 @@ class PeriodicCell {
     root.cube.edge /= layers;
     const double reach = lattice_.farthest_corner();
     for (int d = 0; d < 3; ++d) root.cube.low[d] = root.cell.low[d];
-    root.radius = images_for(far.order).radius * reach;
+    root.radius = images_for(far.order).radius * reach * 1.000001;  // twice a diagonal is a vector
     check_softening(far, root.radius, reach);
     const double unit = grid_unit(root.cube.edge);
     for (periodic::Vector const& n : lattice_.vectors_within(root.radius)) {
       GridVector place;
+      periodic::Vector rest;
       for (int d = 0; d < 3; ++d) {
         place[d] = std::int32_t(std::lround(n[d] / unit));
-        if (!(std::fabs(n[d] - place[d] * unit) <= 1e-14 * extent) ||
-            (whole && place[d] % root_edge != 0))
-          throw InvalidArgument("periodic cell", n[d],
-                                "a cube, or a box whose edges have small "
-                                "whole ratios, as yet");
+        rest[d] = std::fma(-unit, double(place[d]), n[d]) / unit;
+        if (std::fabs(rest[d]) * unit <= 1e-14 * extent) rest[d] = 0;  // of rounding
       }
       root.images.push_back(place);
+      root.rests.push_back(rest);
+      root.largest_rest = std::max(root.largest_rest, std::sqrt(periodic::dot(rest, rest)));
     }
     return root;
   }
@@ -137,16 +143,33 @@ class PeriodicCell {
                                                            int tree_order) {
     const int order = images_for(tree_order).order;
     if (!far_ || far_->edge != root.cube.edge || far_->radius != root.radius ||
-        far_->order != order) {
+        far_->tree_order != tree_order) {
       const auto in_edges = lattice_.times(1 / root.cube.edge);
       const auto sums = periodic::lattice_sums(in_edges, root.radius / root.cube.edge, 2 * order);
       Middle middle;
       for (int d = 0; d < 3; ++d)
         middle.at[d] = 0.5 * (root.cell.high[d] - root.cell.low[d]) / root.cube.edge;
-      far_ = std::make_shared<FarImages const>(
-          FarImages{root.cube.edge, root.radius, order, middle,
+      FarImages far{root.cube.edge,
+                    root.radius,
+                    tree_order,
+                    order,
+                    middle,
                     kernels::root_image_matrix(in_edges, sums, order),
-                    kernels::norms_of_coefficients(order), kernels::background_factor(in_edges)});
+                    kernels::norms_of_coefficients(order),
+                    kernels::background_factor(in_edges),
+                    {},
+                    {}};
+      if (root.largest_rest > 0) {
+        const auto size = std::size_t(coefficient_count(tree_order));
+        far.harmonics_of_rests.resize(root.rests.size() * size);
+        for (std::size_t i = 0; i < root.rests.size(); ++i) {
+          auto const& rest = root.rests[i];
+          far.rests.insert(far.rests.end(), rest.begin(), rest.end());
+          kernels::set_regular({rest[0], rest[1], rest[2]}, tree_order,
+                               far.harmonics_of_rests.data() + i * size);
+        }
+      }
+      far_ = std::make_shared<FarImages const>(std::move(far));
     }
     return far_;
   }

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// What an evaluation does about periodic images: multipoles of those that lists have, which are those of the cells they
-// are of; what all others exert on the root; and the part of a background's potential that is no harmonic.
+// What an evaluation adds for periodic images that no list has: what they exert on the bodies' cells, and the part of a
+// background's potential that is no harmonic.
 #pragma once
 
 #include "../kernels/image_expansion.hpp"
@@ -8,31 +8,6 @@
 #include "plan_data.hpp"
 
 namespace fmm::engine {
-
-/// Four numbers of an image's multipole at a time.
-template <class Space, class Real>
-struct CopyMultipoles {
-  ImageCells<Space> images;
-  int quads;  ///< of a cell
-  Array<Real, Space> multipoles;
-
-  KOKKOS_FUNCTION void operator()(std::int64_t i) const {
-    auto* const all = reinterpret_cast<kernels::Quad<Real>*>(multipoles.data());
-    const std::int64_t image = i / quads, quad = i % quads;
-    all[(images.begin + image) * quads + quad] = all[images.of(image) * quads + quad];
-  }
-};
-
-/// Multipoles of images, in rows of so many numbers, for each of the densities.
-template <class Space, class Real>
-void copy_multipoles(Space const& space, ImageCells<Space> const& images, int row, int densities,
-                     Array<Real, Space> multipoles) {
-  if (images.count() == 0) return;
-  for (int d = 0; d < densities; ++d)
-    for_range(
-        "fmm::images::multipoles", space, std::int64_t(images.count()) * (row / 4),
-        CopyMultipoles<Space, Real>{images, row / 4, kernels::plane(multipoles, d, densities)});
-}
 
 /// A body's place in edges of the root, from the middle of the periodic cell.
 struct PlaceInCell {

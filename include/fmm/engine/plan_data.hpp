@@ -48,7 +48,9 @@ struct PeriodicParts {
   std::shared_ptr<FarImages const> far;  ///< nullptr: nothing repeats
   Array<double, Space> matrix, norms;    ///< far->matrix, far->norms
   Array<double, Space> harmonics;        ///< of the cells below
-  int order = 0;                         ///< of the tree's expansions
+  Array<double, Space> rests,
+      harmonics_of_rests;  ///< of images of the root, in grid units, if there are such
+  int order = 0;           ///< of the tree's expansions
 
   /// The tree's cells whose expansions those of images are made of, and added to.
   static CellIndex number_of_cells(Octree<Space> const& octree) {

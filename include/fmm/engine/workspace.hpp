@@ -99,13 +99,14 @@ struct ChosenMemory {
 template <class Space>
 struct PeriodicMemory {
   Buffer<double, Space> positions{"wrapped positions"}, matrix{"images' matrix"},
-      norms{"images' norms"}, harmonics{"images' harmonics"}, sums{"sums of the background"},
+      norms{"images' norms"}, harmonics{"images' harmonics"}, rests{"images' rests"},
+      harmonics_of_rests{"harmonics of rests"}, sums{"sums of the background"},
       numbers{"images' expansions"};
   Buffer<Tile, Space> tiles{"tiles of ancestors"};  ///< of a treecode
 
   std::size_t bytes() const {
-    return positions.bytes() + matrix.bytes() + norms.bytes() + harmonics.bytes() + sums.bytes() +
-           numbers.bytes() + tiles.bytes();
+    return positions.bytes() + matrix.bytes() + norms.bytes() + harmonics.bytes() + rests.bytes() +
+           harmonics_of_rests.bytes() + sums.bytes() + numbers.bytes() + tiles.bytes();
   }
 };
 
@@ -144,6 +145,7 @@ struct Workspace {
   ChosenMemory<Space> chosen;
   Buffer<BodyIndex, Space> place{"places of bodies"};  ///< on a host, where these are asked for
   PeriodicMemory<Space> periodic;
+  Buffer<Real, Space> periodic_others{"other strengths, with images"};
   Buffer<Body<Real>, Space> in_ancestor{
       "bodies in ancestors"};  ///< of a treecode in a periodic cell
 
@@ -201,7 +203,7 @@ struct Workspace {
            locals.bytes() + gemm.bytes() + split_rows.bytes() + left_tiles.bytes() +
            rounding.bytes() + sums.bytes() + others.bytes() + others_in_double.bytes() +
            batch.bytes() + exclusions.bytes() + chosen.bytes() + place.bytes() + periodic.bytes() +
-           in_ancestor.bytes();
+           in_ancestor.bytes() + periodic_others.bytes();
   }
 };
 

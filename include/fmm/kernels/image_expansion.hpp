@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// The expansion of the images that no list has, of an order of its own: from multipoles of a tree's cells to that of all
-// bodies (M2M), by a matrix (root_images.hpp) into a local expansion, and from it to those of the cells (L2L).
+// The expansion of the images that no list has, of an order of its own: from multipoles of a tree's cells to that of
+// all bodies (M2M), by a matrix (root_images.hpp) into a local expansion, and from it to those of the cells (L2L).
 #pragma once
 
 #include "../arrays.hpp"
@@ -8,12 +8,12 @@
 #include "../detail/launch.hpp"
 #include "expansion.hpp"
 #include "spherical/coefficient.hpp"
-#include "spherical/harmonics.hpp"
+#include "spherical/regular.hpp"
 
 namespace fmm::kernels {
 
-/// What the images' expansion is made of, and adds to: the cells of a level and the leaves above it, of expansions whose
-/// order is the tree's. That of the images is of a higher one, about the middle of the periodic cell.
+/// What the images' expansion is made of, and adds to: the cells of a level and the leaves above it, of expansions
+/// whose order is the tree's. That of the images is of a higher one, about the middle of the periodic cell.
 template <class Space>
 struct CellsOfImages {
   Array<Cell, Space> cells;  ///< all down to that level, the root first
@@ -46,27 +46,9 @@ struct SetHarmonics {
   CellsOfImages<Space> of;
 
   KOKKOS_FUNCTION void operator()(std::int64_t i) const {
-    double* const h = of.harmonics.data() + i * coefficient_count(of.wide);
-    double d[3], r2 = 0;
-    for (int c = 0; c < 3; ++c) {
-      d[c] = in_root_edges<double>(of.cells(i).centre[c]) - of.middle[c];
-      r2 += d[c] * d[c];
-    }
-    Complex<double> diagonal{1, 0};
-    for (int m = 0; m <= of.wide; ++m) {
-      if (m > 0) diagonal = diagonal * Complex<double>{d[0], d[1]} * (0.5 / m);
-      Complex<double> before{0, 0}, here = diagonal;
-      for (int l = m; l <= of.wide; ++l) {
-        if (l > m) {
-          const double f = 1.0 / ((l - m) * (l + m));
-          const Complex<double> next = here * ((2 * l - 1) * d[2] * f) + -(before * (r2 * f));
-          before = here;
-          here = next;
-        }
-        h[index_re(l, m)] = here.re;
-        if (m > 0) h[index_im(l, m)] = here.im;
-      }
-    }
+    double d[3];
+    for (int c = 0; c < 3; ++c) d[c] = in_root_edges<double>(of.cells(i).centre[c]) - of.middle[c];
+    set_regular(d, of.wide, of.harmonics.data() + i * coefficient_count(of.wide));
   }
 };
 
@@ -102,11 +84,8 @@ struct MoveUp {
     double const* const u = of.harmonics_of(cell);
     Complex<double> sum{0, 0};
     if (of.has(cell))
-      for (int n = j > of.order ? j - of.order : 0; n <= j; ++n) {
-        const int first = k - (j - n) > -n ? k - (j - n) : -n,
-                  last = k + (j - n) < n ? k + (j - n) : n;
-        for (int m = first; m <= last; ++m) sum += harmonic(u, n, m) * harmonic(M, j - n, k - m);
-      }
+      for (int n = j > of.order ? j - of.order : 0; n <= j; ++n)
+        sum += product_of_degree(u, n, M, j, k);
     parts(cell * size + index_re(j, k)) = sum.re;
     if (k > 0) parts(cell * size + index_im(j, k)) = sum.im;
   }

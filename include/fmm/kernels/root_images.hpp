@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// What the images exert that no list has, as a matrix: a translation of the multipole of all bodies into a local expansion,
-// with sums over a lattice in the place of harmonics (Challacombe, White and Head-Gordon, J. Chem. Phys. 107
+// What the images exert that no list has, as a matrix: a translation of the multipole of all bodies into a local
+// expansion, with sums over a lattice in the place of harmonics (Challacombe, White and Head-Gordon, J. Chem. Phys. 107
 // (1997) 10131; docs/math.md, "Periodic boxes").
 #pragma once
 
@@ -29,7 +29,8 @@ inline std::vector<double> norms_of_coefficients(int order) {
 }
 
 /// The matrix, (row, column) at row (order + 1)^2 + column: what coefficient `column` of the root's multipole adds to
-/// coefficient `row` of its local expansion, about the middle of the cell. `lattice` is in edges of the root, `sums` are its sums of degree 2 order.
+/// coefficient `row` of its local expansion, both about the middle of the cell. `lattice` is in edges of the root, `sums`
+/// are its sums of degree 2 order.
 /// With it the potential of a uniform background, but for its part that is no harmonic: background_factor.
 FMM_NOINLINE inline std::vector<double> root_image_matrix(periodic::Lattice const& lattice,
                                                           periodic::LatticeSums const& sums,

@@ -5,6 +5,7 @@
 
 #include <cmath>
 
+#include "../cells/geometry.hpp"
 #include "octree.hpp"
 
 namespace fmm::tree {
@@ -91,15 +92,25 @@ struct CopyToImages {
     values(images.begin + i) = values(images.of(i));
   }
 };
-/// From image number `from` on.
 template <class Space, class T>
-void copy_to_images(Space const& space, ImageCells<Space> const& images, Array<T, Space> values,
-                    CellIndex from = 0) {
-  if (images.count() == from) return;
-  const ImageCells<Space> some{images.begin + from, 0,
-                               subarray<CellIndex, Space>(images.of, from, images.count() - from)};
-  for_range("fmm::images::values", space, some.count(), CopyToImages<Space, T>{some, values});
+void copy_to_images(Space const& space, ImageCells<Space> const& images, Array<T, Space> values) {
+  if (images.count() > 0)
+    for_range("fmm::images::values", space, images.count(), CopyToImages<Space, T>{images, values});
 }
+
+/// Radii of images from number `from` on, which are in edges of the cell.
+template <class Space>
+struct SetRadiiOfImages {
+  ImageCells<Space> images;
+  CellIndex from;
+  Array<Cell, Space> cells;
+  Array<float, Space> radii;
+
+  KOKKOS_FUNCTION void operator()(std::int64_t i) const {
+    const CellIndex image = images.begin + from + CellIndex(i);
+    radii(image) = radii(images.of(from + i)) + images.rest * per_grid_unit<float>(cells(image));
+  }
+};
 
 /// values(cell) of all cells; kernels are labelled `label`. Cost: O(N).
 template <class Space, class Measure>

@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Periodic images of cells: sources behind the cells of a tree, at whole grid units from the cell that they are of,
-// with its bodies. Walks begin with images of the root besides the root itself; an image's children are made where a
-// walk may open it. Images are no targets: on no level, in no list's rows.
+// Periodic images of cells: sources behind the cells of a tree, at whole grid units from the cell that they are of.
+// Where bodies are not repeated at whole grid units, those of an image are at a rest, half a unit at most along each
+// axis, from where they are in the cell; else they are the cell's. Walks begin with images of the root besides the root
+// itself; an image's children are made where a walk may open it. Images are no targets: on no level, in no list's rows.
 //
 // Which images a walk opens, its criterion knows alone. They are opened within a reach first; one that a walk wanted to
 // open beyond it is in the list of P2P as if it were a leaf, and `open_wanted` opens it for the next walk.
@@ -35,6 +36,7 @@ struct WriteRootImages {
     if (!cell.is_leaf()) cell.child_begin = -1;
     cells(images.begin + i) = cell;
     images.of(i) = 0;
+    images.root(i) = int(i);
   }
 };
 
@@ -87,6 +89,7 @@ struct WriteImages {
       if (!child.is_leaf()) child.child_begin = -1;
       cells(images.begin + to + k) = child;
       images.of(to + k) = of;
+      images.root(to + k) = images.root(from + i);
     }
     cells(index).child_begin = images.begin + to;
   }
@@ -109,6 +112,7 @@ void open_images(Space const& space, OctreeBuffers<Space>& buffers, Octree<Space
     throw OutOfMemory("cells", std::size_t(cells) * sizeof(Cell));
   tree.cells = buffers.cells.grow(space, cells, images.begin + count);
   images.of = buffers.images.grow(space, count + more, count);
+  images.root = buffers.image_roots.grow(space, count + more, count);
   for_range("fmm::images::write", space, count - from,
             WriteImages<Space>{tree.cells, images, from, count, first});
 }
@@ -126,6 +130,7 @@ void make_images(Space const& space, OctreeBuffers<Space>& buffers, Octree<Space
   images.begin = tree.own_cells();
   images.roots = CellIndex(places.size());
   images.of = buffers.images.grow(space, places.size(), 0);
+  images.root = buffers.image_roots.grow(space, places.size(), 0);
   tree.cells = buffers.cells.grow(space, images.begin + places.size(), images.begin);
   std::vector<std::int32_t> numbers;
   for (GridVector const& place : places) numbers.insert(numbers.end(), place.begin(), place.end());

@@ -29,6 +29,8 @@ struct ImageCells {
   CellIndex begin = 0;              ///< cells(begin) .. cells(begin + of.extent(0) - 1)
   CellIndex roots = 0;              ///< the first so many are of the root
   Array<CellIndex, Space> of = {};  ///< image begin + i is of cell of(i)
+  Array<int, Space> root = {};      ///< and of that image of the root, 0 .. roots - 1
+  float rest = 0;  ///< bodies are at most so many grid units farther from its centre than those of the cell
 
   KOKKOS_INLINE_FUNCTION CellIndex count() const { return CellIndex(of.extent(0)); }
 };
@@ -86,6 +88,7 @@ struct OctreeBuffers {
   Buffer<CellIndex, Space> numbers{"numbers of first cells"};
   Buffer<Offset, Space> totals{"tree totals"};
   Buffer<CellIndex, Space> images{"images"};
+  Buffer<int, Space> image_roots{"roots of images"};
   Buffer<Offset, Space> image_children{"images' children"};
   Buffer<int, Space> wanted{"wanted images"};
   Buffer<std::int32_t, Space> image_shifts{"shifts of images"};
@@ -94,7 +97,7 @@ struct OctreeBuffers {
   std::size_t bytes() const {
     return cells.bytes() + leaves.bytes() + parents.bytes() + tiles.bytes() +
            unsorted_tiles.bytes() + ranges.bytes() + begins.bytes() + numbers.bytes() +
-           totals.bytes() + images.bytes() + image_children.bytes() + wanted.bytes() +
+           totals.bytes() + images.bytes() + image_roots.bytes() + image_children.bytes() + wanted.bytes() +
            image_shifts.bytes();
   }
 };

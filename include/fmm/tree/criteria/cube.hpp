@@ -19,8 +19,9 @@ struct CubeCriterion {
   KOKKOS_FUNCTION Acceptance operator()(CellView const& target, CellView const& source) const {
     const bool larger = source.level < target.level;
     if (larger && !source.leaf) return Acceptance::not_accepted;
-    // the cubes touch if the distance of their centres is half the sum of their edges or less
-    const float reach = 0.5f * (target.edge + source.edge) * 1.0000001f;
+    // In one grid cubes touch, or an edge of the smaller one is between them; periodic images may be anywhere between.
+    const float smaller = source.edge < target.edge ? source.edge : target.edge,
+                reach = 0.5f * (target.edge + source.edge) + 0.999f * smaller;
     if (touch(target, source, reach)) return Acceptance::not_accepted;
     if (larger) return Acceptance::p2l;
     return source.level == target.level ? Acceptance::m2l : Acceptance::m2p;
