@@ -105,7 +105,12 @@ void build_plan(Space const& space, PlanData<Space, Precision>& plan, Positions 
   stage(space, report, "bounds", [&] {
     const Box box = bounding_box(space, positions);
     if (given) check_in_cube(box, given->cube);
-    if (cell) {
+    if (cell && std::is_same_v<Traversal, DirectSum>) {
+      chosen = {cell->bounds().cube,
+                {},
+                Tuning<Space, real_t<Precision>>::all_pairs_shape(n, space.concurrency())};
+      plan.periodic.lattice = cell->lattice();
+    } else if (cell) {
       root = cell->root(n, options, far, has_cubes_v<Traversal>);
       chosen = {root.cube, split_rule(options, n, deepest_level(in_edges(far, root.cube)))};
       // cells that are small beside the distance of images that no list has

@@ -7,6 +7,7 @@
 
 #include "checks.hpp"
 #include "evaluation.hpp"
+#include "pairs_evaluation.hpp"
 #include "result_places.hpp"
 
 namespace fmm::engine {

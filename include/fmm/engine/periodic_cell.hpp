@@ -77,7 +77,7 @@ struct WrapPositions {
 class PeriodicCell {
  public:
   /// Of the expansion of images that no list has, and how many times the cell's farthest corner those are away, for
-  /// trees of an order. Its error is below the tree's even of ions at the corners: rock salt's in a cube, in units of
+  /// trees of an order. Its error is below the tree's even of ions at the corners: caesium chloride's, in units of
   /// the nearest one's field, 3e-5, 5e-7, 5e-10, 1e-13 and less (docs/math.md, "Periodic boxes").
   struct Images {
     int order;
@@ -101,25 +101,33 @@ class PeriodicCell {
       throw InvalidArgument("periodic boundary", 1, "tin-foil, as yet");
   }
 
-  /// The cell of n bodies as the root of a tree. `whole`: its edge is that of a cubic cell, so that images lie in the
-  /// grid of cells of every level; else as long as leaves of the best size ask for. Throws InvalidArgument where
-  /// softening reaches beyond the images that lists have.
-  FMM_NOINLINE PeriodicRoot root(std::int64_t n, Options const& options, FarFieldRule const& far,
-                                 bool whole) const {
+  std::shared_ptr<periodic::Lattice const> lattice() const {
+    return std::make_shared<periodic::Lattice const>(lattice_);
+  }
+  /// The cell's bounds, and a cube around it.
+  PeriodicRoot bounds() const {
     PeriodicRoot root;
     for (int d = 0; d < 3; ++d) {
       root.cell.low[d] = root.cell.high[d] = 0;
       for (auto const& vector : lattice_.vectors())
         (vector[d] < 0 ? root.cell.low : root.cell.high)[d] += vector[d];
+      root.cube.low[d] = root.cell.low[d];
     }
-    const double extent = root.cell.extent();
-    root.cube.edge = extent;
+    root.cube.edge = root.cell.extent();
+    return root;
+  }
+  /// The cell of n bodies as the root of a tree. `whole`: its edge is that of a cubic cell, so that images lie in the
+  /// grid of cells of every level; else as long as leaves of the best size ask for. Throws InvalidArgument where
+  /// softening reaches beyond the images that lists have.
+  FMM_NOINLINE PeriodicRoot root(std::int64_t n, Options const& options, FarFieldRule const& far,
+                                 bool whole) const {
+    PeriodicRoot root = bounds();
+    const double extent = root.cube.edge;
     int layers = 1;
     if (!whole) layers = layers_of_leaves(options, n, deepest_level(in_edges(far, root.cube)));
     for (int cells = 1; cells < layers; cells *= 2) root.cube.edge *= 2;
     root.cube.edge /= layers;
     const double reach = lattice_.farthest_corner();
-    for (int d = 0; d < 3; ++d) root.cube.low[d] = root.cell.low[d];
     root.radius = images_for(far.order).radius * reach * 1.000001;  // twice a diagonal is a vector
     check_softening(far, root.radius, reach);
     const double unit = grid_unit(root.cube.edge);

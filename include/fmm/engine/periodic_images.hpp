@@ -125,6 +125,16 @@ struct AddBackground {
   }
 };
 
+/// The same, of background_sums.
+template <class Out, class Space, class Real, class Sum>
+void add_background(Space const& space, FarImages const& far, Array<double, Space> background,
+                    Array<Cell, Space> cells, Array<Tile, Space> tiles,
+                    Array<Body<Real>, Space> bodies, Array<Sums<Sum>, Space> sums) {
+  for_range("fmm::background", space, std::int64_t(tiles.extent(0)),
+            AddBackground<Space, Real, Sum, Out>{far.background, far.middle, background, cells,
+                                                 tiles, bodies, sums});
+}
+
 /// The tiles' bodies, and the tiles, as those of a cell above that has a local expansion of images: what a treecode
 /// evaluates these at.
 template <class Space, class Real>
@@ -153,6 +163,19 @@ struct MoveToAncestor {
     of_ancestor(i) = {index, tile.first, tile.count};
   }
 };
+
+/// Tiles and bodies, in `memory`.
+template <class Space, class Precision, class Real>
+std::pair<Array<Tile, Space>, Array<Body<Real>, Space>> move_to_ancestors(
+    Space const& space, Workspace<Space, Precision>& memory,
+    kernels::CellsOfImages<Space> const& of, Array<Cell, Space> cells, Array<Tile, Space> tiles,
+    Array<Body<Real>, Space> bodies) {
+  const auto of_ancestor = memory.periodic.tiles.resize(tiles.extent(0));
+  const auto in_ancestor = memory.in_ancestor.resize(bodies.extent(0));
+  for_range("fmm::images::bodies", space, std::int64_t(tiles.extent(0)),
+            MoveToAncestor<Space, Real>{of, cells, tiles, bodies, in_ancestor, of_ancestor});
+  return {of_ancestor, in_ancestor};
+}
 
 /// Adds to local expansions of cells what images exert that no list has, and returns the background's sums. The
 /// expansions have so many numbers each; local ones may be those of cells_of_images alone.

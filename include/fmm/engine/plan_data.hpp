@@ -45,9 +45,10 @@ struct KeptMultipoles {
 /// Of a plan in a periodic cell.
 template <class Space>
 struct PeriodicParts {
-  std::shared_ptr<FarImages const> far;  ///< nullptr: nothing repeats
-  Array<double, Space> matrix, norms;    ///< far->matrix, far->norms
-  Array<double, Space> harmonics;        ///< of the cells below
+  std::shared_ptr<periodic::Lattice const> lattice;  ///< of all pairs
+  std::shared_ptr<FarImages const> far;              ///< nullptr: nothing repeats
+  Array<double, Space> matrix, norms;                ///< far->matrix, far->norms
+  Array<double, Space> harmonics;                    ///< of the cells below
   Array<double, Space> rests,
       harmonics_of_rests;  ///< of images of the root, in grid units, if there are such
   int order = 0;           ///< of the tree's expansions

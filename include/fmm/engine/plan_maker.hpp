@@ -75,8 +75,9 @@ class PlanMaker {
                                           : Shape::leaf_capacity(expansions.order);
     options_ = completed<Traversal>(options, traits_of_kernel(kernel), leaf_capacity);
     if (options.periodic) {
-      if (is_direct || has_lower_orders()) refuse_periodic("this method");
-      if (brings_expansion) refuse_periodic("expansions of a kernel's own");
+      if (has_lower_orders()) refuse_periodic("this method");
+      if (!kernels::is_harmonic<Kernel>()) refuse_periodic("kernels that are not 1/r far away");
+      if (brings_expansion && !is_direct) refuse_periodic("expansions of a kernel's own");
       cell_.emplace(*options.periodic);
     }
     if constexpr (requires { kernel.with(options); }) kernel_ = kernel.with(options);
@@ -142,6 +143,7 @@ class PlanMaker {
   std::shared_ptr<Data> build_batch(Space const& space, Batch<Sources, Offsets> const& batch,
                                     Report* report) {
     const HostThread<Space> thread(space);
+    if (cell_) refuse_periodic("batches");
     return make_batch_plan(space, pool_, batch, report);
   }
   /// Solver::near_pairs.

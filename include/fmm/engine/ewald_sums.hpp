@@ -1,0 +1,87 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// All pairs in a periodic cell: Ewald's sums.
+#pragma once
+
+#include <algorithm>
+#include <vector>
+
+#include "../detail/memory.hpp"
+#include "../kernels/ewald/short_pairs.hpp"
+#include "../kernels/ewald/waves.hpp"
+#include "../kernels/strengths.hpp"
+
+namespace fmm::engine {
+
+/// Adds Ewald's sums of one density to those of the targets, to the error of the split. `lattice` is in the kernel's unit
+/// of length, and so is the distance up to which the kernel is `softened`.
+template <class Space, class Kernel, class Sum>
+void add_ewald_sums(Space const& space, periodic::Lattice const& lattice,
+                    periodic::EwaldSplit const& split, Kernel const& kernel, double softened,
+                    double per_unit, kernels::DensityStrengths<Space> const& sources,
+                    kernels::DensityTargets<Space, Sum> const& targets) {
+  Buffer<double, Space> images("Ewald's images"), factors("factors of waves"),
+      parts("sums of waves");
+  Buffer<periodic::WaveRow, Space> rows("rows of waves");
+  Buffer<std::int32_t, Space> first("first waves");
+  std::vector<double> numbers;
+  for (auto const& image : split.images) numbers.insert(numbers.end(), image.begin(), image.end());
+  std::vector<std::int32_t> firsts;
+  std::int32_t waves_before = 0;
+  for (auto const& row : split.rows) {
+    firsts.push_back(waves_before);
+    waves_before += row.count;
+  }
+  const kernels::CellVectors cell(lattice);
+  const double cutoff2 = split.cutoff * split.cutoff, softened2 = softened * softened;
+  const kernels::ShortPair<Kernel> pair{kernel, split.alpha, cutoff2, softened2};
+  const auto tiles = std::int64_t(targets.tiles.extent(0)),
+             count = std::int64_t(sources.bodies.extent(0));
+  constexpr int team_size = is_host_space_v<Space> ? 1 : 128;
+  for_teams("fmm::ewald::pairs", TeamPolicy<Space>(space, int(tiles * targets.tile), team_size),
+            kernels::SumShortPairs<Space, Kernel, Sum>{
+                pair, cell, per_unit, to_device(space, images, numbers),
+                std::max(cutoff2, softened2), sources, targets});
+  const kernels::Waves<Space> waves{cell, per_unit, to_device(space, rows, split.rows),
+                                    to_device(space, first, firsts),
+                                    to_device(space, factors, split.factors)};
+  const std::int64_t segment = std::max<std::int64_t>(2048, (count + 63) / 64),
+                     segments = (count + segment - 1) / segment;
+  const auto sums = parts.resize(2 * split.factors.size() * std::size_t(segments));
+  for_range("fmm::ewald::waves", space, std::int64_t(split.rows.size()) * segments,
+            kernels::SumWaves<Space>{waves, sources, segments, segment, sums});
+  for_range("fmm::ewald::segments", space, 2 * std::int64_t(split.factors.size()),
+            kernels::SumSegments<Space>{segments, sums});
+  constexpr int W = kernels::AddWaves<Space, Sum>::W;
+  for_range("fmm::ewald::targets", space, tiles * ((targets.tile + W - 1) / W),
+            kernels::AddWaves<Space, Sum>{waves, sums, pair.own_potential(), pair.own_weight(),
+                                          sources, targets});
+  space.fence();  // the buffers go now
+}
+
+/// Of all densities: sources and targets have places in a unit of length of which per_unit are one of the kernel's, and so
+/// have the lattice and the distance up to which the kernel counts. The targets' sums are 0, or nothing yet if `clears`.
+template <class Out, class Strengths, class Space, class Kernel, class Sum>
+void ewald_sums(Space const& space, periodic::Lattice const& lattice, Kernel const& kernel,
+                double softened, double per_unit,
+                SourceStrengths<Space, double, Strengths> const& sources,
+                Array<Body<double>, Space> targets, bool are_sources, Array<Tile, Space> tiles,
+                int tile, Array<Sums<Sum>, Space> sums, bool clears) {
+  // what is left out is below the last digits of sums that a thousand like terms have
+  constexpr double error = sizeof(Sum) == 4 ? 1e-9 : 1e-15;
+  const auto in_unit = lattice.times(per_unit);
+  const auto split =
+      periodic::ewald_split(in_unit, double(tiles.extent(0)) * tile,
+                            double(sources.bodies.extent(0)), error, softened * per_unit);
+  if (clears) fill(space, sums, Sums<Sum>{});
+  for (int d = 0; d < Out::densities; ++d) {
+    constexpr bool dipoles = Strengths::has_dipoles;
+    add_ewald_sums(
+        space, in_unit, split, kernel, softened * per_unit, per_unit,
+        kernels::DensityStrengths<Space>{sources.bodies, sources.others, dipoles ? 4 * d : d,
+                                         dipoles ? 4 * d + 1 : -1, per_unit},
+        kernels::DensityTargets<Space, Sum>{targets, tiles, tile, are_sources, Out::records,
+                                            Out::record(d), Out::hessian, sums});
+  }
+}
+
+}  // namespace fmm::engine
