@@ -116,7 +116,13 @@
   prefix template std::vector<fmm::kernels::Magnitudes> fmm::kernels::p2p_magnitudes( \
       Space const&, Kernel const&, double, fmm::Array<fmm::Body<double>, Space>,      \
       fmm::Array<fmm::BodyIndex, Space>);
+#define FMM_INSTANCE_OF_EWALD(prefix, Space, Sum, Kernel)                            \
+  prefix template void fmm::engine::add_ewald_sums(                                  \
+      Space const&, fmm::periodic::Lattice const&, fmm::periodic::EwaldSplit const&, \
+      Kernel const&, double, double, fmm::kernels::DensityStrengths<Space> const&,   \
+      fmm::kernels::DensityTargets<Space, Sum> const&);
 #define FMM_INSTANCES_OF_KERNEL_IN_FLOAT(prefix, Space, Kernel)                           \
+  FMM_INSTANCE_OF_EWALD(prefix, Space, float, Kernel)                                     \
   FMM_FOR_EACH_OUTPUTS(FMM_INSTANCE_OF_P2P, prefix, Space, float, Kernel)                 \
   FMM_FOR_EACH_OUTPUTS(FMM_INSTANCE_OF_P2P, prefix, Space, fmm::Mixed, Kernel)            \
   FMM_FOR_EACH_OUTPUTS(FMM_INSTANCE_OF_P2P, prefix, Space, fmm::MixedInOnePart, Kernel)   \
@@ -128,6 +134,7 @@
   FMM_FOR_EACH_KIND(FMM_INSTANCE_OF_P2P_ALL_KIND, prefix, Space, float, Kernel)           \
   FMM_FOR_EACH_KIND(FMM_INSTANCE_OF_P2P_ALL_KIND, prefix, Space, fmm::Mixed, Kernel)
 #define FMM_INSTANCES_OF_KERNEL_IN_DOUBLE(prefix, Space, Kernel)                            \
+  FMM_INSTANCE_OF_EWALD(prefix, Space, double, Kernel)                                      \
   FMM_FOR_EACH_OUTPUTS(FMM_INSTANCE_OF_P2P, prefix, Space, double, Kernel)                  \
   FMM_FOR_EACH_OUTPUTS(FMM_INSTANCE_OF_P2P, prefix, Space, fmm::DoubleInTwoParts, Kernel)   \
   FMM_FOR_EACH_OUTPUTS(FMM_INSTANCE_OF_P2P_ALL, prefix, Space, double, Kernel)              \

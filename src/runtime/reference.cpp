@@ -31,10 +31,10 @@ CopyRows<From, To> copy_rows(From const& from, To const& to) {
 
 template <class Space>
 ErrorMeasure compare_with_reference(Space const& space, kernels::AnyKernel const& kernel,
-                                    ConstArray const& positions, ConstArray const& charges,
-                                    ConstArray const& potential, ConstArray const& field,
-                                    std::vector<BodyIndex> const* targets, std::size_t samples,
-                                    std::uint64_t seed, double least_share) {
+                                    Options const& options, ConstArray const& positions,
+                                    ConstArray const& charges, ConstArray const& potential,
+                                    ConstArray const& field, std::vector<BodyIndex> const* targets,
+                                    std::size_t samples, std::uint64_t seed, double least_share) {
   if (!potential && !field)
     throw InvalidArgument("potential and field", "none", "at least one of the two");
   const std::int64_t n = engine::checked_size("positions", rows<double const, Space>(positions));
@@ -63,9 +63,9 @@ ErrorMeasure compare_with_reference(Space const& space, kernels::AnyKernel const
     return with_column<Space>(charges, [&](auto const& q) {
       const auto compare = [&](auto const& potentials, auto const& fields) {
         if (!targets)
-          return fmm::measure_error(space, kernel, x, q, potentials, fields, samples, seed,
+          return fmm::measure_error(space, kernel, options, x, q, potentials, fields, samples, seed,
                                     least_share);
-        return fmm::measure_error(space, kernel, x, q, potentials, fields,
+        return fmm::measure_error(space, kernel, options, x, q, potentials, fields,
                                   Numbers(targets->data(), targets->size()), samples, seed,
                                   least_share);
       };
@@ -74,11 +74,11 @@ ErrorMeasure compare_with_reference(Space const& space, kernels::AnyKernel const
   });
 }
 
-#define FMM_IN(Space)                                                                   \
-  template ErrorMeasure compare_with_reference(                                         \
-      Space const&, kernels::AnyKernel const&, ConstArray const&, ConstArray const&,    \
-      ConstArray const&, ConstArray const&, std::vector<BodyIndex> const*, std::size_t, \
-      std::uint64_t, double);
+#define FMM_IN(Space)                                                                         \
+  template ErrorMeasure compare_with_reference(                                               \
+      Space const&, kernels::AnyKernel const&, Options const&, ConstArray const&,             \
+      ConstArray const&, ConstArray const&, ConstArray const&, std::vector<BodyIndex> const*, \
+      std::size_t, std::uint64_t, double);
 FMM_FOR_EACH_SITE(FMM_IN)
 
 }  // namespace fmm::runtime

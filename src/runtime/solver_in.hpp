@@ -195,16 +195,15 @@ class SolverIn final : public CoresIn<Space, Precision> {
                              ConstArray const& potential, ConstArray const& field,
                              std::vector<std::int32_t> const* targets, std::size_t samples,
                              std::uint64_t seed) const override {
-    if (this->options().periodic)
-      throw InvalidArgument("periodic", 1, "not set, as yet, where errors are measured");
     check("positions", positions, 2);
     check("charges", charges, 1);
     if (potential) check("potential", potential, 1);
     if (field) check("field", field, 2);
     constexpr double least_share =
         std::is_same_v<Precision, double> ? least_share_in_double : least_share_in_float;
-    return compare_with_reference<Space>(this->space_, this->kernel(), positions, charges,
-                                         potential, field, targets, samples, seed, least_share);
+    return compare_with_reference<Space>(this->space_, this->kernel(), this->options(), positions,
+                                         charges, potential, field, targets, samples, seed,
+                                         least_share);
   }
 
  private:

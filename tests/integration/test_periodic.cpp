@@ -437,6 +437,57 @@ TEST(Periodic, AllPairsAreEwaldsToRounding) {
                                                             1e-6);
 }
 
+/// Errors are measured with Ewald's sums, and direct sums are these; of a crystal's fields, which vanish, a thousandth of
+/// the nearest neighbour's counts at least.
+TEST(Periodic, ErrorsAreMeasuredWithEwaldsSums) {
+  using Order8 = fmm::Solver<Laplace, Fmm<8, DualTree<>>, double>;
+  const Space space;
+  for (PeriodicBox const& cell : {box, oblique}) {
+    Order8 solver({.theta = 0.5, .periodic = cell});
+    const Bodies bodies = bodies_of(Kind::random, 60, cell);
+    const Errors errors = errors_of(evaluated(solver, bodies), cell, bodies, 1);
+    const auto x = to_space<Space>(bodies.x);
+    const auto q = column_in<Space>(bodies.q);
+    const ViewIn<double*, Space> u("u", bodies.size());
+    const ViewIn<double* [3], Space> f("f", bodies.size());
+    auto plan = solver.build(space, x);
+    solver.evaluate(space, plan, q, u, f);
+    const auto measured = fmm::measure_error(space, Laplace{}, solver.options(), x, q, u, f, 60);
+    EXPECT_NEAR(measured.potential_l2 / errors.potential, 1, 1e-6);
+    EXPECT_NEAR(measured.field_l2 / errors.field, 1, 1e-6);
+
+    const ViewIn<fmm::BodyIndex*, Space> targets("targets", 3);
+    const auto numbers = Kokkos::create_mirror_view(targets);
+    for (int i = 0; i < 3; ++i) numbers(i) = 7 * i + 5;
+    Kokkos::deep_copy(targets, numbers);
+    const ViewIn<double*, Space> some("some", 3);
+    const fmm::Options options{.periodic = cell};
+    fmm::direct_sum(space, Laplace{}, options, x, q, targets, some, fmm::none);
+    const auto sums = Kokkos::create_mirror_view_and_copy(Kokkos::HostSpace(), some);
+    const auto sources = sources_in(cell, bodies);
+    for (int i = 0; i < 3; ++i) {
+      const double exact = double(ewald(sources, sources.x[7 * i + 5], 7 * i + 5)[0]);
+      EXPECT_NEAR(sums(i), exact, 1e-12 * std::fabs(exact));
+    }
+  }
+  const Crystal salt = crystals()[0];
+  Bodies ions;
+  for (auto const& ion : salt.ions) {
+    ions.x.insert(ions.x.end(), {ion[0], ion[1], ion[2]});
+    ions.q.push_back(ion[3]);
+  }
+  const auto x = to_space<Space>(ions.x);
+  const auto q = column_in<Space>(ions.q);
+  const ViewIn<double* [3], Space> f("f", ions.size());
+  const auto host = Kokkos::create_mirror_view(f);
+  const double of_neighbour = 1 / (salt.distance * salt.distance);
+  host(0, 0) = 1e-6 * of_neighbour;
+  Kokkos::deep_copy(f, host);
+  const fmm::Options options{.periodic = cube};
+  const auto measured = fmm::measure_error(space, Laplace{}, options, x, q, fmm::none, f, 8);
+  EXPECT_NEAR(measured.field_l2, 1e-3 / std::sqrt(8.0), 1e-8);
+}
+
 TEST(Periodic, RefusesWhatCannotBe) {
   using Order4 = fmm::Solver<Laplace, Fmm<4, DualTree<>>, double>;
   using Matrix = std::array<std::array<double, 3>, 3>;

@@ -7,6 +7,7 @@
 #include <string>
 #include <vector>
 
+#include "../kernels/ewald/magnitudes.hpp"
 #include "../kernels/p2p/magnitudes.hpp"
 #include "direct_sum.hpp"
 #include "random_numbers.hpp"
@@ -21,6 +22,21 @@ inline std::vector<BodyIndex> choose_bodies(std::size_t samples, std::size_t n,
                                             std::uint64_t seed) {
   const auto chosen = choose(std::min(samples, n), n, seed);
   return {chosen.begin(), chosen.end()};
+}
+
+/// Random ones of the bodies numbered in `targets`. Throws InvalidArgument for one that is none of so many.
+template <class Targets>
+std::vector<BodyIndex> choose_targets(std::size_t samples, Targets const& targets,
+                                      std::int64_t bodies, std::uint64_t seed) {
+  const auto numbers = Kokkos::create_mirror_view_and_copy(Kokkos::HostSpace(), targets);
+  const std::size_t count = numbers.extent(0);
+  std::vector<BodyIndex> chosen;
+  for (const std::int64_t i : choose(std::min(samples, count), count, seed)) {
+    if (numbers(i) < 0 || std::int64_t(numbers(i)) >= bodies)
+      refuse_target(i, double(numbers(i)), bodies);
+    chosen.push_back(BodyIndex(numbers(i)));
+  }
+  return chosen;
 }
 
 /// Results of chosen bodies, gathered to one contiguous array of four numbers each.
@@ -81,8 +97,8 @@ struct GatherCharges {
   KOKKOS_FUNCTION void operator()(std::int64_t i) const { charges(i) = bodies(targets(i)).q; }
 };
 /// The direct sums of as many targets, in the caller's units.
-template <class Space>
-std::vector<Sums<double>> exact_sums(Space const& space, DirectSums<Space> const& direct,
+template <class Space, class In>
+std::vector<Sums<double>> exact_sums(Space const& space, DirectSums<Space, In> const& direct,
                                      std::size_t targets) {
   std::vector<Sums<double>> exact(targets);
   read_back(space, direct.sums.view(targets).data(), exact.data(), targets);
@@ -92,12 +108,18 @@ std::vector<Sums<double>> exact_sums(Space const& space, DirectSums<Space> const
   return exact;
 }
 /// The scales of targets among bodies, of which lengths times per_length are in the kernel's unit.
-template <class Space, class Kernel>
+template <class Space, class Kernel, class In = None>
 std::vector<Scales> scales_at(Space const& space, Array<Body<double>, Space> bodies,
                               Kernel const& in_unit, double per_length,
                               Array<BodyIndex, Space> targets, double potential_unit,
-                              double field_unit) {
-  const auto sums = p2p_magnitudes(space, in_unit, per_length, bodies, targets);
+                              double field_unit, In const& in = {}) {
+  const auto sums = [&] {
+    if constexpr (std::is_same_v<In, PerhapsIn>)
+      if (in)
+        return magnitudes_in_cell(space, in_unit, per_length, in->lattice.times(per_length), bodies,
+                                  targets);
+    return p2p_magnitudes(space, in_unit, per_length, bodies, targets);
+  }();
   Buffer<double, Space> buffer("targets' charges");
   for_range("fmm::error::charges", space, std::int64_t(sums.size()),
             GatherCharges<Space>{bodies, targets, buffer.resize(sums.size())});
@@ -108,19 +130,21 @@ std::vector<Scales> scales_at(Space const& space, Array<Body<double>, Space> bod
     scales.push_back(scales_of(sums[i], charges[i], in_unit, potential_unit, field_unit));
   return scales;
 }
-template <class Space, class Kernel>
-std::vector<Scales> scales_at(Space const& space, DirectSums<Space> const& direct,
+template <class Space, class Kernel, class In>
+std::vector<Scales> scales_at(Space const& space, DirectSums<Space, In> const& direct,
                               Kernel const& in_unit, Array<BodyIndex, Space> targets) {
   return scales_at(space, direct.bodies.view(), in_unit, direct.per_length, targets,
-                   direct.potential_unit, direct.field_unit);
+                   direct.potential_unit, direct.field_unit, direct.in);
 }
 
 /// Compares `potential` (N) and `field` (N,3), or fmm::none, of all bodies with the direct sum in double at those
 /// numbered in `host_targets`. Cost: twice as many times N pairs.
-template <class Space, class Kernel, class Positions, class Charges, class Potential, class Field>
+template <class Space, class Kernel, class Positions, class Charges, class Potential, class Field,
+          class In = None>
 ErrorMeasure compare_at(Space const& space, Kernel const& kernel, Positions const& positions,
                         Charges const& charges, Potential const& potential, Field const& field,
-                        std::vector<BodyIndex> const& host_targets, double least_share) {
+                        std::vector<BodyIndex> const& host_targets, double least_share,
+                        In const& in = {}) {
   check_view<Space, Positions, 2>();
   check_view<Space, Charges, 1>();
   check_optional_view<Space, Potential, 1>();
@@ -141,7 +165,7 @@ ErrorMeasure compare_at(Space const& space, Kernel const& kernel, Positions cons
 
     const Region region("direct_sum");
     const engine::Stopwatch watch;
-    DirectSums<Space> direct;
+    DirectSums<Space, In> direct{in};
     const Kernel in_unit = direct.template add<Outputs<true, true>>(
         space, kernel, typename Positions::const_type(positions),
         typename Charges::const_type(charges), targets);
@@ -171,6 +195,22 @@ ErrorMeasure measure_error(ExecutionSpace const& space, Kernel const& kernel,
       accuracy::choose_bodies(samples, positions.extent(0), seed), least_share);
 }
 
+/// The same in the box of options.periodic, if there is one: with Ewald's sums to all but the last two digits, of which
+/// nothing is shared with trees and expansions (docs/math.md, "Periodic boxes"). A softened kernel counts as far as it
+/// does with these options. Cost: besides, some ten thousand waves of each body.
+template <class ExecutionSpace, class Kernel, class Positions, class Charges, class Potential,
+          class Field>
+ErrorMeasure measure_error(ExecutionSpace const& space, Kernel const& kernel,
+                           Options const& options, Positions const& positions,
+                           Charges const& charges, Potential const& potential, Field const& field,
+                           std::size_t samples, std::uint64_t seed = 1,
+                           double least_share = least_share_in_double) {
+  return accuracy::compare_at<site_t<ExecutionSpace>>(
+      space, kernel, positions, charges, potential, field,
+      accuracy::choose_bodies(samples, positions.extent(0), seed), least_share,
+      accuracy::direct_sums_in(kernel, options));
+}
+
 /// The same at random ones of the bodies numbered in `targets` (M), for results of some bodies only.
 template <class ExecutionSpace, class Kernel, class Positions, class Charges, class Potential,
           class Field, class Targets>
@@ -180,16 +220,24 @@ ErrorMeasure measure_error(ExecutionSpace const& space, Kernel const& kernel,
                            Potential const& potential, Field const& field, Targets const& targets,
                            std::size_t samples, std::uint64_t seed = 1,
                            double least_share = least_share_in_double) {
-  const auto numbers = Kokkos::create_mirror_view_and_copy(Kokkos::HostSpace(), targets);
-  const std::size_t count = numbers.extent(0);
-  std::vector<BodyIndex> host_targets;
-  for (const std::int64_t i : accuracy::choose(std::min(samples, count), count, seed)) {
-    if (numbers(i) < 0 || std::size_t(numbers(i)) >= positions.extent(0))
-      accuracy::refuse_target(i, double(numbers(i)), std::int64_t(positions.extent(0)));
-    host_targets.push_back(BodyIndex(numbers(i)));
-  }
-  return accuracy::compare_at<site_t<ExecutionSpace>>(space, kernel, positions, charges, potential,
-                                                      field, host_targets, least_share);
+  return accuracy::compare_at<site_t<ExecutionSpace>>(
+      space, kernel, positions, charges, potential, field,
+      accuracy::choose_targets(samples, targets, std::int64_t(positions.extent(0)), seed),
+      least_share);
+}
+/// The same in the box of options.periodic, if there is one.
+template <class ExecutionSpace, class Kernel, class Positions, class Charges, class Potential,
+          class Field, class Targets>
+  requires(Kokkos::is_view<Targets>::value)
+ErrorMeasure measure_error(ExecutionSpace const& space, Kernel const& kernel,
+                           Options const& options, Positions const& positions,
+                           Charges const& charges, Potential const& potential, Field const& field,
+                           Targets const& targets, std::size_t samples, std::uint64_t seed = 1,
+                           double least_share = least_share_in_double) {
+  return accuracy::compare_at<site_t<ExecutionSpace>>(
+      space, kernel, positions, charges, potential, field,
+      accuracy::choose_targets(samples, targets, std::int64_t(positions.extent(0)), seed),
+      least_share, accuracy::direct_sums_in(kernel, options));
 }
 
 }  // namespace fmm

@@ -2,12 +2,14 @@
 // Direct sums in double as a reference.
 #pragma once
 
+#include <optional>
 #include <string>
 
 #include "../detail/host_thread.hpp"
 #include "../engine/charges.hpp"
 #include "../engine/checks.hpp"
 #include "../engine/chosen_targets.hpp"
+#include "../engine/ewald_sums.hpp"
 #include "../engine/results.hpp"
 #include "../engine/stage.hpp"
 #include "../kernels/p2p/p2p.hpp"
@@ -60,9 +62,29 @@ void check_targets(Space const& space, Array<BodyIndex, Space> targets, std::int
   if (bad < count) refuse_target(bad, double(read_back(space, targets.data() + bad)), bodies);
 }
 
+/// A periodic cell for direct sums, which are Ewald's then: kernels count up to the distance `softened`, and beyond it
+/// bodies act as points.
+struct DirectSumsIn {
+  periodic::Lattice lattice;
+  double softened;
+};
+/// That of the options, if there is one; None where there are no options, so that no program compiles Ewald's sums that
+/// has no use for them. Throws InvalidArgument for a box of no volume.
+using PerhapsIn = std::optional<DirectSumsIn>;
+template <class Kernel>
+PerhapsIn direct_sums_in(Kernel const& kernel, Options const& options) {
+  static_assert(kernels::is_harmonic<Kernel>(),
+                "fmm: periodic sums are of kernels that are 1/r far away");
+  if (!options.periodic) return std::nullopt;
+  detail::validate(*options.periodic);
+  using kernels::far_from;  // also that of kernels that stand for others
+  return DirectSumsIn{periodic::Lattice(options.periodic->vectors), far_from(kernel, options)};
+}
+
 /// Direct sums in double over all bodies at those numbered in `targets`, and the units that they are in.
-template <class Space>
+template <class Space, class In = None>
 struct DirectSums {
+  In in = {};
   Buffer<Body<double>, Space> bodies{"direct sum's bodies"};
   Buffer<Sums<double>, Space> sums{"direct sum"};
   double potential_unit = 1, field_unit = 1, per_length = 1;
@@ -93,23 +115,24 @@ struct DirectSums {
   Kernel add(Space const& space, Kernel const& kernel, Positions const& positions,
              Charges const& charges, Array<BodyIndex, Space> targets) {
     const Kernel in_unit = take_bodies(space, kernel, positions, charges);
-    p2p_chosen<Out>(space, in_unit, per_length, bodies.view(), targets,
-                    sums.resize(targets.extent(0)));
+    const auto all = sums.resize(targets.extent(0));
+    if constexpr (std::is_same_v<In, PerhapsIn>)
+      if (in) {
+        engine::ewald_sums_of_chosen(space, in->lattice, in_unit, in->softened, per_length,
+                                     bodies.view(), targets, all);
+        return in_unit;
+      }
+    p2p_chosen<Out>(space, in_unit, per_length, bodies.view(), targets, all);
     return in_unit;
   }
 };
 
-}  // namespace accuracy
-
-/// Direct sums in double, in the caller's units, over all N bodies at those numbered in `targets`
-/// (M): potential (M) and field (M,3), each a View or fmm::none. Returns when they are there.
-/// Throws InvalidArgument for a target that is no body, for extents that do not match and for
-/// results whose type has no room for their unit, before any result is touched. Cost: M N pairs.
+/// fmm::direct_sum.
 template <class ExecutionSpace, class Kernel, class Positions, class Charges, class Targets,
-          class Potential, class Field>
+          class Potential, class Field, class In>
 void direct_sum(ExecutionSpace const& space, Kernel const& kernel, Positions const& positions,
                 Charges const& charges, Targets const& targets, Potential const& potential,
-                Field const& field) {
+                Field const& field, In const& in) {
   static_assert(PairKernel<Kernel>);
   static_assert(std::is_same_v<typename Targets::non_const_value_type, BodyIndex>,
                 "fmm: targets are numbers of bodies of the type fmm::BodyIndex");
@@ -140,7 +163,7 @@ void direct_sum(ExecutionSpace const& space, Kernel const& kernel, Positions con
     engine::check_ranges<double, Potential, Field>(
         kernels::profile_of(kernel), tree::root_cube(tree::bounding_box(site, positions)),
         engine::inspect_charges(site, false, charges).sum);
-  accuracy::DirectSums<Site> direct;
+  accuracy::DirectSums<Site, In> direct{in};
   direct.template add<Out>(site, kernel, typename Positions::const_type(positions),
                            typename Charges::const_type(charges), chosen);
   detail::for_range(
@@ -148,6 +171,30 @@ void direct_sum(ExecutionSpace const& space, Kernel const& kernel, Positions con
       accuracy::GiveDirect<Site, Potential, Field>{direct.sums.view(m), direct.potential_unit,
                                                    direct.field_unit, potential, field});
   space.fence();  // the buffers go now
+}
+
+}  // namespace accuracy
+
+/// Direct sums in double, in the caller's units, over all N bodies at those numbered in `targets`
+/// (M): potential (M) and field (M,3), each a View or fmm::none. Returns when they are there.
+/// Throws InvalidArgument for a target that is no body, for extents that do not match and for
+/// results whose type has no room for their unit, before any result is touched. Cost: M N pairs.
+template <class ExecutionSpace, class Kernel, class Positions, class Charges, class Targets,
+          class Potential, class Field>
+void direct_sum(ExecutionSpace const& space, Kernel const& kernel, Positions const& positions,
+                Charges const& charges, Targets const& targets, Potential const& potential,
+                Field const& field) {
+  accuracy::direct_sum(space, kernel, positions, charges, targets, potential, field, none);
+}
+
+/// The same in the box of options.periodic, if there is one, as of measure_error: Ewald's sums.
+template <class ExecutionSpace, class Kernel, class Positions, class Charges, class Targets,
+          class Potential, class Field>
+void direct_sum(ExecutionSpace const& space, Kernel const& kernel, Options const& options,
+                Positions const& positions, Charges const& charges, Targets const& targets,
+                Potential const& potential, Field const& field) {
+  accuracy::direct_sum(space, kernel, positions, charges, targets, potential, field,
+                       accuracy::direct_sums_in(kernel, options));
 }
 
 }  // namespace fmm

@@ -75,13 +75,51 @@ void ewald_sums(Space const& space, periodic::Lattice const& lattice, Kernel con
   if (clears) fill(space, sums, Sums<Sum>{});
   for (int d = 0; d < Out::densities; ++d) {
     constexpr bool dipoles = Strengths::has_dipoles;
-    add_ewald_sums(
-        space, in_unit, split, kernel, softened * per_unit, per_unit,
-        kernels::DensityStrengths<Space>{sources.bodies, sources.others, dipoles ? 4 * d : d,
-                                         dipoles ? 4 * d + 1 : -1, per_unit},
-        kernels::DensityTargets<Space, Sum>{targets, tiles, tile, are_sources, Out::records,
-                                            Out::record(d), Out::hessian, sums});
+    const kernels::DensityStrengths<Space> density{
+        sources.bodies, sources.others, dipoles ? 4 * d : d, dipoles ? 4 * d + 1 : -1, per_unit};
+    const kernels::DensityTargets<Space, Sum> ends{
+        targets, tiles, tile, are_sources, {}, Out::records, Out::record(d), Out::hessian, sums};
+    with_kernel(kernel, [&](auto const& one) {
+      add_ewald_sums(space, in_unit, split, one, softened * per_unit, per_unit, density, ends);
+    });
   }
+}
+
+/// Bodies of those numbers.
+template <class Space>
+struct GatherBodies {
+  Array<Body<double>, Space> bodies;
+  Array<BodyIndex, Space> numbers;
+  Array<Body<double>, Space> chosen;
+  KOKKOS_FUNCTION void operator()(std::int64_t i) const { chosen(i) = bodies(numbers(i)); }
+};
+
+/// Sets the sums, in double, of the bodies numbered in `chosen` over all bodies with a charge each; units as above.
+template <class Space, class Kernel>
+void ewald_sums_of_chosen(Space const& space, periodic::Lattice const& lattice,
+                          Kernel const& kernel, double softened, double per_unit,
+                          Array<Body<double>, Space> bodies, Array<BodyIndex, Space> chosen,
+                          Array<Sums<double>, Space> sums) {
+  constexpr int tile = 64;
+  const auto count = std::int64_t(chosen.extent(0));
+  std::vector<Tile> numbers;
+  for (std::int64_t first = 0; first < count; first += tile)
+    numbers.push_back({0, BodyIndex(first), int(std::min<std::int64_t>(tile, count - first))});
+  Buffer<Tile, Space> tile_buffer("tiles of Ewald's targets");
+  Buffer<Body<double>, Space> target_buffer("Ewald's targets");
+  const auto tiles = to_device(space, tile_buffer, numbers);
+  const auto targets = target_buffer.resize(count);
+  for_range("fmm::ewald::gather", space, count, GatherBodies<Space>{bodies, chosen, targets});
+  fill(space, sums, Sums<double>{});
+  const auto in_unit = lattice.times(per_unit);
+  const auto split = periodic::ewald_split(in_unit, double(count), double(bodies.extent(0)), 1e-15,
+                                           softened * per_unit);
+  const kernels::DensityStrengths<Space> density{bodies, {}};
+  const kernels::DensityTargets<Space, double> ends{targets, tiles, tile,  true, chosen,
+                                                    1,       0,     false, sums};
+  with_kernel(kernel, [&](auto const& one) {
+    add_ewald_sums(space, in_unit, split, one, softened * per_unit, per_unit, density, ends);
+  });
 }
 
 }  // namespace fmm::engine

@@ -41,10 +41,15 @@ struct DensityTargets {
   Array<Tile, Space> tiles;
   int tile;  ///< targets of a tile, at most
   bool are_sources;
-  int records, first;  ///< of a target, and which of them is the density's
+  Array<BodyIndex, Space> numbers;  ///< of targets among the sources, or none: their own
+  int records, first;               ///< of a target, and which of them is the density's
   bool hessian;
   Array<Sums<Sum>, Space> sums;
 
+  /// Which source a target is; -1: none.
+  KOKKOS_FUNCTION std::int64_t source(std::int64_t i) const {
+    return !are_sources ? -1 : numbers.extent(0) > 0 ? std::int64_t(numbers(i)) : i;
+  }
   KOKKOS_FUNCTION void add(std::int64_t i, double const (&of)[numbers_of_target]) const {
     Sums<Sum>* const to = &sums(i * records + first);
     to[0] = {Sum(to[0].potential + of[0]), Sum(to[0].x + of[1]), Sum(to[0].y + of[2]),

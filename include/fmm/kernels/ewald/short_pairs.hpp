@@ -94,7 +94,8 @@ struct SumShortPairs {
     const Tile tile = targets.tiles(team.league_rank() / targets.tile);
     const int place = team.league_rank() % targets.tile;
     if (place >= tile.count) return;
-    const std::int64_t target = tile.first + place, count = std::int64_t(sources.bodies.extent(0));
+    const std::int64_t target = tile.first + place, own = targets.source(target),
+                       count = std::int64_t(sources.bodies.extent(0));
     const int image_count = int(images.extent(0)) / 3;
     const Body<double> at = targets.bodies(target);
     double sums[numbers_of_target] = {};
@@ -103,7 +104,7 @@ struct SumShortPairs {
       double nearest[3] = {(at.x - body.x) * per_unit, (at.y - body.y) * per_unit,
                            (at.z - body.z) * per_unit};
       cell.wrap(nearest);
-      for (int image = targets.are_sources && j == target; image < image_count; ++image) {
+      for (int image = j == own; image < image_count; ++image) {
         double d[3], r2 = 0;
         for (int c = 0; c < 3; ++c) {
           d[c] = nearest[c] + images(3 * image + c);

@@ -185,10 +185,10 @@ struct AddWaves {
     for (int l = 0; l < lanes; ++l) {
       double of[numbers_of_target];
       for (int n = 0; n < numbers_of_target; ++n) of[n] = of_lanes[n][l];
-      if (targets.are_sources) {
-        const double q = sources.q(begin + l);
+      if (const std::int64_t own = targets.source(begin + l); own >= 0) {
+        const double q = sources.q(own);
         of[0] -= own_potential * q;
-        for (int d = 0; d < 3; ++d) of[1 + d] += own_weight * sources.p(begin + l, d);
+        for (int d = 0; d < 3; ++d) of[1 + d] += own_weight * sources.p(own, d);
         for (int h = 0; h < 3; ++h) of[4 + h] += own_weight * q;
       }
       targets.add(begin + l, of);

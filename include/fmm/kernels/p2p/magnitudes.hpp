@@ -71,27 +71,10 @@ struct SumMagnitudes {
   }
 };
 
-/// Those of the bodies numbered in `chosen` over all `bodies`, in double and in the kernel's units, lengths times
-/// per_unit. They are there on return. Cost: as many times N pairs; memory for as long, on the host as well: 32 bytes
-/// for each of the chosen ones, or for 2^17 packs of lanes.
-template <class Space, class Kernel>
-  requires(!IsChoice<Kernel>)
-std::vector<Magnitudes> p2p_magnitudes(Space const& space, Kernel const& kernel, double per_unit,
-                                       Array<Body<double>, Space> bodies,
-                                       Array<BodyIndex, Space> chosen) {
-  using Sum = SumMagnitudes<Space, Kernel>;
-  constexpr std::int64_t least_bodies = 256, most_items = 1 << 17;
-  const auto count = std::int64_t(chosen.extent(0)), packs = (count + Sum::W - 1) / Sum::W;
+/// Those of so many targets, of parts (targets, segments).
+inline std::vector<Magnitudes> sums_of_segments(std::vector<Magnitudes> const& parts,
+                                                std::int64_t count, std::int64_t segments) {
   std::vector<Magnitudes> all(count);
-  if (count == 0) return all;
-  const std::int64_t segments = std::clamp(std::int64_t(bodies.extent(0)) / least_bodies,
-                                           std::int64_t(1), 1 + most_items / packs);
-  Buffer<Magnitudes, Space> buffer("magnitudes");
-  const auto sums = buffer.resize(count * segments);
-  for_uneven("fmm::error::magnitudes", space, packs * segments, 1,
-             Sum{kernel, per_unit, bodies, chosen, segments, sums});
-  std::vector<Magnitudes> parts(count * segments);
-  read_back(space, sums.data(), parts.data(), parts.size());
   for (std::int64_t i = 0; i < count; ++i) {
     all[i] = parts[i * segments];
     for (std::int64_t s = 1; s < segments; ++s) {
@@ -105,6 +88,29 @@ std::vector<Magnitudes> p2p_magnitudes(Space const& space, Kernel const& kernel,
     }
   }
   return all;
+}
+
+/// Those of the bodies numbered in `chosen` over all `bodies`, in double and in the kernel's units, lengths times
+/// per_unit. They are there on return. Cost: as many times N pairs; memory for as long, on the host as well: 32 bytes
+/// for each of the chosen ones, or for 2^17 packs of lanes.
+template <class Space, class Kernel>
+  requires(!IsChoice<Kernel>)
+std::vector<Magnitudes> p2p_magnitudes(Space const& space, Kernel const& kernel, double per_unit,
+                                       Array<Body<double>, Space> bodies,
+                                       Array<BodyIndex, Space> chosen) {
+  using Sum = SumMagnitudes<Space, Kernel>;
+  constexpr std::int64_t least_bodies = 256, most_items = 1 << 17;
+  const auto count = std::int64_t(chosen.extent(0)), packs = (count + Sum::W - 1) / Sum::W;
+  if (count == 0) return {};
+  const std::int64_t segments = std::clamp(std::int64_t(bodies.extent(0)) / least_bodies,
+                                           std::int64_t(1), 1 + most_items / packs);
+  Buffer<Magnitudes, Space> buffer("magnitudes");
+  const auto sums = buffer.resize(count * segments);
+  for_uneven("fmm::error::magnitudes", space, packs * segments, 1,
+             Sum{kernel, per_unit, bodies, chosen, segments, sums});
+  std::vector<Magnitudes> parts(count * segments);
+  read_back(space, sums.data(), parts.data(), parts.size());
+  return sums_of_segments(parts, count, segments);
 }
 
 }  // namespace fmm::kernels
