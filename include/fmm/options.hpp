@@ -69,8 +69,8 @@ struct Options {
   double softening = 0;
 
   /// What expansions, which know no softening, may add to the force of a body, relative to it, > 0; for
-  /// SoftenedGravity on a tree only. Sources nearer than about softening sqrt(1.5 / softening_error) are
-  /// summed one by one (docs/math.md). Not set: 5e-4, with a tolerance that itself.
+  /// SoftenedGravity on a tree or in a periodic box only. Sources nearer than about softening sqrt(1.5 /
+  /// softening_error) are summed one by one (docs/math.md). Not set: 5e-4, with a tolerance that itself.
   std::optional<double> softening_error = {};
 
   /// Mixed on a tree only, or what `tune` finds for a tolerance: P2P takes its coordinates in one part, and Mixed sums

@@ -399,11 +399,14 @@ TEST(Periodic, SofteningReachesAcrossTheFaces) {
   using Masses = fmm::Solver<fmm::SoftenedGravity, Fmm<8, DualTree<>>, double>;
   const Bodies bodies = bodies_of(Kind::masses, 300, cube);
   Masses solver({.theta = 0.5, .softening = softening, .softening_error = 1e-2, .periodic = cube});
-  const auto found = evaluated(solver, bodies);
+  fmm::Solver<fmm::SoftenedGravity, fmm::DirectSum, double> pairs(
+      {.softening = softening, .softening_error = 1e-2, .periodic = cube});
+  const auto found = evaluated(solver, bodies), of_pairs = evaluated(pairs, bodies);
+  const double far = fmm::SoftenedGravity{.softening = softening}.far_from(1e-2);
   const auto sources = sources_in(cube, bodies);
-  long double error = 0, norm = 0;
+  long double error = 0, error_of_pairs = 0, norm = 0;
   for (int i = 0; i < bodies.size(); i += 60) {
-    auto exact = ewald(sources, sources.x[i], i);
+    auto exact = ewald(sources, sources.x[i], i), up_to_far = exact;
     for (int j = 0; j < bodies.size(); ++j)
       for (int image = 0; image < 125; ++image) {
         long double d[3], r2 = 0;
@@ -415,15 +418,27 @@ TEST(Periodic, SofteningReachesAcrossTheFaces) {
         }
         if (r2 == 0) continue;
         const long double s2 = r2 + softening * softening;
-        for (int c = 0; c < 3; ++c)
-          exact[1 + c] += bodies.q[j] * d[c] * (std::pow(s2, -1.5L) - std::pow(r2, -1.5L));
+        for (int c = 0; c < 3; ++c) {
+          const long double more = bodies.q[j] * d[c] * (std::pow(s2, -1.5L) - std::pow(r2, -1.5L));
+          exact[1 + c] += more;
+          if (r2 < far * far) up_to_far[1 + c] += more;
+        }
       }
     for (int c = 1; c < 4; ++c) {
       error += std::pow(found[4 * i + c] + exact[c], 2);
+      error_of_pairs += std::pow(of_pairs[4 * i + c] + up_to_far[c], 2);
       norm += exact[c] * exact[c];
     }
   }
   EXPECT_LT(std::sqrt(error / norm), 2e-3L);
+  EXPECT_LT(std::sqrt(error_of_pairs / norm), 1e-13L);
+  // a spline ends within the images that lists have
+  const fmm::Options options{.softening = 0.05, .periodic = cube};
+  fmm::Options with_theta = options;
+  with_theta.theta = 0.35;
+  fmm::Solver<fmm::SplineGravity, Fmm<12, DualTree<>>, double> splines(with_theta);
+  fmm::Solver<fmm::SplineGravity, fmm::DirectSum, double> spline_pairs(options);
+  EXPECT_LT(relative_l2(evaluated(splines, bodies), evaluated(spline_pairs, bodies)), 1e-8);
 }
 
 /// All pairs are Ewald's sums, split in another way than the reference's.

@@ -65,7 +65,7 @@ inline void set_pair_error(Options& options, double by_default) {
 
 template <class Traversal>
 void set_softening_error(Options& options, KernelTraits kernel) {
-  constexpr bool all_pairs = std::is_same_v<Traversal, DirectSum>;
+  const bool all_pairs = std::is_same_v<Traversal, DirectSum> && !options.periodic;
   if (kernel.has_far_from && !all_pairs) {
     if (!options.softening_error) options.softening_error = default_softening_error;
   } else {
