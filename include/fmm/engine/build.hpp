@@ -52,7 +52,26 @@ template <class Traversal>
 inline constexpr bool has_cubes_v<Traversal> =
     std::is_base_of_v<CubeCriterion, typename Traversal::criterion>;
 
-/// Images behind the cells of a tree that is there, and what all others exert.
+/// Positions in the periodic cell, in the plan's memory.
+template <class Space, class Precision, class Positions>
+auto wrapped(Space const& space, PeriodicCell const& cell, Positions const& positions,
+             PlanData<Space, Precision>& plan) {
+  return cell.wrap(space, positions,
+                   plan.memory.periodic.positions.resize(3 * positions.extent(0)).data());
+}
+
+/// The harmonics of the tree's cells that the expansions of images come into, or are made of.
+template <class Space, class Precision>
+void set_harmonics(Space const& space, PlanData<Space, Precision>& plan) {
+  auto& parts = plan.periodic;
+  const std::int64_t cells = parts.number_of_cells(plan.tree.octree);
+  parts.harmonics =
+      plan.memory.periodic.harmonics.resize(cells * coefficient_count(parts.far->order));
+  for_range("fmm::images::harmonics", space, cells,
+            kernels::SetHarmonics<Space>{parts.cells(plan.tree.octree)});
+}
+
+/// Images behind the cells of a tree of sources that is there, and what all others exert.
 template <class Traversal, class Space, class Precision>
 void build_images(Space const& space, PlanData<Space, Precision>& plan, PeriodicCell& cell,
                   PeriodicRoot const& root, Options const& options, int order) {
@@ -77,10 +96,24 @@ void build_images(Space const& space, PlanData<Space, Precision>& plan, Periodic
     parts.rests = to_device(space, memory.rests, far.rests);
     parts.harmonics_of_rests = to_device(space, memory.harmonics_of_rests, far.harmonics_of_rests);
   }
-  const std::int64_t cells = parts.number_of_cells(octree);
-  parts.harmonics = memory.harmonics.resize(cells * coefficient_count(far.order));
-  for_range("fmm::images::harmonics", space, cells,
-            kernels::SetHarmonics<Space>{parts.cells(octree)});
+  set_harmonics(space, plan);
+}
+
+/// The choices for n bodies in a periodic cell, whose root is set.
+template <class Traversal, class Space, class Real>
+BuildChoices choose_in_cell(Space const& space, PeriodicCell const& cell, std::int64_t n,
+                            Options const& options, FarFieldRule far, PeriodicRoot& root) {
+  if constexpr (std::is_same_v<Traversal, DirectSum>) {
+    root = cell.bounds();
+    return {root.cube, {}, Tuning<Space, Real>::all_pairs_shape(n, space.concurrency())};
+  } else {
+    root = cell.root(n, options, far, has_cubes_v<Traversal>);
+    BuildChoices chosen{root.cube, split_rule(options, n, deepest_level(in_edges(far, root.cube)))};
+    // cells that are small beside the distance of images that no list has
+    chosen.split.depth = std::max(chosen.split.depth, level_of_images);
+    chosen.split.least_depth = level_of_images;
+    return chosen;
+  }
 }
 
 /// The plan of (N,3) `positions`, but for the lists of a criterion that uses charges; with the choices that are
@@ -105,17 +138,10 @@ void build_plan(Space const& space, PlanData<Space, Precision>& plan, Positions 
   stage(space, report, "bounds", [&] {
     const Box box = bounding_box(space, positions);
     if (given) check_in_cube(box, given->cube);
-    if (cell && std::is_same_v<Traversal, DirectSum>) {
-      chosen = {cell->bounds().cube,
-                {},
-                Tuning<Space, real_t<Precision>>::all_pairs_shape(n, space.concurrency())};
-      plan.periodic.lattice = cell->lattice();
-    } else if (cell) {
-      root = cell->root(n, options, far, has_cubes_v<Traversal>);
-      chosen = {root.cube, split_rule(options, n, deepest_level(in_edges(far, root.cube)))};
-      // cells that are small beside the distance of images that no list has
-      chosen.split.depth = std::max(chosen.split.depth, level_of_images);
-      chosen.split.least_depth = level_of_images;
+    if (cell) {
+      chosen =
+          choose_in_cell<Traversal, Space, real_t<Precision>>(space, *cell, n, options, far, root);
+      if (std::is_same_v<Traversal, DirectSum>) plan.periodic.lattice = cell->lattice();
     } else {
       chosen = given
                    ? *given
@@ -167,9 +193,8 @@ std::shared_ptr<PlanData<Space, Precision>> make_plan(
   auto& tree = plan->tree;
   auto& memory = plan->memory;
   if (cell) {
-    const auto wrapped =
-        cell->wrap(space, positions, memory.periodic.positions.resize(3 * n).data());
-    build_plan<Traversal>(space, *plan, wrapped, options, far, report, given, cell);
+    build_plan<Traversal>(space, *plan, wrapped(space, *cell, positions, *plan), options, far,
+                          report, given, cell);
   } else {
     build_plan<Traversal>(space, *plan, positions, options, far, report, given);
   }

@@ -79,6 +79,7 @@ class Evaluation {
         shift_(shift),
         lists_(lists),
         plan_(targets),
+        plan_of_sources_(sources),
         memory_(targets.memory),
         memory_of_sources_(sources.memory),
         kept_(sources.kept),
@@ -144,8 +145,8 @@ class Evaluation {
     stage(space_, report_, "m2m", [&] {
       for (int level = octree.depth - 1; level >= 0; --level)
         far_->m2m(space_, octree, level, multipoles_);
-      set_multipoles_of_images(space_, plan_.periodic, octree, traits().row, Strengths::densities,
-                               multipoles_);
+      set_multipoles_of_images(space_, plan_of_sources_.periodic, octree, traits().row,
+                               Strengths::densities, multipoles_);
     });
     if constexpr (keeps_multipoles) {
       kept_.mark = traits().mark;
@@ -163,7 +164,7 @@ class Evaluation {
   void interact() {
     if (sources_.octree.images.rest > 0)
       stage(space_, report_, "charges",
-            [&] { with_images_ = place_bodies_of_images(space_, plan_, sources()); });
+            [&] { with_images_ = place_bodies_of_images(space_, plan_of_sources_, sources()); });
     if (!traits().has_locals) return;
     keeps_ = one_set && has_m2p() && memory_.are_in_sums();
     if (keeps_) {  // M2P comes after L2P, which sets the sums
@@ -254,8 +255,9 @@ class Evaluation {
     });
   }
   void add_images(Array<Real, Space> locals) {
-    background_ = add_far_images(space_, plan_.periodic, memory_, sources_.octree, sources(),
-                                 traits().row, multipoles_, locals);
+    background_ = add_far_images(space_, plan_of_sources_.periodic.cells(sources_.octree),
+                                 plan_.periodic.cells(targets_.octree), plan_.periodic, memory_,
+                                 sources_.octree, sources(), traits().row, multipoles_, locals);
   }
   /// In a treecode: sets the sums to those of the images that no list has.
   void set_far_images() {
@@ -309,7 +311,7 @@ class Evaluation {
   Shift shift_;
   InteractionLists<Space> const& lists_;
   InteractionLists<Space> chosen_lists_;  ///< if there are chosen rows
-  Plan& plan_;                            ///< of the targets
+  Plan &plan_, &plan_of_sources_;         ///< that of the targets, and the sources'
   Workspace<Space, Precision>&memory_, &memory_of_sources_;
   KeptMultipoles& kept_;
   bool took_kept_ = false;

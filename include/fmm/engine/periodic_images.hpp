@@ -177,17 +177,18 @@ std::pair<Array<Tile, Space>, Array<Body<Real>, Space>> move_to_ancestors(
   return {of_ancestor, in_ancestor};
 }
 
-/// Adds to local expansions of cells what images exert that no list has, and returns the background's sums. The
-/// expansions have so many numbers each; local ones may be those of cells_of_images alone.
+/// Adds to local expansions of targets' cells what images exert that no list has, of multipoles of sources' cells, and
+/// returns the background's sums. The expansions have so many numbers each; local ones may be those of `to` alone.
 template <class Space, class Precision, class Strengths, class Real>
-Array<double, Space> add_far_images(Space const& space, PeriodicParts<Space> const& periodic,
+Array<double, Space> add_far_images(Space const& space, kernels::CellsOfImages<Space> const& of,
+                                    kernels::CellsOfImages<Space> const& to,
+                                    PeriodicParts<Space> const& periodic,
                                     Workspace<Space, Precision>& memory,
                                     Octree<Space> const& octree,
                                     SourceStrengths<Space, Real, Strengths> const& sources, int row,
                                     Array<Real, Space> multipoles, Array<Real, Space> locals) {
   constexpr int densities = Strengths::densities;
   auto const& far = *periodic.far;
-  const auto of = periodic.cells(octree);
   const std::int64_t cells = of.count(), size = coefficient_count(of.order),
                      wide = coefficient_count(of.wide);
   const auto background = background_sums(space, far.middle, octree, sources, memory.periodic.sums);
@@ -205,8 +206,8 @@ Array<double, Space> add_far_images(Space const& space, PeriodicParts<Space> con
     for_range("fmm::images::apply", space, wide,
               kernels::ApplyImages<Space>{of.wide, periodic.matrix, of.norms, multipole, local,
                                           background, 2 * d + 1, far.background});
-    for_range("fmm::images::down", space, cells * size,
-              kernels::MoveDown<Space, Real>{of, row, local, plane_of(locals)});
+    for_range("fmm::images::down", space, to.count() * size,
+              kernels::MoveDown<Space, Real>{to, row, local, plane_of(locals)});
   }
   return background;
 }

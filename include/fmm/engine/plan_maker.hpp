@@ -110,11 +110,10 @@ class PlanMaker {
   TwoSetData<Space, Precision> build_two(Space const& space, Targets const& given_targets,
                                          Sources const& given_sources, Report* report) {
     const HostThread<Space> thread(space);
-    if (cell_) refuse_periodic("targets of their own");
     const typename Targets::const_type targets = given_targets;
     const typename Sources::const_type sources = given_sources;
     return make_two_set_plan<Traversal>(space, pool_, options_, far_field(), targets, sources,
-                                        report);
+                                        cell_ ? &*cell_ : nullptr, report);
   }
   /// Solver::retarget.
   template <class Targets>
@@ -122,7 +121,8 @@ class PlanMaker {
                 Targets const& given_targets, Report* report) {
     const HostThread<Space> thread(space);
     const typename Targets::const_type targets = given_targets;
-    engine::retarget<Traversal>(space, pool_, plan, options_, far_field(), targets, report);
+    engine::retarget<Traversal>(space, pool_, plan, options_, far_field(), targets,
+                                cell_ ? &*cell_ : nullptr, report);
   }
   /// Those of one set, chosen by their numbers; without a View all bodies.
   template <class Numbers>

@@ -105,18 +105,62 @@ void build_two_trees(Space const& space, TwoSetData<Space, Precision>& plan, Tar
     if (build_from(levels)) return;
 }
 
-/// The lists between both trees.
+/// The lists between both trees, and what targets have of the sources' periodic cell.
 template <class Traversal, class Space, class Precision>
 void list_two_sets(Space const& space, TwoSetData<Space, Precision>& plan, Options const& options,
                    FarFieldRule far, Report* report) {
   auto& to = *plan.targets;
   auto& from = *plan.sources;
-  stage(space, report, "lists", [&] {
+  if (from.periodic.far) {
+    to.periodic = from.periodic;
+    set_harmonics(space, to);
+  }
+  const auto list = [&] {
     to.lists = build_lists_of_two<Traversal>(
         space, to.memory, from.memory, BodySets<Space, Precision, NoShift>{to.tree, from.tree},
         options, far);
-  });
+  };
+  do stage(space, report, "lists", list);
+  while (open_wanted_images<Traversal>(space, from.memory, from.tree.octree, to.lists));
   if (report) add_list_work(*report, to.lists);
+}
+
+/// The trees and lists of two sets, whose plans have nothing yet but their sizes.
+template <class Traversal, class Space, class Precision, class Targets, class Sources>
+void build_two_sets(Space const& space, TwoSetData<Space, Precision>& plan, Options const& options,
+                    FarFieldRule far, Targets const& targets, Sources const& sources,
+                    PeriodicCell* cell, Report* report) {
+  using Real = real_t<Precision>;
+  constexpr bool is_direct = std::is_same_v<Traversal, DirectSum>;
+  auto& to = *plan.targets;
+  auto& from = *plan.sources;
+  const std::int64_t m = to.tree.size, n = from.tree.size, size = is_direct ? m : std::max(m, n);
+  Box box;
+  stage(space, report, "bounds", [&] { box = box_of_two(space, targets, sources); });
+  if (n == 0) return;
+  PeriodicRoot root;
+  const BuildChoices chosen =
+      cell ? choose_in_cell<Traversal, Space, Real>(space, *cell, size, options, far, root)
+           : choose_build<Traversal, Space, Real>(space, box, size, options, far);
+  to.tree.cube = from.tree.cube = chosen.cube;
+  from.facts.split = chosen.split;
+  from.facts.at_point = chosen.cube.is_point;
+  if constexpr (is_direct) {
+    if (cell) to.periodic.lattice = from.periodic.lattice = cell->lattice();
+    to.facts.all_pairs_shape = from.facts.all_pairs_shape = chosen.all_pairs_shape;
+    const int tile = Tuning<Space, Real>::all_pairs[chosen.all_pairs_shape].tile;
+    if (m > 0) sort_into_tiles(space, to.memory, to.tree, targets, tile, report);
+    sort_into_tiles(space, from.memory, from.tree, sources, tile, report);
+  } else {
+    if (m == 0)
+      build_tree<Traversal>(space, from.memory, from.tree, sources, chosen.split, report);
+    else
+      build_two_trees<Traversal>(space, plan, targets, sources, chosen.split, report);
+    if (cell)
+      stage(space, report, "tree",
+            [&] { build_images<Traversal>(space, from, *cell, root, options, far.order); });
+    if (m > 0) list_two_sets<Traversal>(space, plan, options, far, report);
+  }
 }
 
 /// Solver::build of (M,3) `targets` and (N,3) `sources`. Without sources there are no trees, without targets none of
@@ -125,13 +169,9 @@ template <class Traversal, class Space, class Precision, class Targets, class So
 TwoSetData<Space, Precision> make_two_set_plan(Space const& space, PlanPool<Space, Precision>& pool,
                                                Options const& options, FarFieldRule far,
                                                Targets const& targets, Sources const& sources,
-                                               Report* report) {
-  using Real = real_t<Precision>;
-  constexpr bool is_direct = std::is_same_v<Traversal, DirectSum>;
+                                               PeriodicCell* cell, Report* report) {
   const std::int64_t m = checked_size("targets", targets), n = checked_size("sources", sources);
   const BuildClock clock(space, report);
-  Box box;
-  stage(space, report, "bounds", [&] { box = box_of_two(space, targets, sources); });
   TwoSetData<Space, Precision> plan;
   const auto take_plan = [&](std::int64_t size) {
     const auto set = pool.free_plan();
@@ -139,30 +179,18 @@ TwoSetData<Space, Precision> make_two_set_plan(Space const& space, PlanPool<Spac
     set->tree = {};
     set->tree.size = size;
     set->lists = {};
+    set->periodic = {};
     return set;
   };
   plan.targets = take_plan(m);
   plan.sources = take_plan(n);
   auto& to = *plan.targets;
   auto& from = *plan.sources;
-  if (n > 0) {
-    const BuildChoices chosen = choose_build<Traversal, Space, Real>(
-        space, box, is_direct ? m : std::max(m, n), options, far);
-    to.tree.cube = from.tree.cube = chosen.cube;
-    from.facts.split = chosen.split;
-    from.facts.at_point = chosen.cube.is_point;
-    if constexpr (is_direct) {
-      to.facts.all_pairs_shape = from.facts.all_pairs_shape = chosen.all_pairs_shape;
-      const int tile = Tuning<Space, Real>::all_pairs[chosen.all_pairs_shape].tile;
-      if (m > 0) sort_into_tiles(space, to.memory, to.tree, targets, tile, report);
-      sort_into_tiles(space, from.memory, from.tree, sources, tile, report);
-    } else if (m == 0) {
-      build_tree<Traversal>(space, from.memory, from.tree, sources, chosen.split, report);
-    } else {
-      build_two_trees<Traversal>(space, plan, targets, sources, chosen.split, report);
-      list_two_sets<Traversal>(space, plan, options, far, report);
-    }
-  }
+  if (cell)
+    build_two_sets<Traversal>(space, plan, options, far, wrapped(space, *cell, targets, to),
+                              wrapped(space, *cell, sources, from), cell, report);
+  else
+    build_two_sets<Traversal>(space, plan, options, far, targets, sources, cell, report);
   if (report) {
     for (char const* name : {"bounds", "keys", "sort"}) add_work(*report, name, m + n);
     add_work(*report, "tree",
@@ -182,19 +210,14 @@ inline bool is_at_centre(Box const& box, Cube const& cube) {
   return true;
 }
 
-/// Solver::retarget. Where there are sources the targets' leaves are their leaves, so that a target at a source's very
-/// point is rounded as that is. Until all is there the plan is one that was not built.
+/// The tree of new targets and its lists: Solver::retarget without its checks.
 template <class Traversal, class Space, class Precision, class Targets>
-void retarget(Space const& space, PlanPool<Space, Precision>& pool,
-              TwoSetData<Space, Precision>& plan, Options const& options, FarFieldRule far,
-              Targets const& targets, Report* report) {
+void build_new_targets(Space const& space, PlanPool<Space, Precision>& pool,
+                       TwoSetData<Space, Precision>& plan, Options const& options, FarFieldRule far,
+                       Targets const& targets, Report* report) {
   using Shapes = Tuning<Space, real_t<Precision>>;
   auto& from = *plan.sources;
-  check_traversal(from.facts.traversal, &traversal_mark<Traversal>);
-  if (plan.lease)
-    throw InvalidArgument("plan", "transposed", "one that was built: transpose it afterwards");
-  const std::int64_t m = checked_size("targets", targets), n = from.tree.size;
-  const BuildClock clock(space, report);
+  const std::int64_t m = std::int64_t(targets.extent(0)), n = from.tree.size;
   PlanFacts facts{&traversal_mark<Traversal>, far.from, far.order, 0};
   if (m > 0)
     stage(space, report, "bounds", [&] {
@@ -212,6 +235,7 @@ void retarget(Space const& space, PlanPool<Space, Precision>& pool,
   to.tree.size = m;
   to.tree.cube = from.tree.cube;
   to.lists = {};
+  to.periodic = from.periodic;
   if (m > 0 && n > 0) {
     if constexpr (std::is_same_v<Traversal, DirectSum>) {
       facts.all_pairs_shape = Shapes::all_pairs_shape(m, space.concurrency());
@@ -244,6 +268,28 @@ void retarget(Space const& space, PlanPool<Space, Precision>& pool,
   if (report) {
     for (char const* name : {"bounds", "keys", "sort"}) add_work(*report, name, m);
     add_work(*report, "tree", std::int64_t(to.tree.octree.cells.extent(0)));
+  }
+}
+
+/// Solver::retarget. Where there are sources the targets' leaves are their leaves, so that a target at a source's very
+/// point is rounded as that is. Until all is there the plan is one that was not built.
+template <class Traversal, class Space, class Precision, class Targets>
+void retarget(Space const& space, PlanPool<Space, Precision>& pool,
+              TwoSetData<Space, Precision>& plan, Options const& options, FarFieldRule far,
+              Targets const& targets, PeriodicCell* cell, Report* report) {
+  auto& from = *plan.sources;
+  check_traversal(from.facts.traversal, &traversal_mark<Traversal>);
+  if (plan.lease)
+    throw InvalidArgument("plan", "transposed", "one that was built: transpose it afterwards");
+  checked_size("targets", targets);
+  const BuildClock clock(space, report);
+  if (cell) {
+    const CellIndex images = from.tree.octree.images.count();
+    build_new_targets<Traversal>(space, pool, plan, options, far,
+                                 wrapped(space, *cell, targets, from), report);
+    if (from.tree.octree.images.count() > images) from.kept = {};  // new images have no multipoles
+  } else {
+    build_new_targets<Traversal>(space, pool, plan, options, far, targets, report);
   }
   clock.stop(pool.bytes());
 }
