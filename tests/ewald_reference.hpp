@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Ewald's sums of charges and dipoles, term by term in long double: what periodic sums are compared with. Written on its
-// own, after de Leeuw, Perram and Smith (Proc. R. Soc. Lond. A 373, 1980) and Smith (CCP5 Newsletter 46, 1998).
+// Ewald's sums of charges and dipoles, term by term in long double: what periodic sums are compared with. Written on
+// its own, after de Leeuw, Perram and Smith (Proc. R. Soc. Lond. A 373, 1980) and Smith (CCP5 Newsletter 46, 1998).
 #pragma once
 
 #include <array>

@@ -25,6 +25,7 @@ struct Bodies {
   std::optional<int> densities;    ///< K, if the file names several
   std::vector<std::uint64_t> ids;  ///< (N), or empty: 0..N-1
   bool signed_ids = false;         ///< the file's IDs are signed integers
+  double box = 0;                  ///< the edge of the file's periodic cube, if it has one
   std::vector<std::string> notes;  ///< what the sums leave out of what the file says
 
   std::size_t size() const { return positions.size() / 3; }

@@ -62,6 +62,11 @@ struct Names<SofteningKind> {
       {{"plummer", SofteningKind::plummer}, {"spline", SofteningKind::spline}}};
 };
 template <>
+struct Names<fmm::Boundary> {
+  static constexpr NameTable<fmm::Boundary, 2> table{
+      {{"tin-foil", fmm::Boundary::tin_foil}, {"vacuum", fmm::Boundary::vacuum}}};
+};
+template <>
 struct Names<Method> {
   static constexpr NameTable<Method, 3> table{
       {{"direct", Method::direct}, {"treecode", Method::treecode}, {"fmm", Method::fmm}}};

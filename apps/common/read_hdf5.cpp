@@ -259,13 +259,10 @@ class SnapshotReader {
     }
   }
 
-  /// A periodic box and comoving coordinates: sums are those of open space and of the coordinates
-  /// as they are.
+  /// A periodic box, and comoving coordinates: sums are those of the coordinates as they are.
   void note_what_is_left_out() {
     const double box = largest("Header", "BoxSize");
-    if (box > 0 && !is_zero("RuntimePars", "PeriodicBoundariesOn"))
-      bodies_.notes.push_back("the snapshot has a box (BoxSize " + fmm::to_text(box) +
-                              "), and sums are those of open space, without periodic images");
+    if (box > 0 && !is_zero("RuntimePars", "PeriodicBoundariesOn")) bodies_.box = box;
     const double redshift = largest("Header", "Redshift"), time = largest("Header", "Time");
     const bool by_time =
         largest("Header", "Omega0") > 0 && std::abs(time * (1 + redshift) - 1) < 1e-6;

@@ -25,10 +25,9 @@ enum class OutputFormat { csv, hdf5 };
 OutputFormat output_format(std::filesystem::path const& file);
 
 /// CSV: the header `potential,field_x,field_y,field_z`, and with Hessians `hessian_xx,hessian_yy,hessian_zz,hessian_xy,
-/// hessian_xz,hessian_yz`, then a line a target with 17 digits; of several densities one after the other, with _0, _1 ..
-/// behind the names.
-/// HDF5: datasets Potential (N), Field (N,3), Hessian (N,6) and ParticleIDs (N) of the targets; of K densities (N,K),
-/// (N,K,3), (N,K,6). Throws UserError.
+/// hessian_xz,hessian_yz`, then a line a target with 17 digits; of several densities one after the other, with _0, _1
+/// .. behind the names. HDF5: datasets Potential (N), Field (N,3), Hessian (N,6) and ParticleIDs (N) of the targets; of
+/// K densities (N,K), (N,K,3), (N,K,6). Throws UserError.
 void write_output(std::filesystem::path const& file, Bodies const& targets, Results const& results);
 
 }  // namespace forces

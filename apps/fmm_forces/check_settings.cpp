@@ -46,6 +46,21 @@ void check_physics(Settings const& settings) {
   if (settings.G != 1) throw fmm::InvalidArgument("--G", settings.G, "1" + kernel);
 }
 
+void check_periodic(Settings const& settings, Given const& given) {
+  if (!is_periodic(settings)) {
+    if (given("--boundary")) throw UserError("--boundary is only for --periodic");
+    return;
+  }
+  if (settings.periodic_of_file && !settings.input)
+    throw UserError("--periodic file is only for --input");
+  if (settings.tolerance)
+    throw fmm::InvalidArgument("--tolerance", *settings.tolerance,
+                               "not set, as yet, with --periodic");
+  if (settings.translation == Translation::gemm)
+    throw fmm::InvalidArgument("--translation", "gemm", "rotation or direct with --periodic");
+  if (settings.periodic) fmm::detail::validate(*settings.periodic);
+}
+
 void check_machine(Settings const& settings) {
   if (settings.backend == Backend::serial && settings.threads.value_or(1) != 1)
     throw fmm::InvalidArgument("--threads", *settings.threads, "1 with the serial backend");
@@ -99,6 +114,7 @@ void check(Settings const& settings, Given const& given) {
         "--one-part is only for --precision mixed without --tolerance, treecode and fmm");
   check_source(settings, given);
   check_physics(settings);
+  check_periodic(settings, given);
   check_machine(settings);
   check_files(settings);
 }

@@ -85,6 +85,12 @@ MethodSettings resolve(Settings const& given, Method method, Build const& build)
     result.options.G = settings.G;
   }
 
+  result.options.periodic = settings.periodic;
+  if (settings.periodic) {
+    result.options.periodic->boundary = settings.boundary;
+    result.options.softening_error = settings.softening_error;  // of all pairs, too
+  }
+
   result.options.tolerance = settings.tolerance;
   if (settings.tolerance_of) result.options.tolerance_of = *settings.tolerance_of;
   if (settings.error_norm) result.options.error_norm = *settings.error_norm;

@@ -62,6 +62,19 @@ std::optional<std::int64_t> parse_integer(std::string const& text) {
   return static_cast<std::int64_t>(*real);
 }
 
+/// The whole of `text` as numbers with commas between, or nothing.
+std::optional<std::vector<double>> parse_reals(std::string const& text) {
+  std::vector<double> numbers;
+  std::string number;
+  for (std::istringstream rest(text); std::getline(rest, number, ',');) {
+    const auto value = parse_real(number);
+    if (!value) return std::nullopt;
+    numbers.push_back(*value);
+  }
+  if (!text.empty() && text.back() == ',') return std::nullopt;
+  return numbers;
+}
+
 template <class T>
 std::string printed(T const& value) {
   std::ostringstream stream;
@@ -222,6 +235,25 @@ void CommandLine::add_physics() {
   add_real(
       "--G", "G", settings_.G, [](double) { return true; }, "a finite number",
       "Gravitational constant, length^3 / (mass time^2) in the units of the input [1]");
+  add(
+      "--periodic", "X,Y,Z|9 NUMBERS|file",
+      [this](std::string const& text) {
+        settings_.periodic_of_file = text == "file";
+        if (settings_.periodic_of_file) return;
+        const auto numbers = parse_reals(text);
+        if (!numbers || (numbers->size() != 3 && numbers->size() != 9))
+          throw fmm::InvalidArgument("--periodic", text,
+                                     "three lengths, three vectors (nine numbers), or file");
+        auto const& n = *numbers;
+        settings_.periodic =
+            n.size() == 3 ? fmm::PeriodicBox(n[0], n[1], n[2])
+                          : fmm::PeriodicBox(std::array<std::array<double, 3>, 3>{
+                                {{n[0], n[1], n[2]}, {n[3], n[4], n[5]}, {n[6], n[7], n[8]}}});
+      },
+      "The cell that bodies repeat in: edges, vectors one after the other, or the input's BoxSize; "
+      "direct sums are Ewald's then, and a net charge or mass has a uniform background [none]");
+  add_choice("--boundary", settings_.boundary,
+             "What is around the repeated cells [" + name_of(fmm::Boundary::tin_foil) + "]");
 }
 
 void CommandLine::add_methods() {

@@ -38,6 +38,11 @@ void run(Settings settings, Build const& build) {
                             ? read_bodies(*settings.input, {"--input", settings.kernel})
                             : make_model(*settings.model, static_cast<std::size_t>(settings.n),
                                          settings.seed, settings.charges);
+  if (settings.periodic_of_file) {
+    if (!(bodies.box > 0))
+      throw UserError("--periodic file: " + settings.input->string() + " has no BoxSize");
+    settings.periodic = fmm::PeriodicBox(bodies.box);
+  }
   settings.any_strengths =
       settings.any_strengths || !bodies.dipoles.empty() || bodies.densities.has_value();
   std::vector<MethodSettings> methods;
@@ -52,6 +57,11 @@ void run(Settings settings, Build const& build) {
                  .device = {},
                  .threads = {},
                  .notes = bodies.notes};
+  if (bodies.box > 0 && !settings.periodic)
+    facts.notes.insert(facts.notes.begin(),
+                       "the snapshot has a box (BoxSize " + fmm::to_text(bodies.box) +
+                           "), and sums are those of open space, without periodic images: "
+                           "--periodic file has them");
   if (targets) {
     facts.targets = static_cast<std::int64_t>(targets->size());
     for (auto const& note : targets->notes) facts.notes.push_back("--targets: " + note);

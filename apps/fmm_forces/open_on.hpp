@@ -11,6 +11,13 @@
 
 namespace forces {
 
+/// Of the direct sums that results are compared with.
+inline fmm::Options reference_options(fmm::Options const& used) {
+  fmm::Options options{.softening = used.softening, .G = used.G, .periodic = used.periodic};
+  if (used.periodic) options.softening_error = used.softening_error;
+  return options;
+}
+
 /// A session of that kind on the backend, with data in that precision; float is a device's alone.
 template <template <class Space, class Data> class Kind, class Sums>
 std::unique_ptr<Session> open_on(Backend backend, Data data, Sums const& sums) {

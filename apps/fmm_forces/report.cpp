@@ -79,6 +79,8 @@ Json entry(Settings const& settings, RunFacts const& facts, Measurement const& m
        only(method.kernel == KernelKind::gravity, name_of(method.softening_kind))},
       {"softening_error", json_of(method.options.softening_error)},
       {"G", settings.G},
+      {"periodic", settings.periodic ? Json(settings.periodic->vectors) : Json(nullptr)},
+      {"boundary", only(settings.periodic.has_value(), name_of(settings.boundary))},
       {"order", only(tree, method.order)},
       {"theta", only(tree, json_of(method.options.theta))},
       {"criterion", method.criterion ? Json(name_of(*method.criterion)) : Json(nullptr)},

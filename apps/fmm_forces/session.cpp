@@ -224,8 +224,7 @@ class SessionOn final : public Session {
       progress.phase(name_of(used.method) + ": direct sum in double to compare with");
       auto direct = used;
       direct.method = Method::direct;
-      const fmm::AnySolver reference(policies_of(direct),
-                                     {.softening = used.options.softening, .G = used.options.G});
+      const fmm::AnySolver reference(policies_of(direct), reference_options(used.options));
       measurement.error = statistics_of(reference.measure_error(
           bodies_.positions, bodies_.charges, results.potential, results.field, targets...,
           static_cast<std::size_t>(request.check), request.check_seed));

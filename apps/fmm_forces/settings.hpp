@@ -31,6 +31,10 @@ struct Settings {
   std::optional<double> softening_error;
   double G = 1;
 
+  std::optional<fmm::PeriodicBox> periodic;
+  bool periodic_of_file = false;  // the box is that of the input, which is not read yet
+  fmm::Boundary boundary = fmm::Boundary::tin_foil;
+
   std::vector<Method> methods;  // in the order asked for, each once
   std::optional<int> order;
   std::optional<double> theta;
@@ -68,6 +72,11 @@ struct Settings {
 inline bool has_softening_error(Settings const& settings) {
   return settings.kernel == KernelKind::gravity &&
          settings.softening_kind == SofteningKind::plummer;
+}
+
+/// Whether bodies repeat.
+inline bool is_periodic(Settings const& settings) {
+  return settings.periodic || settings.periodic_of_file;
 }
 
 /// One method with everything that it needs to know.

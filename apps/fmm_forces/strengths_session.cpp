@@ -241,8 +241,7 @@ class StrengthsSession final : public Session {
     progress.phase(name_of(direct.method) + ": direct sum in double to compare with");
     direct.method = Method::direct;
     direct.precision = Precision::double_precision;
-    fmm::AnySolver reference(policies_of(direct),
-                             {.softening = direct.options.softening, .G = direct.options.G});
+    fmm::AnySolver reference(policies_of(direct), reference_options(direct.options));
     const auto chosen = fmm::accuracy::choose_bodies(static_cast<std::size_t>(request.check),
                                                      targets_.size(), request.check_seed);
     const std::vector<std::int32_t> numbers(chosen.begin(), chosen.end());

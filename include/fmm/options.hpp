@@ -82,8 +82,8 @@ struct Options {
   double G = 1;
 
   /// Not set: nothing repeats. Else sums are over all images of the sources, of a net charge or mass with a uniform
-  /// background (docs/math.md, "Periodic boxes"). The longest vector of the reduced cell is 20 times its smallest height
-  /// at most.
+  /// background (docs/math.md, "Periodic boxes"). The longest vector of the reduced cell is 20 times its smallest
+  /// height at most.
   std::optional<PeriodicBox> periodic = {};
 };
 

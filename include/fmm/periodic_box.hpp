@@ -16,8 +16,8 @@ enum class Boundary {
   vacuum     ///< nothing: the cells' dipole acts back on them
 };
 
-/// Three lengths or three vectors, in the unit of the positions: `PeriodicBox(1, 1, 2)`. The lattice that the vectors span
-/// counts, not which vectors span it. Bodies may lie anywhere, and are taken to where they are in one cell.
+/// Three lengths or three vectors, in the unit of the positions: `PeriodicBox(1, 1, 2)`. The lattice that the vectors
+/// span counts, not which vectors span it. Bodies may lie anywhere, and are taken to where they are in one cell.
 struct PeriodicBox {
   std::array<std::array<double, 3>, 3> vectors = {};
   /// Along which of them bodies repeat; as yet all three.

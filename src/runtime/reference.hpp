@@ -9,7 +9,8 @@
 
 namespace fmm::runtime {
 
-/// AnySolver::measure_error, of arrays that were checked, in the options' periodic box, if there is one; at random ones of all bodies, or of the targets.
+/// AnySolver::measure_error, of arrays that were checked, in the options' periodic box, if there is one; at random ones
+/// of all bodies, or of the targets.
 template <class Space>
 ErrorMeasure compare_with_reference(Space const& space, kernels::AnyKernel const& kernel,
                                     Options const& options, ConstArray const& positions,

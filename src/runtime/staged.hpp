@@ -65,8 +65,8 @@ class Staged {
   bool are_in_float() const {
     return is_float(results_.potential) || is_float(results_.field) || is_float(results_.hessian);
   }
-  /// Sums by evaluate(strengths, results, part), once or for each density, and gives the results that are wanted. Throws
-  /// InvalidArgument for results that float has no room for, before any is given.
+  /// Sums by evaluate(strengths, results, part), once or for each density, and gives the results that are wanted.
+  /// Throws InvalidArgument for results that float has no room for, before any is given.
   template <class Evaluate>
   void sum(Evaluate const& evaluate, Report* report) {
     take();

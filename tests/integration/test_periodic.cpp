@@ -209,8 +209,8 @@ TEST(Periodic, SumsDoNotDependOnWhereTheCellIs) {
   EXPECT_EQ(relative_l2(evaluated(solver, bodies), found), 0);
 }
 
-/// Positions in any View are wrapped: by rows, by columns, in a larger array, in float. Wrapped ones are of the type that
-/// was given; the code of another View is compiled anew, so that sums may round in another way.
+/// Positions in any View are wrapped: by rows, by columns, in a larger array, in float. Wrapped ones are of the type
+/// that was given; the code of another View is compiled anew, so that sums may round in another way.
 TEST(Periodic, PositionsMayBeInAnyView) {
   using Order8 = fmm::Solver<Laplace, Fmm<8, DualTree<>>, double>;
   const Space space;
@@ -452,8 +452,8 @@ TEST(Periodic, AllPairsAreEwaldsToRounding) {
                                                             1e-6);
 }
 
-/// Errors are measured with Ewald's sums, and direct sums are these; of a crystal's fields, which vanish, a thousandth of
-/// the nearest neighbour's counts at least.
+/// Errors are measured with Ewald's sums, and direct sums are these; of a crystal's fields, which vanish, a thousandth
+/// of the nearest neighbour's counts at least.
 TEST(Periodic, ErrorsAreMeasuredWithEwaldsSums) {
   using Order8 = fmm::Solver<Laplace, Fmm<8, DualTree<>>, double>;
   const Space space;

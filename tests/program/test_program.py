@@ -876,6 +876,78 @@ class AnyStrengths(Case):
                      "--report", targets, says="--targets")
 
 
+class Periodic(Case):
+    # rock salt, and its constant for the distance of neighbours
+    IONS = [(x / 2, y / 2, z / 2, (-1) ** (x + y + z)) for x in (0, 1) for y in (0, 1) for z in (0, 1)]
+    MADELUNG = 1.747564594633182
+
+    def setUp(self):
+        super().setUp()
+        self.run_of_ions = ("--input", self.write_bodies(self.IONS), "--kernel", "laplace", "--precision", "double")
+
+    def assert_salt(self, rows, tolerance):
+        self.assertEqual(len(rows), 8)
+        for (*_, q), (potential, *field) in zip(self.IONS, rows):
+            self.assertAlmostEqual(-q * potential / 2, self.MADELUNG, delta=tolerance)
+            self.assertLess(math.hypot(*field), 4 * tolerance)
+
+    def test_rock_salt_has_its_constant(self):
+        for run, tolerance in ((("--method", "direct"), 1e-13),
+                               (("--method", "fmm", "--order", 8, "--theta", 0.3), 1e-5),
+                               (("--method", "treecode", "--order", 8, "--theta", 0.3), 1e-4)):
+            self.assert_salt(self.sums(*self.run_of_ions, "--periodic", "1,1,1", *run), tolerance)
+
+    def test_vectors_are_any_of_the_lattice(self):
+        self.assert_salt(self.sums(*self.run_of_ions, "--periodic", "1,0,0,3,1,0,-2,5,-1", "--method", "direct"), 1e-13)
+
+    def test_errors_are_measured_with_ewalds_sums(self):
+        run = ("--input", self.write_bodies(grid_bodies()), "--periodic", "9,12,5", "--precision", "double", "--check",
+               60, "--order", 8, "--theta", 0.5)
+        direct, treecode, fmm = self.report(*run)
+        self.assertLess(direct["force_error_l2"], 1e-12)
+        for entry in (treecode, fmm):
+            self.assertLess(entry["force_error_l2"], 1e-4)
+            self.assertGreater(entry["force_error_l2"], 1e-12)
+            self.assertEqual(entry["periodic"], [[9, 0, 0], [0, 12, 0], [0, 0, 5]])
+            self.assertEqual(entry["boundary"], "tin-foil")
+
+    def test_targets_and_hessians(self):
+        """The trace of the Hessian is that of the background, 4 pi Q / V."""
+        bodies = grid_bodies()
+        run = ("--input", self.write_bodies(bodies), "--kernel", "laplace", "--periodic", "9,12,5",
+               "--targets", self.write("x y z\n1 2 3\n20 -7 4.5\n", "targets.txt"), "--hessian", "--check", 2,
+               "--precision", "double", "--order", 8, "--theta", 0.4, "--output", self.path("sums.csv"))
+        trace = 4 * math.pi * sum(q for *_, q in bodies) / (9 * 12 * 5)
+        for method, tolerance in (("direct", 1e-11), ("fmm", 1e-3)):
+            entry, = self.report(*run, "--method", method)
+            self.assertLess(entry["force_error_l2"], tolerance)
+            with open(self.path("sums.csv")) as file:
+                _, *lines = file.read().splitlines()
+            for line in lines:
+                xx, yy, zz = map(float, line.split(",")[4:7])
+                self.assertAlmostEqual((xx + yy + zz) / trace, 1, delta=tolerance)
+
+    def test_box_of_a_snapshot(self):
+        run = ("--input", self.snapshot("box"), "--method", "direct", "--precision", "double")
+        entry, = self.report(*run, "--periodic", "file")
+        self.assertEqual((entry["periodic"], entry["notes"]), ([[100, 0, 0], [0, 100, 0], [0, 0, 100]], []))
+        self.assertEqual(self.sums(*run, "--periodic", "file"), self.sums(*run, "--periodic", "100,100,100"))
+        file = self.snapshot("gadget")
+        self.run_bad("--input", file, "--periodic", "file", says=(file, "BoxSize"))
+
+    def test_what_is_refused(self):
+        for box, *says in (("1,1", "three lengths"), ("1,1,x", "three lengths"), ("1,1,1,", "three lengths"),
+                           ("", "three lengths"), ("1,1,0", "volume"), ("1,0,0,0,1,0,1,1,0", "volume"),
+                           ("1,1,21", "at most 20"), ("1,1,inf", "periodic vector 2")):
+            self.run_bad(*self.run_of_ions, "--periodic", box, says=says)
+        run = (*self.run_of_ions, "--periodic", "1,1,1")
+        self.run_bad(*run, "--tolerance", "1e-3", says=("--tolerance", "--periodic"))
+        self.run_bad(*run, "--boundary", "vacuum", says="tin-foil")
+        self.run_bad(*run, "--boundary", "water", says=("--boundary", "tin-foil", "vacuum"))
+        self.run_bad(*self.run_of_ions, "--boundary", "tin-foil", says=("--boundary", "--periodic"))
+        self.run_bad("--model", "cube", "--periodic", "file", says=("--periodic file", "--input"))
+
+
 class Report(Case):
     KEYS = {"method", "traversal", "translation", "kernel", "softening", "order", "theta", "leaf",
             "depth", "tree", "precision", "backend", "device", "threads", "n", "seed", "versions",

@@ -12,8 +12,8 @@
 
 namespace fmm::engine {
 
-/// Adds Ewald's sums of one density to those of the targets, to the error of the split. `lattice` is in the kernel's unit
-/// of length, and so is the distance up to which the kernel is `softened`.
+/// Adds Ewald's sums of one density to those of the targets, to the error of the split. `lattice` is in the kernel's
+/// unit of length, and so is the distance up to which the kernel is `softened`.
 template <class Space, class Kernel, class Sum>
 void add_ewald_sums(Space const& space, periodic::Lattice const& lattice,
                     periodic::EwaldSplit const& split, Kernel const& kernel, double softened,
@@ -58,8 +58,9 @@ void add_ewald_sums(Space const& space, periodic::Lattice const& lattice,
   space.fence();  // the buffers go now
 }
 
-/// Of all densities: sources and targets have places in a unit of length of which per_unit are one of the kernel's, and so
-/// have the lattice and the distance up to which the kernel counts. The targets' sums are 0, or nothing yet if `clears`.
+/// Of all densities: sources and targets have places in a unit of length of which per_unit are one of the kernel's, and
+/// so have the lattice and the distance up to which the kernel counts. The targets' sums are 0, or nothing yet if
+/// `clears`.
 template <class Out, class Strengths, class Space, class Kernel, class Sum>
 void ewald_sums(Space const& space, periodic::Lattice const& lattice, Kernel const& kernel,
                 double softened, double per_unit,

@@ -31,7 +31,8 @@ KOKKOS_FORCEINLINE_FUNCTION PairDerivatives<V> newtonian_derivatives(V u) {
   return {u, w, V(Real(3)) * w, V(Real(15)) * w * u, u};
 }
 
-/// Of the same, for Hessians of charges: t d d^T is three times weight n n^T, and that factor is left to the end of sums.
+/// Of the same, for Hessians of charges: t d d^T is three times weight n n^T, and that factor is left to the end of
+/// sums.
 template <class V>
 struct NewtonianThirds {
   V potential, weight, scale;

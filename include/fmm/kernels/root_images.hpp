@@ -29,9 +29,9 @@ inline std::vector<double> norms_of_coefficients(int order) {
 }
 
 /// The matrix, (row, column) at row (order + 1)^2 + column: what coefficient `column` of the root's multipole adds to
-/// coefficient `row` of its local expansion, both about the middle of the cell. `lattice` is in edges of the root, `sums`
-/// are its sums of degree 2 order.
-/// With it the potential of a uniform background, but for its part that is no harmonic: background_factor.
+/// coefficient `row` of its local expansion, both about the middle of the cell. `lattice` is in edges of the root,
+/// `sums` are its sums of degree 2 order. With it the potential of a uniform background, but for its part that is no
+/// harmonic: background_factor.
 FMM_NOINLINE inline std::vector<double> root_image_matrix(periodic::Lattice const& lattice,
                                                           periodic::LatticeSums const& sums,
                                                           int order) {

@@ -31,8 +31,8 @@ struct EwaldSplit {
       factors;  ///< of each wave: 8 pi / V exp(-k^2 / 4 alpha^2) / k^2; of k = 0 -pi / (alpha^2 V)
 };
 
-/// The vectors by which a difference of two places, with factors of the cell's vectors from -1/2 to 1/2, may become shorter
-/// than the cutoff.
+/// The vectors by which a difference of two places, with factors of the cell's vectors from -1/2 to 1/2, may become
+/// shorter than the cutoff.
 inline std::vector<Vector> images_within(Lattice const& lattice, double cutoff) {
   std::vector<Vector> images{{0, 0, 0}};
   int most[3];

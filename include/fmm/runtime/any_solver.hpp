@@ -61,13 +61,12 @@ class FMM_VISIBLE AnyPlan {
 /// Arrays are of float or double, (N), (N,3) or of several densities, with any strides from 0 on, in memory that the
 /// backend can access; nothing of them is kept but by a plan for any strengths with a tolerance. Results may lie in the
 /// place of charges or positions, but not of each other. Before any work, a call throws InvalidArgument for an array of
-/// the wrong shape, in the wrong memory, or without memory. Every call returns when it has done its work; it runs in the
-/// backend's default instance.
-/// Not to be used from two threads at a time.
+/// the wrong shape, in the wrong memory, or without memory. Every call returns when it has done its work; it runs in
+/// the backend's default instance. Not to be used from two threads at a time.
 ///
-/// Dipoles, Hessians, several densities and targets of their own are for criteria of the geometry alone (Method::direct,
-/// Criterion::radius), and with a tolerance for plans that were built without charges, as of ToleranceSolver. Their
-/// arrays are copied, in double.
+/// Dipoles, Hessians, several densities and targets of their own are for criteria of the geometry alone
+/// (Method::direct, Criterion::radius), and with a tolerance for plans that were built without charges, as of
+/// ToleranceSolver. Their arrays are copied, in double.
 class FMM_VISIBLE AnySolver {
  public:
   class Implementation;
@@ -85,8 +84,8 @@ class FMM_VISIBLE AnySolver {
   Options options() const;
   /// Of the expansions; with a tolerance as of ToleranceSolver.
   int order() const;
-  /// Whether `build` takes charges: with a tolerance, or by Criterion::multipole_power. With a tolerance it makes a plan
-  /// for any strengths without them.
+  /// Whether `build` takes charges: with a tolerance, or by Criterion::multipole_power. With a tolerance it makes a
+  /// plan for any strengths without them.
   bool uses_charges() const;
 
   /// A plan for (N,3) positions and, if the solver uses them, (N) charges, which are else ignored. Throws and costs as
@@ -107,12 +106,12 @@ class FMM_VISIBLE AnySolver {
                   "fmm::Solver");
     return build(inputs.sources, inputs.charges, inputs.targets, report);
   }
-  /// Other targets for the plan, of the kind that it has: positions, within its cube but with a tolerance; or numbers of
-  /// sources, or none: all sources. As Solver::retarget and ToleranceSolver::retarget.
+  /// Other targets for the plan, of the kind that it has: positions, within its cube but with a tolerance; or numbers
+  /// of sources, or none: all sources. As Solver::retarget and ToleranceSolver::retarget.
   void retarget(AnyPlan& plan, runtime::ConstArray const& targets, Report* report = nullptr);
 
-  /// Potential (M) and field (M,3) of all targets from (N) `charges`, in the caller's order; pass fmm::none for a result
-  /// that is not wanted. Throws and costs as Solver::evaluate.
+  /// Potential (M) and field (M,3) of all targets from (N) `charges`, in the caller's order; pass fmm::none for a
+  /// result that is not wanted. Throws and costs as Solver::evaluate.
   void evaluate(AnyPlan& plan, runtime::ConstArray const& charges,
                 runtime::MutableArray const& potential, runtime::MutableArray const& field,
                 Report* report = nullptr);
@@ -141,8 +140,8 @@ class FMM_VISIBLE AnySolver {
   AnyPlan transposed(AnyPlan const& plan, Report* report = nullptr);
 
   /// With Method::direct: the sums of about `samples` bodies, spread evenly over all, and 0 for all other bodies.
-  /// Returns the numbers of the sampled bodies. With a tolerance, of a plan that was built with charges. Throws and costs
-  /// as Solver::evaluate_sample.
+  /// Returns the numbers of the sampled bodies. With a tolerance, of a plan that was built with charges. Throws and
+  /// costs as Solver::evaluate_sample.
   std::vector<std::int32_t> evaluate_sample(AnyPlan& plan, runtime::ConstArray const& charges,
                                             runtime::MutableArray const& potential,
                                             runtime::MutableArray const& field,

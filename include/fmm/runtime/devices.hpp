@@ -12,7 +12,8 @@ namespace fmm::runtime {
 /// "4.6.1", of the Kokkos that the library was compiled with.
 FMM_VISIBLE std::string kokkos_version();
 
-// The others need Kokkos initialised (KokkosSession). They throw InvalidArgument for a backend that was not compiled in.
+// The others need Kokkos initialised (KokkosSession). They throw InvalidArgument for a backend that was not compiled
+// in.
 
 /// How many threads work at a time.
 FMM_VISIBLE int concurrency(Backend backend);
@@ -21,7 +22,8 @@ FMM_VISIBLE int device_number(Backend backend);
 /// Returns once all work on the device is done, of any stream.
 FMM_VISIBLE void wait_for(Backend backend);
 
-/// Memory of a backend, of unspecified content. It moves, and is not copied. What outlives Kokkos is left to the system.
+/// Memory of a backend, of unspecified content. It moves, and is not copied. What outlives Kokkos is left to the
+/// system.
 class FMM_VISIBLE BackendMemory {
  public:
   /// Throws OutOfMemory.

@@ -48,8 +48,8 @@ struct Constants {
   /// Bodies that have moved are verified anew where more than this share of the tolerance is expected, and where
   /// results are so many times as strong. From step to step errors of a cube of bodies were seen to change by a third.
   double room = 0.75, far_stronger = 4;
-  /// The same of other strengths at the same places, errors of which, relative to the sum of magnitudes, were seen to be
-  /// up to 2.5 times the median ones where close pairs have them, and up to 1.3 times in a cube (200 draws of 300 to
+  /// The same of other strengths at the same places, errors of which, relative to the sum of magnitudes, were seen to
+  /// be up to 2.5 times the median ones where close pairs have them, and up to 1.3 times in a cube (200 draws of 300 to
   /// 3000 charges, 30 of 12,000). Plans for more than one evaluation shall err by that share of the tolerance.
   double room_for_others = 0.4, goal_for_others = 0.3;
   /// And so are they where lists have so many times as many entries of cells; and of so few bodies each time.

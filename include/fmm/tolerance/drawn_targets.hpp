@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Targets drawn by how strong their results are, and by what they erred by before: where few of many have most of a norm,
-// or of its error, errors are looked at there, too.
+// Targets drawn by how strong their results are, and by what they erred by before: where few of many have most of a
+// norm, or of its error, errors are looked at there, too.
 #pragma once
 
 #include <algorithm>

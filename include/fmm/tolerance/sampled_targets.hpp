@@ -134,8 +134,8 @@ class SampledTargets {
         most_over_rest_(1e-2 * tolerance / std::numeric_limits<double>::epsilon()) {}
 
   /// About `most` of the targets, others each time; all if there are no more. Of those of some results one to two times
-  /// as many again, by how strong these are and by the errors that were noted. `bodies`: the numbers of sources that the
-  /// targets are; none: each is the source of its own number, if they are `sources`, too.
+  /// as many again, by how strong these are and by the errors that were noted. `bodies`: the numbers of sources that
+  /// the targets are; none: each is the source of its own number, if they are `sources`, too.
   void choose(Space const& space, Points<Space> const& sources, Points<Space> const& targets,
               bool are_sources, Array<BodyIndex, Space> bodies, std::int64_t most,
               DrawnTargets<Space>* by_strength = nullptr) {

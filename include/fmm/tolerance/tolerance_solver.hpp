@@ -141,11 +141,11 @@ class ToleranceSolver<Kernel, OrderList<Order...>, Precision, ExecutionSpace> {
   /// Any of potential, field and Hessian at the targets from charges, dipoles or both, of one density or of several, as
   /// of Solver. The tolerance is held for each density by its own norm, or a thousandth of what the nearest sources
   /// exert where that is more. Throws InvalidArgument before any result is touched, for a tolerance that is not
-  /// reached, too. Cost: O(N); all pairs of few bodies (2.4e6, 2^28 on a GPU), in double; of up to 64 sources that carry
-  /// anything, 512 on a GPU, their terms one by one. The first evaluation with a plan, those whose strengths are elsewhere
-  /// than in the last ones, and some others are compared with one in double of the highest order, and made again where
-  /// they err; all others with sums over all sources at 16 to 256 targets, on a GPU four times as many. Results wait in
-  /// double until then.
+  /// reached, too. Cost: O(N); all pairs of few bodies (2.4e6, 2^28 on a GPU), in double; of up to 64 sources that
+  /// carry anything, 512 on a GPU, their terms one by one. The first evaluation with a plan, those whose strengths are
+  /// elsewhere than in the last ones, and some others are compared with one in double of the highest order, and made
+  /// again where they err; all others with sums over all sources at 16 to 256 targets, on a GPU four times as many.
+  /// Results wait in double until then.
   template <bool HasTargets, class SomeStrengths, class Potential, class Field, class Hessian>
   void evaluate(ExecutionSpace const& space, AnyStrengths<HasTargets>& plan,
                 SomeStrengths const& strengths, Results<Potential, Field, Hessian> const& results,

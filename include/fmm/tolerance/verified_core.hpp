@@ -5,8 +5,8 @@
 // Lists are of the geometry alone, by RadiusCriterion: the order and theta that hold the tolerance are found by trial.
 // All pairs of few bodies are summed, in double. Of others the first evaluation with a plan is compared with one in
 // double at the highest order and a smaller theta, at all targets, and both with sums over all sources at some targets.
-// If it errs by more than the tolerance the plan is built again, of the positions that it keeps, and the evaluation made
-// again, before any result is written. Later ones are compared at a few targets each, and with the other one where
+// If it errs by more than the tolerance the plan is built again, of the positions that it keeps, and the evaluation
+// made again, before any result is written. Later ones are compared at a few targets each, and with the other one where
 // their results are weaker beside their strengths, or their strengths elsewhere, than those of the last ones that were
 // compared: errors are linear in the strengths. A frozen plan is a linear operator.
 #pragma once

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Errors of evaluations for any strengths: of results that wait, against a stricter evaluation in double at all targets,
-// and against sums over all sources at some of them.
+// Errors of evaluations for any strengths: of results that wait, against a stricter evaluation in double at all
+// targets, and against sums over all sources at some of them.
 #pragma once
 
 #include <algorithm>

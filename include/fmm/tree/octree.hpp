@@ -127,8 +127,8 @@ void build_first_levels(Space const& space, OctreeBuffers<Space>& buffers, Octre
 }
 
 /// The octree over `keys` (N >= 1) that are sorted by the digits of the first `sorted_levels` levels;
-/// nothing if a cell of the last of these is to be split. The rule is a SplitRule, a SplitRuleOfTwo or a SplitRuleBeside.
-/// Cost: O(cells log N) in the space, and one host synchronisation for each level, of levels 0 to
+/// nothing if a cell of the last of these is to be split. The rule is a SplitRule, a SplitRuleOfTwo or a
+/// SplitRuleBeside. Cost: O(cells log N) in the space, and one host synchronisation for each level, of levels 0 to
 /// `most_first_levels` at most one for all.
 template <class Space, class Rule>
 std::optional<Octree<Space>> build_octree(Space const& space, OctreeBuffers<Space>& buffers,

@@ -636,7 +636,8 @@ TEST(AnyStrengths, OfPlansThatCannotBecomeBetterSettle) {
   EXPECT_GT(theta, 0.15);
 }
 
-/// Charges that nobody has seen before, evaluation after evaluation, at places where close pairs have most of the error.
+/// Charges that nobody has seen before, evaluation after evaluation, at places where close pairs have most of the
+/// error.
 TEST(AnyStrengths, IsHeldEvaluationAfterEvaluation) {
   constexpr int n = 2000, draws = quick ? 5 : 20;
   std::mt19937_64 random(5);

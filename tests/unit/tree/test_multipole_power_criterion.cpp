@@ -408,8 +408,8 @@ TEST(MultipolePowerCriterion, HoldsPairErrorInLatticesOfIons) {
   holds_pair_error_in_rock_salt<7>();
 }
 
-/// More bodies at one place than a leaf holds end in one of the deepest level. They exert nothing on each other, and their
-/// field is no stronger than that of others, so that they err by no more.
+/// More bodies at one place than a leaf holds end in one of the deepest level. They exert nothing on each other, and
+/// their field is no stronger than that of others, so that they err by no more.
 TEST(MultipolePower, TakesBodiesAtOnePlaceForNoStrongField) {
   for (const int at_places : {16, 200})
     for (const bool both_signs : {false, true}) {

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Ewald's sums in double, of which nothing is shared with trees, expansions and lattice sums: what they are of, and where
-// they go. Sums are of charges and dipoles, one density at a time, with all results: compiled once for all strengths and
-// results.
+// Ewald's sums in double, of which nothing is shared with trees, expansions and lattice sums: what they are of, and
+// where they go. Sums are of charges and dipoles, one density at a time, with all results: compiled once for all
+// strengths and results.
 #pragma once
 
 #include <cmath>

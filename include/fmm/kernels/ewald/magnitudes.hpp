@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// The same sums of magnitudes as of bodies without images (p2p/magnitudes.hpp), in a periodic cell: over the nearest image
-// of each body, and with the nearest of all bodies and images at another place.
+// The same sums of magnitudes as of bodies without images (p2p/magnitudes.hpp), in a periodic cell: over the nearest
+// image of each body, and with the nearest of all bodies and images at another place.
 #pragma once
 
 #include "../../periodic/ewald_split.hpp"
@@ -62,7 +62,8 @@ struct SumMagnitudesInCell {
   }
 };
 
-/// p2p_magnitudes of bodies in a cell; `lattice` is in the kernel's unit. Cost: 27 N distances for each of the chosen ones.
+/// p2p_magnitudes of bodies in a cell; `lattice` is in the kernel's unit. Cost: 27 N distances for each of the chosen
+/// ones.
 template <class Space, class Kernel>
 std::vector<Magnitudes> magnitudes_in_cell(Space const& space, Kernel const& any_kernel,
                                            double per_unit, periodic::Lattice const& lattice,

@@ -100,7 +100,8 @@ template <class Strengths, class Out, Overlap Kind, class Kernel, class V>
 inline constexpr bool sums_twice_rsqrt = !Kind.may_coincide && IsNewtonian<Kernel> &&
                                          has_twice_rsqrt<V> && !wants_derivatives<Strengths, Out>;
 
-/// Whether sums have a third of the Hessian's terms but what is taken from its diagonal: of charges, by NewtonianThirds.
+/// Whether sums have a third of the Hessian's terms but what is taken from its diagonal: of charges, by
+/// NewtonianThirds.
 template <class Strengths, class Out, class Kernel>
 inline constexpr bool sums_thirds_of_hessian =
     Out::hessian && !Strengths::has_dipoles && IsNewtonian<Kernel>;
