@@ -546,6 +546,67 @@ TEST(Periodic, TargetsMayBeOthers) {
   }
 }
 
+/// A vacuum around the cells adds (4 pi / 3 V) x.D, D of the positions as they are given.
+template <class Solver>
+void test_vacuum(PeriodicBox cell, std::optional<double> theta, double bound) {
+  const Space space;
+  const Bodies bodies = bodies_of(Kind::ions, 300, cell);
+  const int n = bodies.size();
+  Solver in_foil({.theta = theta, .periodic = cell});
+  cell.boundary = fmm::Boundary::vacuum;
+  Solver solver({.theta = theta, .periodic = cell});
+  const auto found = evaluated(solver, bodies), others = evaluated(in_foil, bodies);
+  double D[3] = {};
+  for (int i = 0; i < n; ++i)
+    for (int d = 0; d < 3; ++d) D[d] += bodies.q[i] * bodies.x[3 * i + d];
+  auto const& [a, b, c] = cell.vectors;
+  const double volume = std::fabs(a[0] * (b[1] * c[2] - b[2] * c[1]) +
+                                  a[1] * (b[2] * c[0] - b[0] * c[2]) +
+                                  a[2] * (b[0] * c[1] - b[1] * c[0])),
+               factor = 4 * M_PI / (3 * volume);
+  auto expected = others;
+  for (int i = 0; i < n; ++i)
+    for (int d = 0; d < 3; ++d) {
+      expected[4 * i] += factor * D[d] * bodies.x[3 * i + d];
+      expected[4 * i + 1 + d] -= factor * D[d];
+    }
+  EXPECT_GT(relative_l2(others, expected), 1e-3);
+  EXPECT_LT(relative_l2(found, expected), bound);
+
+  // targets of their own, with dipoles, too
+  const Bodies at = bodies_of(Kind::random, 40, cell, 7);
+  std::vector<double> p;
+  for (int i = 0; i < n; ++i)
+    for (int d = 0; d < 3; ++d) {
+      p.push_back(0.1 * std::cos(3.0 * i + d));
+      D[d] += p.back();
+    }
+  std::vector<double> sums[2];
+  for (Solver* const one : {&solver, &in_foil}) {
+    auto plan = one->build(
+        space, fmm::Inputs{.sources = to_space<Space>(bodies.x), .targets = to_space<Space>(at.x)});
+    if (one == &solver) one->retarget(space, plan, to_space<Space>(at.x));
+    const ViewIn<double*, Space> u("u", at.size());
+    one->evaluate(
+        space, plan,
+        fmm::Strengths{.charges = column_in<Space>(bodies.q), .dipoles = to_space<Space>(p)},
+        fmm::Results{.potential = u});
+    const auto host = Kokkos::create_mirror_view_and_copy(Kokkos::HostSpace(), u);
+    sums[one == &in_foil].assign(host.data(), host.data() + at.size());
+  }
+  for (int i = 0; i < at.size(); ++i)
+    for (int d = 0; d < 3; ++d) sums[1][i] += factor * D[d] * at.x[3 * i + d];
+  EXPECT_LT(relative_l2(sums[0], sums[1]), bound);
+  expect_refused([&] { evaluated(solver, bodies_of(Kind::masses, 20, cell)); }, "net charge");
+}
+TEST(Periodic, TheCellsMayBeInAVacuum) {
+  for (PeriodicBox const& cell : {box, oblique}) {
+    test_vacuum<fmm::Solver<Laplace, Fmm<8, DualTree<>>, double>>(cell, 0.5, 1e-12);
+    test_vacuum<fmm::Solver<Laplace, fmm::Treecode<8, DualTree<>>, float>>(cell, 0.5, 1e-4);
+    test_vacuum<fmm::Solver<Laplace, fmm::DirectSum, double>>(cell, {}, 1e-12);
+  }
+}
+
 TEST(Periodic, RefusesWhatCannotBe) {
   using Order4 = fmm::Solver<Laplace, Fmm<4, DualTree<>>, double>;
   using Matrix = std::array<std::array<double, 3>, 3>;
@@ -556,11 +617,9 @@ TEST(Periodic, RefusesWhatCannotBe) {
   expect_no(PeriodicBox(Matrix{{{1, 0, 0}, {0, 1, 0}, {1, 1, 0}}}), "periodic volume");
   expect_no(PeriodicBox(1, std::nan(""), 1), "periodic vector 1");
   expect_no(PeriodicBox(1, 1, 21), "at most 20");
-  PeriodicBox sheet(1), in_vacuum(1);
+  PeriodicBox sheet(1);
   sheet.axes = {true, true, false};
   expect_no(sheet, "periodic axis 2");
-  in_vacuum.boundary = fmm::Boundary::vacuum;
-  expect_no(in_vacuum, "tin-foil");
   expect_refused([&] { Order4 solver({.tolerance = 1e-3, .periodic = cube}); }, "periodic");
   using ForTolerance = fmm::ToleranceSolver<Laplace, fmm::Orders<4>, double>;
   expect_refused([&] { ForTolerance solver({.tolerance = 1e-3, .periodic = cube}); }, "periodic");

@@ -927,6 +927,17 @@ class Periodic(Case):
                 xx, yy, zz = map(float, line.split(",")[4:7])
                 self.assertAlmostEqual((xx + yy + zz) / trace, 1, delta=tolerance)
 
+    def test_vacuum_adds_the_field_of_the_cell_s_dipole(self):
+        """-4 pi / 3 V times the dipole, which is that of the ions as they are given; rock salt's cell here has none."""
+        run = (*self.run_of_ions, "--periodic", "1,1,1", "--method", "direct")
+        for tin_foil, vacuum in zip(self.sums(*run), self.sums(*run, "--boundary", "vacuum")):
+            for a, b in zip(tin_foil, vacuum):
+                self.assertAlmostEqual(a, b, delta=1e-12)
+        pair = ("--input", self.write("0 0 0 1\n0.5 0 0 -1\n", "pair.txt"), "--kernel", "laplace", "--precision",
+                "double", "--periodic", "1,1,1", "--method", "direct")
+        for a, b in zip(self.sums(*pair), self.sums(*pair, "--boundary", "vacuum")):
+            self.assertAlmostEqual(b[1] - a[1], 4 * math.pi / 3 * 0.5, delta=1e-12)
+
     def test_box_of_a_snapshot(self):
         run = ("--input", self.snapshot("box"), "--method", "direct", "--precision", "double")
         entry, = self.report(*run, "--periodic", "file")
@@ -942,7 +953,8 @@ class Periodic(Case):
             self.run_bad(*self.run_of_ions, "--periodic", box, says=says)
         run = (*self.run_of_ions, "--periodic", "1,1,1")
         self.run_bad(*run, "--tolerance", "1e-3", says=("--tolerance", "--periodic"))
-        self.run_bad(*run, "--boundary", "vacuum", says="tin-foil")
+        self.run_bad("--input", self.write_bodies(grid_bodies(), "net.txt"), "--periodic", "9,12,5", "--boundary",
+                     "vacuum", says=("net charge", "vacuum"))
         self.run_bad(*run, "--boundary", "water", says=("--boundary", "tin-foil", "vacuum"))
         self.run_bad(*self.run_of_ions, "--boundary", "tin-foil", says=("--boundary", "--periodic"))
         self.run_bad("--model", "cube", "--periodic", "file", says=("--periodic file", "--input"))

@@ -15,6 +15,7 @@
 #include "periodic_cell.hpp"
 #include "plan_data.hpp"
 #include "tree_build.hpp"
+#include "vacuum.hpp"
 
 namespace fmm::engine {
 
@@ -52,12 +53,24 @@ template <class Traversal>
 inline constexpr bool has_cubes_v<Traversal> =
     std::is_base_of_v<CubeCriterion, typename Traversal::criterion>;
 
-/// Positions in the periodic cell, in the plan's memory.
+/// Positions in the periodic cell, in the plan's memory, which has those that are given, too, if the cell is in a
+/// vacuum.
 template <class Space, class Precision, class Positions>
 auto wrapped(Space const& space, PeriodicCell const& cell, Positions const& positions,
              PlanData<Space, Precision>& plan) {
+  if (cell.is_in_vacuum())
+    for_range("fmm::given", space, std::int64_t(positions.extent(0)),
+              CopyGiven<Space, Positions>{
+                  positions, plan.memory.periodic.given.resize(3 * positions.extent(0))});
   return cell.wrap(space, positions,
                    plan.memory.periodic.positions.resize(3 * positions.extent(0)).data());
+}
+
+/// Has the plan's parts have the given positions, which `wrapped` copied.
+template <class Space, class Precision>
+void take_given(PeriodicCell const& cell, PlanData<Space, Precision>& plan) {
+  if (cell.is_in_vacuum())
+    plan.periodic.given = plan.memory.periodic.given.view(3 * plan.tree.size);
 }
 
 /// The harmonics of the tree's cells that the expansions of images come into, or are made of.
@@ -142,6 +155,7 @@ void build_plan(Space const& space, PlanData<Space, Precision>& plan, Positions 
       chosen =
           choose_in_cell<Traversal, Space, real_t<Precision>>(space, *cell, n, options, far, root);
       if (std::is_same_v<Traversal, DirectSum>) plan.periodic.lattice = cell->lattice();
+      take_given(*cell, plan);
     } else {
       chosen = given
                    ? *given

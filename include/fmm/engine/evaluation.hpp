@@ -19,6 +19,7 @@
 #include "near_field.hpp"
 #include "periodic_images.hpp"
 #include "plan_data.hpp"
+#include "vacuum.hpp"
 
 namespace fmm::engine {
 
@@ -190,8 +191,13 @@ class Evaluation {
     pass_down();
     if (is_periodic())
       stage(space_, report_, "l2p", [&] {
-        add_background<Out>(space_, *plan_.periodic.far, background_, targets_.octree.cells,
-                            plan_.tiles().tiles, targets_.bodies, sums());
+        auto const& far = *plan_.periodic.far;
+        const auto tiles = plan_.tiles().tiles;
+        add_background<Out>(space_, far, background_, targets_.octree.cells, tiles, targets_.bodies,
+                            sums());
+        if (plan_.periodic.given.extent(0) > 0)
+          add_vacuum<Out>(space_, plan_, plan_of_sources_, sources(), facts_, far.volume,
+                          1 / length_, 1.0, tiles, sums());
       });
   }
   /// Of all targets in tree order, Out::records each; from downward on.

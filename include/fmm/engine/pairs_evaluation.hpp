@@ -10,6 +10,7 @@
 #include "count_work.hpp"
 #include "ewald_sums.hpp"
 #include "plan_data.hpp"
+#include "vacuum.hpp"
 
 namespace fmm::engine {
 
@@ -20,8 +21,8 @@ template <class Space, class Precision, class Kernel>
 using SeePairs = std::function<void(Kernel const&, double, Array<Sums<sum_t<Precision>>, Space>,
                                     Array<double, Space>)>;
 
-/// Results from the sources' strengths without a tree: sum(kernel, per_length, sums, others) sums so many pairs, where
-/// lengths times per_length are in the kernel's unit. Both are one plan, or with NoShift two (cells/sets.hpp).
+/// Results from the sources' strengths without a tree: sum(kernel, per_length, sums, others, facts) sums so many pairs,
+/// where lengths times per_length are in the kernel's unit. Both are one plan, or with NoShift two (cells/sets.hpp).
 template <class Out, class Shift, class Strengths, class Space, class Precision, class Kernel,
           class Charges, class Potential, class Field, class Hessian, class Sum>
 void evaluate_by_pairs(Space const& space, PlanData<Space, Precision>& targets,
@@ -42,9 +43,9 @@ void evaluate_by_pairs(Space const& space, PlanData<Space, Precision>& targets,
   double length = 1;
   if constexpr (RescalableKernel<Kernel>) {
     length = tree.cube.exact_unit();
-    sum(in_units_of(length, kernel), 1 / length, sums, strengths.others);
+    sum(in_units_of(length, kernel), 1 / length, sums, strengths.others, facts);
   } else {
-    sum(kernel, 1.0, sums, strengths.others);
+    sum(kernel, 1.0, sums, strengths.others, facts);
   }
   results_stage<Out>(space, targets, sums, profile_of(kernel), length, facts.units(), results,
                      report);
@@ -65,7 +66,7 @@ void evaluate_all_pairs(Space const& space, PlanData<Space, Precision>& targets,
   evaluate_by_pairs<Out, Shift, Strengths>(
       space, targets, sources, kernel, charges, results, report, known,
       summed * (sources.tree.size - std::is_same_v<Shift, OneSet>),
-      [&](auto const& kernel_of_unit, double per_unit, auto sums, auto others) {
+      [&](auto const& kernel_of_unit, double per_unit, auto sums, auto others, auto const& facts) {
         if constexpr (is_harmonic<Kernel>())
           if (auto const& lattice = targets.periodic.lattice) {
             const bool one_set = std::is_same_v<Shift, OneSet>;
@@ -76,6 +77,12 @@ void evaluate_all_pairs(Space const& space, PlanData<Space, Precision>& targets,
                   tree.positions, one_set, sample ? sample->tiles : targets.tiles().tiles,
                   Tuning<Space, real_t<Precision>>::all_pairs[targets.facts.all_pairs_shape].tile,
                   sums, !one_set);
+              if (targets.periodic.given.extent(0) > 0)
+                add_vacuum<Out>(
+                    space, targets, sources,
+                    SourceStrengths<Space, double, Strengths>{sources.tree.positions, others},
+                    facts, lattice->times(per_unit).volume(), per_unit, per_unit,
+                    sample ? sample->tiles : targets.tiles().tiles, sums);
             });
           }
         stage(space, report, "p2p", [&] {
@@ -97,7 +104,7 @@ void evaluate_batch(Space const& space, PlanData<Space, Precision>& plan, Kernel
   auto& tree = plan.tree;
   evaluate_by_pairs<Out, OneSet, Strengths>(
       space, plan, plan, kernel, charges, results, report, known, plan.facts.pairs_of_batch,
-      [&](auto const& kernel_of_unit, double per_unit, auto sums, auto others) {
+      [&](auto const& kernel_of_unit, double per_unit, auto sums, auto others, auto const&) {
         stage(space, report, "p2p", [&] {
           p2p_batch<Out, Precision, Strengths>(space, kernel_of_unit, per_unit, tree.positions,
                                                plan.memory.batch.offsets.view(), tree.octree.tiles,

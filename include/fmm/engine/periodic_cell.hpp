@@ -43,6 +43,7 @@ struct FarImages {
   std::vector<double> matrix;  ///< kernels::root_image_matrix
   std::vector<double> norms;   ///< kernels::norms_of_coefficients
   double background;           ///< kernels::background_factor
+  double volume;               ///< of the cell
   std::vector<double>
       rests;  ///< of the root's images that lists have, in grid units; none if all are 0
   std::vector<double> harmonics_of_rests;  ///< U of each of these, of the tree's order
@@ -93,13 +94,13 @@ class PeriodicCell {
   static constexpr double largest_aspect = 20;
 
   /// Throws InvalidArgument for a cell that is too long.
-  FMM_NOINLINE explicit PeriodicCell(PeriodicBox const& box) : lattice_(box.vectors) {
+  FMM_NOINLINE explicit PeriodicCell(PeriodicBox const& box)
+      : lattice_(box.vectors), in_vacuum_(box.boundary == Boundary::vacuum) {
     if (!(lattice_.aspect() <= largest_aspect))
       throw InvalidArgument("periodic cell's longest vector over its smallest height",
                             lattice_.aspect(), "at most 20");
-    if (box.boundary == Boundary::vacuum)
-      throw InvalidArgument("periodic boundary", 1, "tin-foil, as yet");
   }
+  bool is_in_vacuum() const { return in_vacuum_; }
 
   std::shared_ptr<periodic::Lattice const> lattice() const {
     return std::make_shared<periodic::Lattice const>(lattice_);
@@ -165,6 +166,7 @@ class PeriodicCell {
                     kernels::root_image_matrix(in_edges, sums, order),
                     kernels::norms_of_coefficients(order),
                     kernels::background_factor(in_edges),
+                    in_edges.volume(),
                     {},
                     {}};
       if (root.largest_rest > 0) {
@@ -218,6 +220,7 @@ class PeriodicCell {
   }
 
   periodic::Lattice lattice_;
+  bool in_vacuum_;
   std::shared_ptr<FarImages const> far_;
 };
 

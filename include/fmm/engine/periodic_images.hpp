@@ -73,19 +73,16 @@ struct SumRows {
   }
 };
 
-/// Those of all bodies, in `memory`.
-template <class Space, class Real, class Strengths>
-Array<double, Space> background_sums(Space const& space, Middle const& middle,
-                                     Octree<Space> const& tree,
-                                     SourceStrengths<Space, Real, Strengths> const& sources,
-                                     Buffer<double, Space>& memory) {
-  using OfTiles = BackgroundOfTiles<Space, Real, Strengths>;
+/// What `of_tiles`, with its array of sums, sums of each of so many tiles, of all, in `memory`.
+template <class Space, class OfTiles>
+Array<double, Space> sums_of_tiles(char const* label, Space const& space, std::int64_t tiles,
+                                   OfTiles of_tiles, Buffer<double, Space>& memory) {
   constexpr std::int64_t row = OfTiles::row, at_a_time = 128;
-  std::int64_t rows = std::int64_t(tree.tiles.extent(0));
+  std::int64_t rows = tiles;
   const auto all = memory.resize(row * (rows + rows / (at_a_time - 1) + 64));
   auto sums = subarray<double, Space>(all, 0, rows * row);
-  for_range("fmm::background::tiles", space, rows,
-            OfTiles{middle, tree.cells, tree.tiles, sources, sums});
+  of_tiles.sums = sums;
+  for_range(label, space, rows, of_tiles);
   for (std::int64_t end = rows * row; rows > 1; end += rows * row) {
     rows = (rows + at_a_time - 1) / at_a_time;
     const auto next = subarray<double, Space>(all, end, rows * row);
@@ -125,7 +122,7 @@ struct AddBackground {
   }
 };
 
-/// The same, of background_sums.
+/// The same, of such sums.
 template <class Out, class Space, class Real, class Sum>
 void add_background(Space const& space, FarImages const& far, Array<double, Space> background,
                     Array<Cell, Space> cells, Array<Tile, Space> tiles,
@@ -191,7 +188,11 @@ Array<double, Space> add_far_images(Space const& space, kernels::CellsOfImages<S
   auto const& far = *periodic.far;
   const std::int64_t cells = of.count(), size = coefficient_count(of.order),
                      wide = coefficient_count(of.wide);
-  const auto background = background_sums(space, far.middle, octree, sources, memory.periodic.sums);
+  const auto background =
+      sums_of_tiles("fmm::background::tiles", space, std::int64_t(octree.tiles.extent(0)),
+                    BackgroundOfTiles<Space, Real, Strengths>{
+                        far.middle, octree.cells, octree.tiles, sources, {}},
+                    memory.periodic.sums);
   const auto numbers = memory.periodic.numbers.resize(cells * (size + wide) + 2 * wide);
   const auto sums = subarray<double, Space>(numbers, 0, cells * size),
              parts = subarray<double, Space>(numbers, cells * size, cells * wide),

@@ -49,6 +49,8 @@ struct PeriodicParts {
   std::shared_ptr<FarImages const> far;              ///< nullptr: nothing repeats
   Array<double, Space> matrix, norms;                ///< far->matrix, far->norms
   Array<double, Space> harmonics;                    ///< of the cells below
+  Array<double, Space>
+      given;  ///< positions as they were given, three numbers each, with a vacuum around
   Array<double, Space> rests,
       harmonics_of_rests;  ///< of images of the root, in grid units, if there are such
   int order = 0;           ///< of the tree's expansions

@@ -112,7 +112,9 @@ void list_two_sets(Space const& space, TwoSetData<Space, Precision>& plan, Optio
   auto& to = *plan.targets;
   auto& from = *plan.sources;
   if (from.periodic.far) {
+    const auto given = to.periodic.given;
     to.periodic = from.periodic;
+    to.periodic.given = given;
     set_harmonics(space, to);
   }
   const auto list = [&] {
@@ -142,6 +144,10 @@ void build_two_sets(Space const& space, TwoSetData<Space, Precision>& plan, Opti
   const BuildChoices chosen =
       cell ? choose_in_cell<Traversal, Space, Real>(space, *cell, size, options, far, root)
            : choose_build<Traversal, Space, Real>(space, box, size, options, far);
+  if (cell) {
+    take_given(*cell, to);
+    take_given(*cell, from);
+  }
   to.tree.cube = from.tree.cube = chosen.cube;
   from.facts.split = chosen.split;
   from.facts.at_point = chosen.cube.is_point;
@@ -212,9 +218,9 @@ inline bool is_at_centre(Box const& box, Cube const& cube) {
 
 /// The tree of new targets and its lists: Solver::retarget without its checks.
 template <class Traversal, class Space, class Precision, class Targets>
-void build_new_targets(Space const& space, PlanPool<Space, Precision>& pool,
-                       TwoSetData<Space, Precision>& plan, Options const& options, FarFieldRule far,
-                       Targets const& targets, Report* report) {
+void build_new_targets(Space const& space, TwoSetData<Space, Precision>& plan,
+                       Options const& options, FarFieldRule far, Targets const& targets,
+                       PeriodicCell const* cell, Report* report) {
   using Shapes = Tuning<Space, real_t<Precision>>;
   auto& from = *plan.sources;
   const std::int64_t m = std::int64_t(targets.extent(0)), n = from.tree.size;
@@ -228,7 +234,6 @@ void build_new_targets(Space const& space, PlanPool<Space, Precision>& pool,
       // A set at one point has no length; with targets beside it, it has.
       from.tree.cube.is_point = from.facts.at_point && is_at_centre(box, from.tree.cube);
     });
-  if (!plan.targets->lease.expired()) plan.targets = pool.free_plan();
   auto& to = *plan.targets;
   to.facts = {};
   to.tree = {};
@@ -236,6 +241,7 @@ void build_new_targets(Space const& space, PlanPool<Space, Precision>& pool,
   to.tree.cube = from.tree.cube;
   to.lists = {};
   to.periodic = from.periodic;
+  if (cell) take_given(*cell, to);
   if (m > 0 && n > 0) {
     if constexpr (std::is_same_v<Traversal, DirectSum>) {
       facts.all_pairs_shape = Shapes::all_pairs_shape(m, space.concurrency());
@@ -283,13 +289,14 @@ void retarget(Space const& space, PlanPool<Space, Precision>& pool,
     throw InvalidArgument("plan", "transposed", "one that was built: transpose it afterwards");
   checked_size("targets", targets);
   const BuildClock clock(space, report);
+  if (!plan.targets->lease.expired()) plan.targets = pool.free_plan();
   if (cell) {
     const CellIndex images = from.tree.octree.images.count();
-    build_new_targets<Traversal>(space, pool, plan, options, far,
-                                 wrapped(space, *cell, targets, from), report);
+    build_new_targets<Traversal>(space, plan, options, far,
+                                 wrapped(space, *cell, targets, *plan.targets), cell, report);
     if (from.tree.octree.images.count() > images) from.kept = {};  // new images have no multipoles
   } else {
-    build_new_targets<Traversal>(space, pool, plan, options, far, targets, report);
+    build_new_targets<Traversal>(space, plan, options, far, targets, cell, report);
   }
   clock.stop(pool.bytes());
 }

@@ -98,15 +98,16 @@ struct ChosenMemory {
 /// Of plans in a periodic cell.
 template <class Space>
 struct PeriodicMemory {
-  Buffer<double, Space> positions{"wrapped positions"}, matrix{"images' matrix"},
-      norms{"images' norms"}, harmonics{"images' harmonics"}, rests{"images' rests"},
-      harmonics_of_rests{"harmonics of rests"}, sums{"sums of the background"},
-      numbers{"images' expansions"};
+  Buffer<double, Space> positions{"wrapped positions"}, given{"given positions"},
+      matrix{"images' matrix"}, norms{"images' norms"}, harmonics{"images' harmonics"},
+      rests{"images' rests"}, harmonics_of_rests{"harmonics of rests"},
+      sums{"sums of the background"}, numbers{"images' expansions"};
   Buffer<Tile, Space> tiles{"tiles of ancestors"};  ///< of a treecode
 
   std::size_t bytes() const {
-    return positions.bytes() + matrix.bytes() + norms.bytes() + harmonics.bytes() + rests.bytes() +
-           harmonics_of_rests.bytes() + sums.bytes() + numbers.bytes() + tiles.bytes();
+    return positions.bytes() + given.bytes() + matrix.bytes() + norms.bytes() + harmonics.bytes() +
+           rests.bytes() + harmonics_of_rests.bytes() + sums.bytes() + numbers.bytes() +
+           tiles.bytes();
   }
 };
 
