@@ -572,6 +572,16 @@ void test_vacuum(PeriodicBox cell, std::optional<double> theta, double bound) {
     }
   EXPECT_GT(relative_l2(others, expected), 1e-3);
   EXPECT_LT(relative_l2(found, expected), bound);
+  // errors are measured in the vacuum, too
+  const ViewIn<double*, Space> potential("potential", n);
+  const ViewIn<double* [3], Space> field("field", n);
+  auto plan_of_all = solver.build(space, to_space<Space>(bodies.x));
+  solver.evaluate(space, plan_of_all, column_in<Space>(bodies.q), potential, field);
+  const auto measured =
+      fmm::measure_error(space, Laplace{}, solver.options(), to_space<Space>(bodies.x),
+                         column_in<Space>(bodies.q), potential, field, 300);
+  EXPECT_LT(measured.potential_l2, 1e-3);
+  EXPECT_LT(measured.field_l2, 1e-3);
 
   // targets of their own, with dipoles, too
   const Bodies at = bodies_of(Kind::random, 40, cell, 7);

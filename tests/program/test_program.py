@@ -937,6 +937,9 @@ class Periodic(Case):
                 "double", "--periodic", "1,1,1", "--method", "direct")
         for a, b in zip(self.sums(*pair), self.sums(*pair, "--boundary", "vacuum")):
             self.assertAlmostEqual(b[1] - a[1], 4 * math.pi / 3 * 0.5, delta=1e-12)
+        entry, = self.report(*pair, "--boundary", "vacuum", "--check", 2)
+        self.assertLess(entry["error"]["force_l2"], 1e-12)
+        self.assertLess(entry["error"]["potential_l2"], 1e-12)
 
     def test_box_of_a_snapshot(self):
         run = ("--input", self.snapshot("box"), "--method", "direct", "--precision", "double")

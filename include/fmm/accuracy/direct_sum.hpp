@@ -2,6 +2,8 @@
 // Direct sums in double as a reference.
 #pragma once
 
+#include <cmath>
+#include <numbers>
 #include <optional>
 #include <string>
 
@@ -67,6 +69,7 @@ void check_targets(Space const& space, Array<BodyIndex, Space> targets, std::int
 struct DirectSumsIn {
   periodic::Lattice lattice;
   double softened;
+  bool in_vacuum;
 };
 /// That of the options, if there is one; None where there are no options, so that no program compiles Ewald's sums that
 /// has no use for them. Throws InvalidArgument for a box of no volume.
@@ -78,8 +81,47 @@ PerhapsIn direct_sums_in(Kernel const& kernel, Options const& options) {
   if (!options.periodic) return std::nullopt;
   detail::validate(*options.periodic);
   using kernels::far_from;  // also that of kernels that stand for others
-  return DirectSumsIn{periodic::Lattice(options.periodic->vectors), far_from(kernel, options)};
+  return DirectSumsIn{periodic::Lattice(options.periodic->vectors), far_from(kernel, options),
+                      options.periodic->boundary == Boundary::vacuum};
 }
+
+/// sum q x, sum q and sum |q|.
+struct DipoleSums {
+  double dipole[3] = {}, net = 0, sizes = 0;
+  KOKKOS_FUNCTION void join(DipoleSums const& other) {
+    for (int c = 0; c < 3; ++c) dipole[c] += other.dipole[c];
+    net += other.net;
+    sizes += other.sizes;
+  }
+};
+template <class Space>
+struct SumDipoles {
+  Array<Body<double>, Space> bodies;
+  KOKKOS_FUNCTION void operator()(std::int64_t i, DipoleSums& all) const {
+    const Body<double> b = bodies(i);
+    const double x[3] = {b.x, b.y, b.z};
+    for (int c = 0; c < 3; ++c) all.dipole[c] += b.q * x[c];
+    all.net += b.q;
+    all.sizes += std::fabs(b.q);
+  }
+};
+/// Adds x.D of a body's place, and takes D off its field.
+template <class Space>
+struct AddDipole {
+  double D[3];
+  Array<Body<double>, Space> bodies;
+  Array<BodyIndex, Space> targets;
+  double per_length;
+  Array<Sums<double>, Space> sums;
+  KOKKOS_FUNCTION void operator()(std::int64_t i) const {
+    const Body<double> b = bodies(targets(i));
+    Sums<double>& sum = sums(i);
+    sum.potential += (b.x * D[0] + b.y * D[1] + b.z * D[2]) * per_length;
+    sum.x -= D[0];
+    sum.y -= D[1];
+    sum.z -= D[2];
+  }
+};
 
 /// Direct sums in double over all bodies at those numbered in `targets`, and the units that they are in.
 template <class Space, class In = None>
@@ -120,10 +162,32 @@ struct DirectSums {
       if (in) {
         engine::ewald_sums_of_chosen(space, in->lattice, in_unit, in->softened, per_length,
                                      bodies.view(), targets, all);
+        if (in->in_vacuum) add_vacuum(space, positions.extent(0), targets);
         return in_unit;
       }
     p2p_chosen<Out>(space, in_unit, per_length, bodies.view(), targets, all);
     return in_unit;
+  }
+
+ private:
+  /// (4 pi / 3 V) x.D, of the positions as they are given. Throws InvalidArgument for a net charge.
+  void add_vacuum(Space const& space, std::size_t count, Array<BodyIndex, Space> targets) {
+    const auto all = bodies.view(count);
+    const auto of_bodies = reduce<DipoleSums>("fmm::direct_sum::dipole", space, std::int64_t(count),
+                                              SumDipoles<Space>{all});
+    space.fence();
+    if (!(std::fabs(of_bodies.net) <= 1e-11 * of_bodies.sizes))
+      throw InvalidArgument("net charge", of_bodies.net,
+                            "0, with a vacuum around the periodic cells");
+    const double factor =
+        4 * std::numbers::pi / (3 * in->lattice.times(per_length).volume()) * per_length;
+    for_range("fmm::direct_sum::vacuum", space, std::int64_t(targets.extent(0)),
+              AddDipole<Space>{{factor * of_bodies.dipole[0], factor * of_bodies.dipole[1],
+                                factor * of_bodies.dipole[2]},
+                               all,
+                               targets,
+                               per_length,
+                               sums.view(targets.extent(0))});
   }
 };
 
