@@ -60,13 +60,14 @@ void add_ewald_sums(Space const& space, periodic::Lattice const& lattice,
 
 /// Of all densities: sources and targets have places in a unit of length of which per_unit are one of the kernel's, and
 /// so have the lattice and the distance up to which the kernel counts. The targets' sums are 0, or nothing yet if
-/// `clears`.
+/// `clears`. `numbers` are those of targets among the sources; none: their own.
 template <class Out, class Strengths, class Space, class Kernel, class Sum>
 void ewald_sums(Space const& space, periodic::Lattice const& lattice, Kernel const& kernel,
                 double softened, double per_unit,
                 SourceStrengths<Space, double, Strengths> const& sources,
                 Array<Body<double>, Space> targets, bool are_sources, Array<Tile, Space> tiles,
-                int tile, Array<Sums<Sum>, Space> sums, bool clears) {
+                int tile, Array<Sums<Sum>, Space> sums, bool clears,
+                Array<BodyIndex, Space> numbers = {}) {
   // what is left out is below the last digits of sums that a thousand like terms have
   constexpr double error = sizeof(Sum) == 4 ? 1e-9 : 1e-15;
   const auto in_unit = lattice.times(per_unit);
@@ -78,8 +79,9 @@ void ewald_sums(Space const& space, periodic::Lattice const& lattice, Kernel con
     constexpr bool dipoles = Strengths::has_dipoles;
     const kernels::DensityStrengths<Space> density{
         sources.bodies, sources.others, dipoles ? 4 * d : d, dipoles ? 4 * d + 1 : -1, per_unit};
-    const kernels::DensityTargets<Space, Sum> ends{
-        targets, tiles, tile, are_sources, {}, Out::records, Out::record(d), Out::hessian, sums};
+    const kernels::DensityTargets<Space, Sum> ends{targets,        tiles,        tile,
+                                                   are_sources,    numbers,      Out::records,
+                                                   Out::record(d), Out::hessian, sums};
     with_kernel(kernel, [&](auto const& one) {
       add_ewald_sums(space, in_unit, split, one, softened * per_unit, per_unit, density, ends);
     });
@@ -111,16 +113,8 @@ void ewald_sums_of_chosen(Space const& space, periodic::Lattice const& lattice,
   const auto tiles = to_device(space, tile_buffer, numbers);
   const auto targets = target_buffer.resize(count);
   for_range("fmm::ewald::gather", space, count, GatherBodies<Space>{bodies, chosen, targets});
-  fill(space, sums, Sums<double>{});
-  const auto in_unit = lattice.times(per_unit);
-  const auto split = periodic::ewald_split(in_unit, double(count), double(bodies.extent(0)), 1e-15,
-                                           softened * per_unit);
-  const kernels::DensityStrengths<Space> density{bodies, {}};
-  const kernels::DensityTargets<Space, double> ends{targets, tiles, tile,  true, chosen,
-                                                    1,       0,     false, sums};
-  with_kernel(kernel, [&](auto const& one) {
-    add_ewald_sums(space, in_unit, split, one, softened * per_unit, per_unit, density, ends);
-  });
+  ewald_sums<Outputs<true, true>>(space, lattice, kernel, softened, per_unit, charges_of(bodies),
+                                  targets, true, tiles, tile, sums, true, chosen);
 }
 
 }  // namespace fmm::engine
