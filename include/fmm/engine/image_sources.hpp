@@ -55,10 +55,7 @@ struct ShiftMultipoles {
       power *= per_unit;
       size_of_terms *= double(images.rest) * per_unit;
       if (size_of_terms < 1e-18) break;
-      const int first = k - (j - n) > -n ? k - (j - n) : -n,
-                last = k + (j - n) < n ? k + (j - n) : n;
-      for (int m = first; m <= last; ++m)
-        sum += kernels::harmonic(u, n, m) * number(j - n, k - m) * power;
+      sum += kernels::product_of_degree(u, n, number, j, k) * power;
     }
     const double norm = norms(index_re(j, k));
     to[index_re(j, k)] = Real(sum.re * norm);

@@ -7,6 +7,7 @@
 #include <memory>
 #include <vector>
 
+#include "../kernels/ewald/ends.hpp"
 #include "../kernels/root_images.hpp"
 #include "../kernels/spherical/regular.hpp"
 #include "../options.hpp"
@@ -53,7 +54,7 @@ struct FarImages {
 template <class Positions>
 struct WrapPositions {
   Positions positions;
-  double vectors[3][3], inverse[3][3];
+  kernels::CellVectors cell;
   bool is_box;
   double* wrapped;
   std::int64_t stride, stride_of_axis;
@@ -63,13 +64,13 @@ struct WrapPositions {
     const bool finite = x[0] - x[0] == 0 && x[1] - x[1] == 0 && x[2] - x[2] == 0;
     for (int turn = 0; turn < 2 && finite; ++turn)  // again, for what was rounded far away
       for (int k = 0; k < 3; ++k) {
-        const double cells =
-            std::floor(inverse[k][0] * x[0] + inverse[k][1] * x[1] + inverse[k][2] * x[2]);
-        for (int d = 0; d < 3; ++d) x[d] = std::fma(-cells, vectors[k][d], x[d]);
+        const double cells = std::floor(cell.inverse[k][0] * x[0] + cell.inverse[k][1] * x[1] +
+                                        cell.inverse[k][2] * x[2]);
+        for (int d = 0; d < 3; ++d) x[d] = std::fma(-cells, cell.vectors[k][d], x[d]);
       }
     if (is_box && finite)
       for (int d = 0; d < 3; ++d)
-        if (!(x[d] >= 0 && x[d] < vectors[d][d])) x[d] = 0;
+        if (!(x[d] >= 0 && x[d] < cell.vectors[d][d])) x[d] = 0;
     for (int d = 0; d < 3; ++d) wrapped[i * stride + d * stride_of_axis] = x[d];
   }
 };
@@ -195,14 +196,9 @@ class PeriodicCell {
     using Layout = typename Wrapped::array_layout;
     constexpr bool by_axes = std::is_same_v<Layout, Kokkos::LayoutLeft>;
     const auto n = std::int64_t(positions.extent(0));
-    WrapPositions<Positions> wrap{
-        positions, {}, {}, lattice_.is_box(), memory, by_axes ? 1 : 3, by_axes ? n : 1};
-    for (int k = 0; k < 3; ++k)
-      for (int d = 0; d < 3; ++d) {
-        wrap.vectors[k][d] = lattice_.vectors()[k][d];
-        wrap.inverse[k][d] = lattice_.inverse()[k][d];
-      }
-    for_range("fmm::wrap", space, n, wrap);
+    for_range("fmm::wrap", space, n,
+              WrapPositions<Positions>{positions, kernels::CellVectors(lattice_), lattice_.is_box(),
+                                       memory, by_axes ? 1 : 3, by_axes ? n : 1});
     if constexpr (std::is_same_v<Layout, Kokkos::LayoutStride>)
       return Wrapped(memory, Layout(std::size_t(n), 3, 3, 1));
     else if constexpr (Wrapped::rank_dynamic == 2)

@@ -85,7 +85,8 @@ struct MoveUp {
     Complex<double> sum{0, 0};
     if (of.has(cell))
       for (int n = j > of.order ? j - of.order : 0; n <= j; ++n)
-        sum += product_of_degree(u, n, M, j, k);
+        sum += product_of_degree(
+            u, n, [&](int degree, int m) { return harmonic(M, degree, m); }, j, k);
     parts(cell * size + index_re(j, k)) = sum.re;
     if (k > 0) parts(cell * size + index_im(j, k)) = sum.im;
   }

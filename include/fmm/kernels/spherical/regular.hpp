@@ -28,12 +28,13 @@ KOKKOS_INLINE_FUNCTION void set_regular(double const (&d)[3], int order, double*
 }
 
 /// sum over m of U_n^m M_(j-n)^(k-m): the terms of degree n of a multipole's coefficient (j, k) about another centre,
-/// of sums M of U; `u` has harmonics of the centre that these are about, from the other one.
-KOKKOS_INLINE_FUNCTION Complex<double> product_of_degree(double const* u, int n, double const* M,
+/// of sums M(n, m) of U; `u` has harmonics of the centre that these are about, from the other one.
+template <class SumsOfU>
+KOKKOS_INLINE_FUNCTION Complex<double> product_of_degree(double const* u, int n, SumsOfU const& M,
                                                          int j, int k) {
   Complex<double> sum{0, 0};
   const int first = k - (j - n) > -n ? k - (j - n) : -n, last = k + (j - n) < n ? k + (j - n) : n;
-  for (int m = first; m <= last; ++m) sum += harmonic(u, n, m) * harmonic(M, j - n, k - m);
+  for (int m = first; m <= last; ++m) sum += harmonic(u, n, m) * M(j - n, k - m);
   return sum;
 }
 
