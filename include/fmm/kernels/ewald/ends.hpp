@@ -5,11 +5,13 @@
 #pragma once
 
 #include <cmath>
+#include <limits>
 
 #include "../../arrays.hpp"
 #include "../../cells/cell.hpp"
 #include "../../detail/launch.hpp"
 #include "../../periodic/lattice.hpp"
+#include "../../simd/error_functions.hpp"
 
 namespace fmm::kernels {
 
@@ -63,8 +65,9 @@ struct DensityTargets {
 
 /// A lattice's vectors and their inverse.
 struct CellVectors {
-  double vectors[3][3], inverse[3][3];
+  double vectors[3][3] = {}, inverse[3][3] = {};
 
+  CellVectors() = default;
   explicit CellVectors(periodic::Lattice const& lattice) {
     for (int k = 0; k < 3; ++k)
       for (int d = 0; d < 3; ++d) {
@@ -73,12 +76,46 @@ struct CellVectors {
       }
   }
   /// Adds whole vectors, so that d has factors of them from -1/2 to 1/2.
-  KOKKOS_FUNCTION void wrap(double (&d)[3]) const {
+  template <class V>
+  KOKKOS_FUNCTION void wrap(V (&d)[3]) const {
     for (int k = 0; k < 3; ++k) {
-      const double cells =
-          std::floor(inverse[k][0] * d[0] + inverse[k][1] * d[1] + inverse[k][2] * d[2] + 0.5);
-      for (int c = 0; c < 3; ++c) d[c] -= cells * vectors[k][c];
+      const V cells = nearest_whole(V(inverse[k][0]) * d[0] + V(inverse[k][1]) * d[1] +
+                                    V(inverse[k][2]) * d[2]);
+      for (int c = 0; c < 3; ++c) d[c] -= cells * V(vectors[k][c]);
     }
+  }
+};
+
+/// Where the nearest images are.
+template <class Space>
+struct NearestImages {
+  CellVectors cell;
+  Array<double, Space>
+      images;  ///< three numbers each, 0 first: those that may be the nearest of a wrapped difference
+  double sure2;  ///< the square of half the smallest height: nearer ones are wrapped differences
+
+  /// Of an image at another place: its difference, and the square of it; infinite if there is none, or none nearer
+  /// than that.
+  KOKKOS_FUNCTION double find(double (&d)[3],
+                              double within2 = std::numeric_limits<double>::infinity()) const {
+    cell.wrap(d);
+    const double wrapped2 = d[0] * d[0] + d[1] * d[1] + d[2] * d[2];
+    if (wrapped2 > 0 && wrapped2 < sure2) return wrapped2;
+    double least2 = std::numeric_limits<double>::infinity(), least[3] = {};
+    if (within2 <= sure2) return least2;
+    for (int image = 0; image < int(images.extent(0)) / 3; ++image) {
+      double at[3], r2 = 0;
+      for (int c = 0; c < 3; ++c) {
+        at[c] = d[c] + images(3 * image + c);
+        r2 += at[c] * at[c];
+      }
+      if (r2 > 0 && r2 < least2) {
+        least2 = r2;
+        for (int c = 0; c < 3; ++c) least[c] = at[c];
+      }
+    }
+    for (int c = 0; c < 3; ++c) d[c] = least[c];
+    return least2;
   }
 };
 

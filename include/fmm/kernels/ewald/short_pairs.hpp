@@ -6,7 +6,9 @@
 #include <cmath>
 #include <numbers>
 
+#include "../../simd/error_functions.hpp"
 #include "../mapping/tile.hpp"
+#include "../p2p/chunk.hpp"
 #include "../pair_traits.hpp"
 #include "ends.hpp"
 
@@ -69,19 +71,31 @@ struct ShortPair {
   }
   /// Those of erfc(alpha r)/r.
   KOKKOS_FUNCTION void add_short(double r2, double x, double (&of)[4]) const {
-    const double e = unit() * std::exp(-x), per_r = 1 / std::sqrt(r2), a2 = 2 * alpha * alpha;
-    const double u = std::erfc(std::sqrt(x)) * per_r, w = (u + e) * per_r * per_r,
-                 t = 3 * w + a2 * e;
-    of[0] += u;
-    of[1] += w;
-    of[2] += t;
-    of[3] += (5 * t + 2 * a2 * x * e) * per_r;
+    double short_pair[4];
+    short_part(r2, x, short_pair);
+    for (int n = 0; n < 4; ++n) of[n] += short_pair[n];
+  }
+
+ public:
+  /// Those, in lanes, for x = alpha^2 r^2 from 1 to 42.
+  template <class V>
+  KOKKOS_FORCEINLINE_FUNCTION void short_part(V r2, V x, V (&of)[4]) const {
+    const V exponential = exp_of_minus(x), per_r = rsqrt(r2), e = V(unit()) * exponential,
+            a2 = V(2 * alpha * alpha);
+    of[0] = erfc_of(x * rsqrt(x), exponential) * per_r;
+    of[1] = (of[0] + e) * per_r * per_r;
+    of[2] = V(3.0) * of[1] + a2 * e;
+    of[3] = (V(5.0) * of[2] + V(2.0) * a2 * x * e) * per_r;
   }
 };
 
-/// Pairs of a target with all bodies and those of their images that are nearer than the cutoff. A team a target.
+/// Pairs of a target with all bodies and those of their images that are nearer than the cutoff. A team a target; a
+/// thread takes W bodies at a time.
 template <class Space, class Kernel, class Sum>
 struct SumShortPairs {
+  using V = Lanes<Space, double>;
+  using T = LaneTraits<V>;
+  static constexpr int W = lane_count_v<V>;
   ShortPair<Kernel> pair;
   CellVectors cell;
   double per_unit;  ///< of the kernel and the cell, units of length in one of the bodies'
@@ -98,39 +112,90 @@ struct SumShortPairs {
                        count = std::int64_t(sources.bodies.extent(0));
     const int image_count = int(images.extent(0)) / 3;
     const Body<double> at = targets.bodies(target);
+    V all[numbers_of_target];
+    for (V& number : all) number = V(0.0);
     double sums[numbers_of_target] = {};
-    for (std::int64_t j = team.team_rank(); j < count; j += team.team_size()) {
-      const Body<double> body = sources.bodies(j);
-      double nearest[3] = {(at.x - body.x) * per_unit, (at.y - body.y) * per_unit,
-                           (at.z - body.z) * per_unit};
+    for (std::int64_t j = std::int64_t(team.team_rank()) * W; j < count;
+         j += std::int64_t(team.team_size()) * W) {
+      const int lanes = int(count - j < W ? count - j : W);
+      const auto body = load_bodies<V>(&sources.bodies(j), lanes);
+      V nearest[3] = {(V(at.x) - body.x) * V(per_unit), (V(at.y) - body.y) * V(per_unit),
+                      (V(at.z) - body.z) * V(per_unit)};
       cell.wrap(nearest);
-      for (int image = j == own; image < image_count; ++image) {
-        double d[3], r2 = 0;
+      const std::uint32_t are_there = lanes < 32 ? (1u << lanes) - 1 : ~0u,
+                          is_own = own >= j && own < j + lanes ? 1u << (own - j) : 0;
+      for (int image = 0; image < image_count; ++image) {
+        V d[3], r2 = V(0.0);
         for (int c = 0; c < 3; ++c) {
-          d[c] = nearest[c] + images(3 * image + c);
+          d[c] = nearest[c] + V(images(3 * image + c));
           r2 += d[c] * d[c];
         }
-        if (r2 < farthest2) add(j, d, r2, sums);
+        const std::uint32_t near = bits_of(r2 < V(farthest2)) & are_there;
+        if (near == 0) continue;
+        const std::uint32_t rest = near & ~add_far(j, lanes, body.q, d, r2, all);
+        for_lanes(image == 0 ? rest & ~is_own : rest, j, d, sums);
       }
     }
-    for (double& number : sums) sum_over_team(team, number);
+    for (int n = 0; n < numbers_of_target; ++n) {
+      sums[n] += T::sum(all[n]);
+      sum_over_team(team, sums[n]);
+    }
     if (team.team_rank() == 0) targets.add(target, sums);
   }
 
  private:
-  KOKKOS_FUNCTION void add(std::int64_t j, double const (&d)[3], double r2,
-                           double (&sums)[numbers_of_target]) const {
-    double of[4];
-    pair(r2, of);
-    const double per_r = guarded_rsqrt(r2), q = sources.q(j),
-                 n[3] = {d[0] * per_r, d[1] * per_r, d[2] * per_r},
-                 p[3] = {sources.p(j, 0), sources.p(j, 1), sources.p(j, 2)};
-    const double pn = p[0] * n[0] + p[1] * n[1] + p[2] * n[2],
-                 pd = p[0] * d[0] + p[1] * d[1] + p[2] * d[2];
+  /// Adds the short parts of those lanes that have nothing else, and returns which these are.
+  KOKKOS_FUNCTION std::uint32_t add_far(std::int64_t j, int lanes, V q, V const (&d)[3], V r2,
+                                        V (&all)[numbers_of_target]) const {
+    const double per_alpha2 = 1 / (pair.alpha * pair.alpha),
+                 least2 = per_alpha2 > pair.softened2 ? per_alpha2 : pair.softened2;
+    const V counted = select(r2 < V(pair.cutoff2), r2, V(0.0));
+    const auto is_far = V(least2) <= counted;
+    const std::uint32_t far = bits_of(is_far);
+    if (far == 0) return 0;
+    const V distance2 = select(is_far, r2, V(per_alpha2)), one = select(is_far, V(1.0), V(0.0));
+    V of[4], p[3];
+    pair.short_part(distance2, distance2 * V(pair.alpha * pair.alpha), of);
+    if (sources.charge > 0) q = load(j, lanes, [&](std::int64_t i) { return sources.q(i); });
+    for (int c = 0; c < 3; ++c)
+      p[c] = sources.dipole < 0
+                 ? V(0.0)
+                 : one * load(j, lanes, [&](std::int64_t i) { return sources.p(i, c); });
+    add(of, one * q, p, d, rsqrt(distance2), all);
+    return far;
+  }
+  /// Adds pairs one by one.
+  KOKKOS_FUNCTION void for_lanes(std::uint32_t which, std::int64_t j, V const (&d)[3],
+                                 double (&sums)[numbers_of_target]) const {
+    if (which == 0) return;
+    double lanes[3][W];
+    for (int c = 0; c < 3; ++c) T::store(d[c], lanes[c]);
+    for (; which != 0; which &= which - 1) {
+      const int l = lowest_bit(which);
+      const double one[3] = {lanes[0][l], lanes[1][l], lanes[2][l]},
+                   r2 = one[0] * one[0] + one[1] * one[1] + one[2] * one[2],
+                   p[3] = {sources.p(j + l, 0), sources.p(j + l, 1), sources.p(j + l, 2)};
+      double of[4];
+      pair(r2, of);
+      add(of, sources.q(j + l), p, one, guarded_rsqrt(r2), sums);
+    }
+  }
+  template <class Number>
+  KOKKOS_FUNCTION static V load(std::int64_t first, int lanes, Number const& number) {
+    double of[W] = {};
+    for (int l = 0; l < lanes; ++l) of[l] = number(first + l);
+    return T::load(of);
+  }
+  template <class U>
+  KOKKOS_FORCEINLINE_FUNCTION void add(U const (&of)[4], U q, U const (&p)[3], U const (&d)[3],
+                                       U per_r, U (&sums)[numbers_of_target]) const {
+    const U n[3] = {d[0] * per_r, d[1] * per_r, d[2] * per_r},
+            pn = p[0] * n[0] + p[1] * n[1] + p[2] * n[2],
+            pd = p[0] * d[0] + p[1] * d[1] + p[2] * d[2];
     sums[0] += q * of[0] + of[1] * pd;
     for (int c = 0; c < 3; ++c) sums[1 + c] += of[1] * (q * d[c] - p[c]) + of[2] * pn * n[c];
     if (!targets.hessian) return;
-    const double outer = q * of[2] + of[3] * pn, mixed = of[2] * per_r;
+    const U outer = q * of[2] + of[3] * pn, mixed = of[2] * per_r;
     const int first[6] = {0, 1, 2, 0, 0, 1}, second[6] = {0, 1, 2, 1, 2, 2};
     for (int h = 0; h < 6; ++h) {
       const int a = first[h], b = second[h];
