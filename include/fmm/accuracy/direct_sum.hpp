@@ -161,7 +161,7 @@ struct DirectSums {
     if constexpr (std::is_same_v<In, PerhapsIn>)
       if (in) {
         engine::ewald_sums_of_chosen(space, in->lattice, in_unit, in->softened, per_length,
-                                     bodies.view(), targets, all);
+                                     bodies.view(), targets, all, 1e-15);
         if (in->in_vacuum) add_vacuum(space, positions.extent(0), targets);
         return in_unit;
       }

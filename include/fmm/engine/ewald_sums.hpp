@@ -36,19 +36,34 @@ void add_ewald_sums(Space const& space, periodic::Lattice const& lattice,
   const kernels::ShortPair<Kernel> pair{kernel, split.alpha, cutoff2, softened2};
   const auto tiles = std::int64_t(targets.tiles.extent(0)),
              count = std::int64_t(sources.bodies.extent(0));
-  constexpr int team_size = is_host_space_v<Space> ? 1 : 128;
-  for_teams("fmm::ewald::pairs", TeamPolicy<Space>(space, int(tiles * targets.tile), team_size),
+  // a GPU is busy with a few targets, too
+  constexpr int team_size = is_host_space_v<Space> ? 1 : 128, least_teams = 1 << 13;
+  const std::int64_t all_targets = tiles * targets.tile,
+                     pair_segments = is_host_space_v<Space>
+                                         ? 1
+                                         : std::clamp<std::int64_t>(least_teams / all_targets, 1,
+                                                                    count / (8 * team_size) + 1);
+  Buffer<double, Space> pair_parts("Ewald's pairs");
+  const auto of_segments =
+      pair_parts.resize(std::size_t(all_targets * pair_segments * kernels::numbers_of_target));
+  for_teams("fmm::ewald::pairs",
+            TeamPolicy<Space>(space, int(all_targets * pair_segments), team_size),
             kernels::SumShortPairs<Space, Kernel, Sum>{
                 pair, cell, per_unit, to_device(space, images, numbers),
-                std::max(cutoff2, softened2), sources, targets});
+                std::max(cutoff2, softened2), sources, targets, int(pair_segments), of_segments});
+  for_range("fmm::ewald::add_pairs", space, all_targets,
+            kernels::AddShortPairs<Space, Sum>{targets, int(pair_segments), of_segments});
   const kernels::Waves<Space> waves{cell, per_unit, to_device(space, rows, split.rows),
                                     to_device(space, first, firsts),
                                     to_device(space, factors, split.factors)};
-  const std::int64_t segment = std::max<std::int64_t>(2048, (count + 63) / 64),
+  // a GPU has a thread for each row and segment
+  constexpr std::int64_t least = is_host_space_v<Space> ? 2048 : 256,
+                         most_segments = is_host_space_v<Space> ? 64 : 512;
+  const std::int64_t segment = std::max(least, (count + most_segments - 1) / most_segments),
                      segments = (count + segment - 1) / segment;
   const auto sums = parts.resize(2 * split.factors.size() * std::size_t(segments));
   for_range("fmm::ewald::waves", space, std::int64_t(split.rows.size()) * segments,
-            kernels::SumWaves<Space>{waves, sources, segments, segment, sums});
+            kernels::SumWaves<Space>{waves, sources, segment, sums});
   for_range("fmm::ewald::segments", space, 2 * std::int64_t(split.factors.size()),
             kernels::SumSegments<Space>{segments, sums});
   constexpr int W = kernels::AddWaves<Space, Sum>::W;
@@ -60,20 +75,20 @@ void add_ewald_sums(Space const& space, periodic::Lattice const& lattice,
 
 /// Of all densities: sources and targets have places in a unit of length of which per_unit are one of the kernel's, and
 /// so have the lattice and the distance up to which the kernel counts. The targets' sums are 0, or nothing yet if
-/// `clears`. `numbers` are those of targets among the sources; none: their own.
+/// `clears`. `numbers` are those of targets among the sources; none: their own. What is left out is less than `error` of
+/// like terms.
 template <class Out, class Strengths, class Space, class Kernel, class Sum>
 void ewald_sums(Space const& space, periodic::Lattice const& lattice, Kernel const& kernel,
                 double softened, double per_unit,
                 SourceStrengths<Space, double, Strengths> const& sources,
                 Array<Body<double>, Space> targets, bool are_sources, Array<Tile, Space> tiles,
-                int tile, Array<Sums<Sum>, Space> sums, bool clears,
+                int tile, Array<Sums<Sum>, Space> sums, bool clears, double error,
                 Array<BodyIndex, Space> numbers = {}) {
-  // what is left out is below the last digits of sums that a thousand like terms have
-  constexpr double error = sizeof(Sum) == 4 ? 1e-9 : 1e-15;
+  constexpr double least = sizeof(Sum) == 4 ? 1e-9 : 0;  // below the last digits of a thousand
   const auto in_unit = lattice.times(per_unit);
-  const auto split =
-      periodic::ewald_split(in_unit, double(tiles.extent(0)) * tile,
-                            double(sources.bodies.extent(0)), error, softened * per_unit);
+  const auto split = periodic::ewald_split(in_unit, double(tiles.extent(0)) * tile,
+                                           double(sources.bodies.extent(0)), std::max(error, least),
+                                           softened * per_unit, kernels::Waves<Space>::longest_row);
   if (clears) fill(space, sums, Sums<Sum>{});
   for (int d = 0; d < Out::densities; ++d) {
     constexpr bool dipoles = Strengths::has_dipoles;
@@ -102,7 +117,7 @@ template <class Space, class Kernel>
 void ewald_sums_of_chosen(Space const& space, periodic::Lattice const& lattice,
                           Kernel const& kernel, double softened, double per_unit,
                           Array<Body<double>, Space> bodies, Array<BodyIndex, Space> chosen,
-                          Array<Sums<double>, Space> sums) {
+                          Array<Sums<double>, Space> sums, double error) {
   constexpr int tile = 64;
   const auto count = std::int64_t(chosen.extent(0));
   std::vector<Tile> numbers;
@@ -114,7 +129,7 @@ void ewald_sums_of_chosen(Space const& space, periodic::Lattice const& lattice,
   const auto targets = target_buffer.resize(count);
   for_range("fmm::ewald::gather", space, count, GatherBodies<Space>{bodies, chosen, targets});
   ewald_sums<Outputs<true, true>>(space, lattice, kernel, softened, per_unit, charges_of(bodies),
-                                  targets, true, tiles, tile, sums, true, chosen);
+                                  targets, true, tiles, tile, sums, true, error, chosen);
 }
 
 }  // namespace fmm::engine

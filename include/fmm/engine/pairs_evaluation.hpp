@@ -14,9 +14,9 @@
 
 namespace fmm::engine {
 
-/// What sees, or changes, the sums of all pairs once they are there, and may throw before any result is written:
-/// (kernel, per_length, sums, others), where lengths times per_length are in the kernel's unit, and sums, too, and
-/// `others` are strengths beyond the first. Or nothing.
+/// What sees, or changes, the sums of all pairs once they are there, but for what a vacuum adds, and may throw before
+/// any result is written: (kernel, per_length, sums, others), where lengths times per_length are in the kernel's unit,
+/// and sums, too, and `others` are strengths beyond the first. Or nothing.
 template <class Space, class Precision, class Kernel>
 using SeePairs = std::function<void(Kernel const&, double, Array<Sums<sum_t<Precision>>, Space>,
                                     Array<double, Space>)>;
@@ -70,20 +70,23 @@ void evaluate_all_pairs(Space const& space, PlanData<Space, Precision>& targets,
         if constexpr (is_harmonic<Kernel>())
           if (auto const& lattice = targets.periodic.lattice) {
             const bool one_set = std::is_same_v<Shift, OneSet>;
-            return stage(space, report, "p2p", [&] {
+            const SourceStrengths<Space, double, Strengths> strengths{sources.tree.positions,
+                                                                      others};
+            const auto tiles = sample ? sample->tiles : targets.tiles().tiles;
+            stage(space, report, "p2p", [&] {
               ewald_sums<Out>(
-                  space, *lattice, kernel_of_unit, targets.facts.far_from, per_unit,
-                  SourceStrengths<Space, double, Strengths>{sources.tree.positions, others},
-                  tree.positions, one_set, sample ? sample->tiles : targets.tiles().tiles,
+                  space, *lattice, kernel_of_unit, targets.facts.far_from, per_unit, strengths,
+                  tree.positions, one_set, tiles,
                   Tuning<Space, real_t<Precision>>::all_pairs[targets.facts.all_pairs_shape].tile,
-                  sums, !one_set);
-              if (targets.periodic.given.extent(0) > 0)
-                add_vacuum<Out>(
-                    space, targets, sources,
-                    SourceStrengths<Space, double, Strengths>{sources.tree.positions, others},
-                    facts, lattice->times(per_unit).volume(), per_unit, per_unit,
-                    sample ? sample->tiles : targets.tiles().tiles, sums);
+                  sums, !one_set, targets.facts.ewald_error);
             });
+            if (see) see(kernel_of_unit, per_unit, sums, others);
+            if (targets.periodic.given.extent(0) > 0)
+              stage(space, report, "p2p", [&] {
+                add_vacuum<Out>(space, targets, sources, strengths, facts,
+                                lattice->times(per_unit).volume(), per_unit, per_unit, tiles, sums);
+              });
+            return;
           }
         stage(space, report, "p2p", [&] {
           p2p_all<Out, Precision, Strengths>(space, kernel_of_unit, per_unit,

@@ -28,6 +28,7 @@ struct PlanFacts {
   SplitRule split = {};     ///< of two sets' trees
   bool at_point = false;    ///< of sources: whether all bodies of the build were at one point
   std::int64_t pairs_of_batch = 0;
+  double ewald_error = 1e-15;  ///< of all pairs in a periodic cell: what Ewald's sums leave out
 };
 
 /// One for each expansion and kind of strengths, by whose address multipoles are told apart.

@@ -21,7 +21,6 @@ struct WaveRow {
 /// 1/r = erfc(alpha r)/r + erf(alpha r)/r: the first is summed over pairs nearer than `cutoff`, the second over waves
 /// (P. P. Ewald, Ann. Phys. 369 (1921) 253).
 struct EwaldSplit {
-  static constexpr int longest_row = 32;
   double alpha = 0, cutoff = 0;
   std::vector<Vector>
       images;  ///< that bodies may be nearer than the cutoff, of nearest ones: 0 first
@@ -48,9 +47,9 @@ inline std::vector<Vector> images_within(Lattice const& lattice, double cutoff) 
 }
 
 /// The split for sums at so many targets of so many sources whose terms left out are below `error`, that are softened
-/// up to `softened`. The work is estimated by a unit of one pair's test.
+/// up to `softened`. The work is estimated by a unit of one pair's test. Rows have `longest_row` waves at most.
 FMM_NOINLINE inline EwaldSplit ewald_split(Lattice const& lattice, double targets, double sources,
-                                           double error, double softened) {
+                                           double error, double softened, int longest_row) {
   constexpr double pi = std::numbers::pi, of_pair = 20, of_wave = 1.5;
   const double digits = std::sqrt(-std::log(error)) + 0.2;  // erfc(digits) < error
   const double height = std::min({lattice.height(0), lattice.height(1), lattice.height(2)});
@@ -87,8 +86,8 @@ FMM_NOINLINE inline EwaldSplit ewald_split(Lattice const& lattice, double target
       int first = i == 0 && j == 0 ? 1 : -most[2], last = most[2];
       while (first <= last && square(first) > longest * longest) ++first;
       while (last >= first && square(last) > longest * longest) --last;
-      for (int k = first; k <= last; k += EwaldSplit::longest_row) {
-        const int count = std::min(EwaldSplit::longest_row, last - k + 1);
+      for (int k = first; k <= last; k += longest_row) {
+        const int count = std::min(longest_row, last - k + 1);
         split.rows.push_back({i, j, k, count});
         for (int c = k; c < k + count; ++c)
           split.factors.push_back(2 * std::exp(-per_wave * square(c)) /

@@ -89,8 +89,8 @@ struct ShortPair {
   }
 };
 
-/// Pairs of a target with all bodies and those of their images that are nearer than the cutoff. A team a target; a
-/// thread takes W bodies at a time.
+/// Pairs of a target with a segment of the bodies, and those of their images that are nearer than the cutoff. A team a
+/// target and segment; a thread takes W bodies at a time.
 template <class Space, class Kernel, class Sum>
 struct SumShortPairs {
   using V = Lanes<Space, double>;
@@ -103,19 +103,23 @@ struct SumShortPairs {
   double farthest2;             ///< the square of the distance of pairs that count
   DensityStrengths<Space> sources;
   DensityTargets<Space, Sum> targets;
+  int segments;
+  Array<double, Space> parts;  ///< of a target numbers_of_target for each segment
 
   KOKKOS_FUNCTION void operator()(TeamMember<Space> const& team) const {
-    const Tile tile = targets.tiles(team.league_rank() / targets.tile);
-    const int place = team.league_rank() % targets.tile;
+    const int number = team.league_rank() / segments, s = team.league_rank() % segments;
+    const Tile tile = targets.tiles(number / targets.tile);
+    const int place = number % targets.tile;
     if (place >= tile.count) return;
     const std::int64_t target = tile.first + place, own = targets.source(target),
-                       count = std::int64_t(sources.bodies.extent(0));
+                       all_bodies = std::int64_t(sources.bodies.extent(0)),
+                       begin = s * all_bodies / segments, count = (s + 1) * all_bodies / segments;
     const int image_count = int(images.extent(0)) / 3;
     const Body<double> at = targets.bodies(target);
     V all[numbers_of_target];
     for (V& number : all) number = V(0.0);
     double sums[numbers_of_target] = {};
-    for (std::int64_t j = std::int64_t(team.team_rank()) * W; j < count;
+    for (std::int64_t j = begin + std::int64_t(team.team_rank()) * W; j < count;
          j += std::int64_t(team.team_size()) * W) {
       const int lanes = int(count - j < W ? count - j : W);
       const auto body = load_bodies<V>(&sources.bodies(j), lanes);
@@ -139,8 +143,9 @@ struct SumShortPairs {
     for (int n = 0; n < numbers_of_target; ++n) {
       sums[n] += T::sum(all[n]);
       sum_over_team(team, sums[n]);
+      if (team.team_rank() == 0)
+        parts(std::int64_t(team.league_rank()) * numbers_of_target + n) = sums[n];
     }
-    if (team.team_rank() == 0) targets.add(target, sums);
   }
 
  private:
@@ -202,6 +207,25 @@ struct SumShortPairs {
       sums[4 + h] += outer * n[a] * n[b] - mixed * (n[a] * p[b] + p[a] * n[b]);
       if (a == b) sums[4 + h] -= q * of[1] + mixed * pn;
     }
+  }
+};
+
+/// Adds those of all segments to a target.
+template <class Space, class Sum>
+struct AddShortPairs {
+  DensityTargets<Space, Sum> targets;
+  int segments;
+  Array<double, Space> parts;
+
+  KOKKOS_FUNCTION void operator()(std::int64_t number) const {
+    const Tile tile = targets.tiles(number / targets.tile);
+    const int place = int(number % targets.tile);
+    if (place >= tile.count) return;
+    double sums[numbers_of_target] = {};
+    for (int s = 0; s < segments; ++s)
+      for (int n = 0; n < numbers_of_target; ++n)
+        sums[n] += parts((number * segments + s) * numbers_of_target + n);
+    targets.add(tile.first + place, sums);
   }
 };
 

@@ -20,7 +20,8 @@ struct Waves {
   Array<periodic::WaveRow, Space> rows;
   Array<std::int32_t, Space> first;  ///< of each row, which of all waves
   Array<double, Space> factors;
-  static constexpr int longest_row = periodic::EwaldSplit::longest_row;
+  /// Sums of a row are in a GPU's registers.
+  static constexpr int longest_row = is_host_space_v<Space> ? 32 : 8;
 
   /// e^(i k.x) of a row's first wave, and of the step to the next one.
   template <class V>
@@ -74,11 +75,12 @@ struct SumWaves {
   static constexpr int W = lane_count_v<V>;
   Waves<Space> waves;
   DensityStrengths<Space> sources;
-  std::int64_t segments, segment;  ///< how many, and bodies of each
-  Array<double, Space> parts;      ///< waves' numbers of the first segment, of the second ..
+  std::int64_t segment;        ///< bodies
+  Array<double, Space> parts;  ///< waves' numbers of the first segment, of the second ..
 
   KOKKOS_FUNCTION void operator()(std::int64_t i) const {
-    const std::int64_t r = i / segments, s = i % segments, count = sources.bodies.extent(0);
+    const std::int64_t all = waves.rows.extent(0), r = i % all, s = i / all,
+                       count = sources.bodies.extent(0);
     const periodic::WaveRow row = waves.rows(r);
     const std::int64_t begin = s * segment, end = begin + segment < count ? begin + segment : count;
     V re[Waves<Space>::longest_row], im[Waves<Space>::longest_row];
