@@ -105,8 +105,6 @@ inline void validate(Options const& options) {
     throw InvalidArgument("softening_error", *options.softening_error, "finite and > 0");
   if (!std::isfinite(options.G)) throw InvalidArgument("G", options.G, "finite");
   if (options.periodic) validate(*options.periodic);
-  if (options.periodic && options.tolerance)
-    throw InvalidArgument("tolerance", *options.tolerance, "not set, as yet, in a periodic box");
 }
 
 }  // namespace detail

@@ -228,6 +228,13 @@ KOKKOS_FORCEINLINE_FUNCTION void sum_over_team([[maybe_unused]] Team const& team
   if constexpr (!std::is_same_v<Team, TeamOfOne>) team.team_reduce(Kokkos::Sum<T>(value));
 }
 
+/// The least of the threads' numbers, for all of them.
+template <class T, class Team>
+KOKKOS_FORCEINLINE_FUNCTION void least_over_team([[maybe_unused]] Team const& team,
+                                                 [[maybe_unused]] T& value) {
+  if constexpr (!std::is_same_v<Team, TeamOfOne>) team.team_reduce(Kokkos::Min<T>(value));
+}
+
 /// reducer's value = that of f(i, value) for i of 0 .. count - 1, for all threads of the team.
 template <class Team, class F, class Reducer>
 KOKKOS_FORCEINLINE_FUNCTION void reduce_in_team(Team const& team, int count, F const& f,

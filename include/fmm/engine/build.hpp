@@ -118,6 +118,7 @@ BuildChoices choose_in_cell(Space const& space, PeriodicCell const& cell, std::i
                             Options const& options, FarFieldRule far, PeriodicRoot& root) {
   if constexpr (std::is_same_v<Traversal, DirectSum>) {
     root = cell.bounds();
+    cell.check_softening(far);
     return {root.cube, {}, Tuning<Space, Real>::all_pairs_shape(n, space.concurrency())};
   } else {
     root = cell.root(n, options, far, has_cubes_v<Traversal>);

@@ -5,6 +5,7 @@
 
 #include <cmath>
 #include <memory>
+#include <numbers>
 #include <vector>
 
 #include "../kernels/ewald/ends.hpp"
@@ -93,6 +94,7 @@ class PeriodicCell {
                         : Images{order > 28 ? order : 28, 4};
   }
   static constexpr double largest_aspect = 20;
+  static constexpr double most_images = 4096;  ///< that softening may reach
 
   /// Throws InvalidArgument for a cell that is too long.
   FMM_NOINLINE explicit PeriodicCell(PeriodicBox const& box)
@@ -119,8 +121,8 @@ class PeriodicCell {
     return root;
   }
   /// The cell of n bodies as the root of a tree. `whole`: its edge is that of a cubic cell, so that images lie in the
-  /// grid of cells of every level; else as long as leaves of the best size ask for. Throws InvalidArgument where
-  /// softening reaches beyond the images that lists have.
+  /// grid of cells of every level; else as long as leaves of the best size ask for. Lists have the images that softening
+  /// reaches. Throws InvalidArgument where these are too many.
   FMM_NOINLINE PeriodicRoot root(std::int64_t n, Options const& options, FarFieldRule const& far,
                                  bool whole) const {
     PeriodicRoot root = bounds();
@@ -131,7 +133,8 @@ class PeriodicCell {
     root.cube.edge /= layers;
     const double reach = lattice_.farthest_corner();
     root.radius = images_for(far.order).radius * reach * 1.000001;  // twice a diagonal is a vector
-    check_softening(far, root.radius, reach);
+    check_softening(far, root.radius);
+    root.radius = std::max(root.radius, far.from + 2 * reach);
     const double unit = grid_unit(root.cube.edge);
     for (periodic::Vector const& n : lattice_.vectors_within(root.radius)) {
       GridVector place;
@@ -207,14 +210,18 @@ class PeriodicCell {
       return Wrapped(memory, std::size_t(n));
   }
 
- private:
-  static void check_softening(FarFieldRule const& far, double radius, double reach) {
-    if (far.from > radius - 2 * reach)
+  /// Throws InvalidArgument where softening reaches further than `radius` and most_images.
+  void check_softening(FarFieldRule const& far, double radius = 0) const {
+    const double volume = lattice_.volume() * most_images, reach = lattice_.farthest_corner(),
+                 most =
+                     std::max(radius, std::cbrt(3 * volume / (4 * std::numbers::pi))) - 2 * reach;
+    if (far.from > most)
       throw InvalidArgument(
           "softening, which counts up to a distance of", far.from,
-          "one that counts up to " + to_text(radius - 2 * reach) + " in this periodic cell");
+          "one that counts up to " + to_text(std::max(most, 0.0)) + " in this periodic cell");
   }
 
+ private:
   periodic::Lattice lattice_;
   bool in_vacuum_;
   std::shared_ptr<FarImages const> far_;

@@ -34,7 +34,9 @@ class AllPairsCore {
   using Data = typename Inner::Data;
 
   explicit AllPairsCore(Options const& options, Kernel kernel)
-      : solver_(without_tolerance(options), kernel, {0, false, nullptr}), options_(options) {}
+      : solver_(without_tolerance(options, traits_of_kernel(kernel).has_far_from), kernel,
+                {0, false, nullptr}),
+        options_(options) {}
 
   /// As asked for.
   Options const& options() const { return options_; }
@@ -54,13 +56,13 @@ class AllPairsCore {
     using Out = typename Ends::Out;
     const Quantities of = quantities_of(options_, Out::potential, Out::field);
     check_results(*options_.tolerance, ends.are_results_in_float());
-    solver_.evaluate_pairs(
-        space, plan, ends, report, nullptr,
-        [&](Kernel const& in_unit, double per_length, Array<Sums<double>, Space> sums,
-            Array<double, Space>) {
-          stage(space, report, "verification",
-                [&] { seen_ = see(space, plan.tree.positions, in_unit, per_length, sums, of); });
-        });
+    solver_.evaluate_pairs(space, plan, ends, report, nullptr,
+                           [&](Kernel const& in_unit, double per_length,
+                               Array<Sums<double>, Space> sums, Array<double, Space>) {
+                             stage(space, report, "verification", [&] {
+                               seen_ = see(space, plan, in_unit, per_length, sums, of);
+                             });
+                           });
     if (report && plan.tree.size > 0)
       report->found = FoundLimit{.held_by = HeldBy::sample, .seen_error = seen_};
   }
@@ -81,16 +83,32 @@ class AllPairsCore {
     }
     return sum;
   }
-  static Options without_tolerance(Options options) {
+  static Options without_tolerance(Options const& options, bool has_softening_error) {
     const double tolerance = required(options, false);
     safe_options(options, tolerance, 0, false, false);  // throws for what does not go together
-    options.tolerance = std::nullopt;
-    return options;
+    Options of_pairs = options_of_pairs(options, tolerance, has_softening_error);
+    if (!options.periodic) of_pairs.softening_error = options.softening_error;  // which is refused
+    return of_pairs;
+  }
+
+  /// Sums in double at some bodies; in a periodic cell those of another split than all bodies'.
+  static void sum_again(Space const& space, Array<Body<double>, Space> bodies,
+                        Kernel const& in_unit, double per_length, Array<BodyIndex, Space> chosen,
+                        Array<Sums<double>, Space> sums, accuracy::PerhapsIn const& in) {
+    if constexpr (engine::is_harmonic<Kernel>())
+      if (in)
+        return engine::ewald_sums_of_chosen(space, in->lattice, in_unit, in->softened, per_length,
+                                            bodies, chosen, sums, 1e-16);
+    p2p_chosen<Outputs<true, true>>(space, in_unit, per_length, bodies, chosen, sums);
   }
 
   /// The error, of the norm that the tolerance has. Throws where it is larger than that.
-  double see(Space const& space, Array<Body<double>, Space> bodies, Kernel const& in_unit,
-             double per_length, Array<Sums<double>, Space> sums, Quantities of) const {
+  double see(Space const& space, Data const& plan, Kernel const& in_unit, double per_length,
+             Array<Sums<double>, Space> sums, Quantities of) const {
+    const auto bodies = plan.tree.positions;
+    accuracy::PerhapsIn in;
+    if (auto const& lattice = plan.periodic.lattice)
+      in.emplace(accuracy::DirectSumsIn{*lattice, plan.facts.far_from, false});
     Buffer<BodyIndex, Space> numbers("seen bodies");
     Buffer<Sums<double>, Space> buffer("seen bodies' sums");
     const auto chosen =
@@ -101,9 +119,9 @@ class AllPairsCore {
     for_range("fmm::verification::gather", space, std::int64_t(chosen.size()),
               GatherSums<Space>{sums, there, some});
     read_back(space, some.data(), computed.data(), computed.size());
-    p2p_chosen<Outputs<true, true>>(space, in_unit, per_length, bodies, there, some);
+    sum_again(space, bodies, in_unit, per_length, there, some, in);
     read_back(space, some.data(), exact.data(), exact.size());
-    const auto scales = accuracy::scales_at(space, bodies, in_unit, per_length, there, 1, 1);
+    const auto scales = accuracy::scales_at(space, bodies, in_unit, per_length, there, 1, 1, in);
     double largest = 0;
     of.each([&](Quantity one) {
       RoundedSums rounded;

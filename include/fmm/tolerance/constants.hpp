@@ -36,6 +36,7 @@ struct Constants {
   double error_of_pair_error = 2.4, and_over_order = 1.2;
   /// Options::softening_error in tolerances, and the error that it adds at most, in itself.
   double softening_error = 1, error_of_softening = 0.19;
+  double softening_of_ewald = 0.1;  ///< of softening_error, in all pairs of a periodic box
   /// Where charges have both signs errors may add up to more: so many times less pair_error before the sample tells.
   double less_for_both_signs = 3;
 

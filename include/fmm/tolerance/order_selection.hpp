@@ -97,6 +97,16 @@ inline Options safe_options(Options options, double tolerance, int order, bool s
   return options;
 }
 
+/// The options of sums of all pairs that a tolerance is looked at by, or held by. In a periodic box, where a kernel
+/// has to end somewhere, softening errs by a share of what the tolerance allows.
+inline Options options_of_pairs(Options options, double tolerance, bool has_softening_error) {
+  const double allowed = options.softening_error.value_or(constants.softening_error * tolerance);
+  options.tolerance = options.softening_error = std::nullopt;
+  if (options.periodic && has_softening_error)
+    options.softening_error = constants.softening_of_ewald * allowed;
+  return options;
+}
+
 /// What sums of a tolerance are made with.
 struct Arithmetic {
   bool host;    ///< on a CPU, where an M2L costs fewer pairs than on a GPU

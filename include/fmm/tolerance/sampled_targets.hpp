@@ -11,6 +11,7 @@
 #include <vector>
 
 #include "../engine/solver_core.hpp"
+#include "../kernels/ewald/magnitudes.hpp"
 #include "drawn_targets.hpp"
 #include "terms_of_sources.hpp"
 
@@ -81,46 +82,62 @@ struct TakeOffTerms {
 /// The squares of what the nearest source at another place exerts: of potential, field and Hessian.
 struct NearestTerms {
   double potential = 0, field = 0, hessian = 0;
-  KOKKOS_FUNCTION void join(NearestTerms const& other) {
-    potential += other.potential;
-    field += other.field;
-    hessian += other.hessian;
-  }
 };
-/// Of some of the targets, one of each stretch; an excluded source is nobody's nearest.
+/// Of some of the targets, one of each stretch; an excluded source is nobody's nearest. A team a target.
 template <class Space, class Terms, class SomeExclusions>
-struct AddNearestTerms {
+struct SetNearestTerms {
   Terms terms;
+  bool is_periodic;
+  kernels::NearestImages<Space> images;  ///< in a periodic cell
   Array<BodyIndex, Space> bodies;
   SomeExclusions exclusions;
   std::int64_t count;
   double per_unit;
+  Array<NearestTerms, Space> nearest;
 
-  KOKKOS_FUNCTION void operator()(std::int64_t k, NearestTerms& sums) const {
-    const std::int64_t i = k * std::int64_t(bodies.extent(0)) / count;
-    double nearest2 = -1;
-    std::int64_t nearest = 0;
-    for (std::int64_t j = 0; j < std::int64_t(terms.sources.extent(0)); ++j) {
-      double r2 = 0;
-      for (int c = 0; c < 3; ++c) {
-        const double d = (terms.targets(i, c) - terms.sources(j, c)) * terms.per_length;
-        r2 += d * d;
-      }
-      if (r2 > 0 && (nearest2 < 0 || r2 < nearest2) &&
-          !is_excluded(exclusions, std::int64_t(bodies(i)), j)) {
-        nearest2 = r2;
-        nearest = j;
+  KOKKOS_FUNCTION void operator()(TeamMember<Space> const& team) const {
+    const std::int64_t k = team.league_rank(), i = k * std::int64_t(bodies.extent(0)) / count,
+                       sources = std::int64_t(terms.sources.extent(0));
+    constexpr double none = std::numeric_limits<double>::infinity();
+    double least2 = none;
+    std::int64_t source = sources;
+    for (auto j = std::int64_t(team.team_rank()); j < sources; j += team.team_size()) {
+      double d[3];
+      const double r2 = find(i, j, d, least2);
+      if (r2 > 0 && r2 < least2 && !is_excluded(exclusions, std::int64_t(bodies(i)), j)) {
+        least2 = r2;
+        source = j;
       }
     }
-    if (nearest2 < 0) return;
-    double term[10] = {};
-    terms.add(i, nearest, term);
-    const auto square = [](double x) { return x * x; };
-    sums.potential += square(term[0] * per_unit);
-    for (int c = 1; c < 4; ++c) sums.field += square(term[c] * per_unit);
-    for (int c = 4; c < 10; ++c) sums.hessian += (c < 7 ? 1 : 2) * square(term[c] * per_unit);
+    double of_team = least2;
+    least_over_team(team, of_team);
+    if (least2 > of_team) source = sources;
+    least_over_team(team, source);  // the first of several
+    if (team.team_rank() > 0) return;
+    NearestTerms found;
+    if (of_team < none) {
+      double d[3], term[10] = {};
+      find(i, source, d, none);
+      terms.add_at(d, source, term);
+      const auto square = [](double x) { return x * x; };
+      found.potential = square(term[0] * per_unit);
+      for (int c = 1; c < 4; ++c) found.field += square(term[c] * per_unit);
+      for (int c = 4; c < 10; ++c) found.hessian += (c < 7 ? 1 : 2) * square(term[c] * per_unit);
+    }
+    nearest(k) = found;
+  }
+
+ private:
+  KOKKOS_FUNCTION double find(std::int64_t i, std::int64_t j, double (&d)[3],
+                              double within2) const {
+    terms.difference(i, j, d);
+    return is_periodic ? images.find(d, within2) : d[0] * d[0] + d[1] * d[1] + d[2] * d[2];
   }
 };
+
+/// What Ewald's sums may leave out that errors within a tolerance are seen by: it is relative to terms, and fields may be
+/// a thousandth of these.
+inline double ewald_error_for(double tolerance) { return std::max(1e-5 * tolerance, 1e-15); }
 
 /// Kernel, Space   as of ToleranceSolver
 template <class Kernel, class Space>
@@ -131,7 +148,10 @@ class SampledTargets {
   /// tolerance   of what is compared with these sums
   SampledTargets(Options const& options, Kernel const& kernel, double tolerance)
       : core_(options, kernel, {0, false, nullptr}),
-        most_over_rest_(1e-2 * tolerance / std::numeric_limits<double>::epsilon()) {}
+        lattice_(options.periodic ? std::optional(periodic::Lattice(options.periodic->vectors))
+                                  : std::nullopt),
+        most_over_rest_(1e-2 * tolerance / std::numeric_limits<double>::epsilon()),
+        ewald_error_(ewald_error_for(tolerance)) {}
 
   /// About `most` of the targets, others each time; all if there are no more. Of those of some results one to two times
   /// as many again, by how strong these are and by the errors that were noted. `bodies`: the numbers of sources that
@@ -163,8 +183,10 @@ class SampledTargets {
     }
     are_sources_ = are_sources;
     chosen_.take(space, targets, bodies_);
-    if (!plan_)  // with all targets once, whose cube the next ones are in
+    if (!plan_) {  // with all targets once, whose cube the next ones are in
       plan_ = core_.build_two(space, targets.rows(), sources.rows(), nullptr);
+      plan_->targets->facts.ewald_error = ewald_error_;
+    }
     core_.retarget(space, *plan_, chosen_.rows(), nullptr);
     sources_ = sources.rows();
     length_ = plan_->sources->tree.cube.exact_unit();
@@ -211,18 +233,32 @@ class SampledTargets {
   template <class Given, class Arrays, class SomeExclusions>
   NearestTerms nearest(Space const& space, Given const& given, Arrays const& arrays,
                        SomeExclusions const& exclusions, int of, double per_unit) const {
-    constexpr std::int64_t most = 512;
+    const std::int64_t most = lattice_ ? 64 : 512;
     const std::int64_t count = std::min(evenly_, most);
-    NearestTerms found;
+    Buffer<double, Space> memory("images of the nearest");
+    Buffer<NearestTerms, Space> buffer("what the nearest exert");
+    const auto images = lattice_
+                            ? kernels::nearest_images(space, lattice_->times(1 / length_), memory)
+                            : kernels::NearestImages<Space>{};
+    std::vector<NearestTerms> all(static_cast<std::size_t>(count));
+    const auto there = buffer.resize(all.size());
     for_each_density(given, arrays, [&](auto const& terms, int density) {
       using Terms = std::remove_cvref_t<decltype(terms)>;
       if (density != of) return;
-      found = reduce<NearestTerms>(
-          "fmm::verification::nearest", space, count,
-          AddNearestTerms<Space, Terms, SomeExclusions>{
-              terms, subarray<BodyIndex, Space>(bodies_, 0, evenly_), exclusions, count, per_unit});
-      space.fence();
+      const int team_size = is_host_space_v<Space> ? 1 : 256;
+      for_teams(
+          "fmm::verification::nearest", TeamPolicy<Space>(space, int(count), team_size),
+          SetNearestTerms<Space, Terms, SomeExclusions>{
+              terms, lattice_.has_value(), images, subarray<BodyIndex, Space>(bodies_, 0, evenly_),
+              exclusions, count, per_unit, there});
     });
+    read_back(space, there.data(), all.data(), all.size());
+    NearestTerms found;
+    for (NearestTerms const& one : all) {
+      found.potential += one.potential;
+      found.field += one.field;
+      found.hessian += one.hessian;
+    }
     for (double* const sum : {&found.potential, &found.field, &found.hessian})
       *sum /= double(count);
     return found;
@@ -241,6 +277,7 @@ class SampledTargets {
   }
 
   Core core_;
+  std::optional<periodic::Lattice> lattice_;
   std::optional<engine::TwoSetData<Space, double>> plan_;
   Points<Space> chosen_;
   typename Points<Space>::Rows sources_;
@@ -254,7 +291,7 @@ class SampledTargets {
   std::int64_t evenly_ = 0;  ///< of them, the first ones
   double scale_ = 1;
   bool are_sources_ = false;
-  double most_over_rest_;
+  double most_over_rest_, ewald_error_;
   double length_ = 1;
   std::uint64_t state_ = 1;
 };

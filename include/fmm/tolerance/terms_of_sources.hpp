@@ -81,14 +81,23 @@ struct TermsOfSource {
     return Strengths::given(given, source, k);
   }
   KOKKOS_FUNCTION static constexpr bool is_dipole(int k) { return Strengths::is_dipole(k); }
+  /// That of potential (0), field or Hessian (2): magnitude.
+  double unit(int result) const { return std::fabs(potential_unit) * std::pow(per_length, result); }
+  /// The place of the target, from the source's, in the kernel's unit.
+  KOKKOS_FUNCTION void difference(std::int64_t target, std::int64_t source, double (&d)[3]) const {
+    for (int c = 0; c < 3; ++c) d[c] = (targets(target, c) - sources(source, c)) * per_length;
+  }
   /// only    of this number alone; all: of all of them
   KOKKOS_FUNCTION void add(std::int64_t target, std::int64_t source, double (&sum)[10],
                            int only = all) const {
-    double d[3], r2 = 0;
-    for (int c = 0; c < 3; ++c) {
-      d[c] = (targets(target, c) - sources(source, c)) * per_length;
-      r2 += d[c] * d[c];
-    }
+    double d[3];
+    difference(target, source, d);
+    add_at(d, source, sum, only);
+  }
+  /// The same of an image, with that difference.
+  KOKKOS_FUNCTION void add_at(double const (&d)[3], std::int64_t source, double (&sum)[10],
+                              int only = all) const {
+    const double r2 = d[0] * d[0] + d[1] * d[1] + d[2] * d[2];
     const auto scaled = [&](int k) {
       if (only != all && only != k) return 0.0;
       return is_dipole(k) ? number(source, k) * per_length : number(source, k);

@@ -50,6 +50,7 @@ class ToleranceCore {
   std::shared_ptr<Data> build(Space const& space, Inputs<Sources, Charges> const& inputs,
                               Report* report) {
     const HostThread<Space> thread(space);
+    check_not_periodic();
     if (orders_.size() > 1) {
       const int best = is_for_charges_
                            ? index_of(order_by_work(order(), solver_.near_pairs(), orders()))
@@ -72,6 +73,7 @@ class ToleranceCore {
   Tuned tune(Space const& space, Inputs<Sources, Charges> const& inputs,
              HighestOrder const& highest) {
     const HostThread<Space> thread(space);
+    check_not_periodic();
     auto const& positions = inputs.sources;
     auto const& charges = inputs.charges;
     check_extents("charges", charges, checked_size("positions", positions));
@@ -130,6 +132,13 @@ class ToleranceCore {
  private:
   static constexpr bool single = std::is_same_v<Precision, Mixed>;
 
+  void check_not_periodic() const {
+    if (options_.periodic)
+      throw InvalidArgument(
+          "charges", "given",
+          "not given to build, as yet, with a tolerance in a periodic box: such a plan is for "
+          "any strengths");
+  }
   template <class Columns>
   using Rows = Kokkos::View<Columns, Kokkos::LayoutRight, Device<Space>,
                             Kokkos::MemoryTraits<Kokkos::Unmanaged>>;

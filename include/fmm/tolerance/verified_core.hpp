@@ -116,7 +116,7 @@ class VerifiedCore : public VerifiedErrors<Kernel, Precision, Space, Family> {
     double error = 0;
     engine::stage(space, report, "verification", [&] {
       error = this->rounding_error(space, plan, given, found, exclusions, bounded,
-                                   by_pairs_ ? constants.seen_pairs : Base::few_targets,
+                                   by_pairs_ ? constants.seen_pairs : this->few_targets(),
                                    [](int) { return true; });
     });
     if (!(error <= tolerance_))
@@ -185,9 +185,9 @@ class VerifiedCore : public VerifiedErrors<Kernel, Precision, Space, Family> {
       double error = 0;
       if (attempt == 0 && std::any_of(strengths.begin(), strengths.end(), is_exact)) {
         engine::stage(space, report, "verification", [&] {
-          error =
-              this->rounding_error(space, plan, given, found, exclusions, kinds.bounded,
-                                   Base::few_targets, [&](int k) { return strengths[k].is_exact; });
+          error = this->rounding_error(space, plan, given, found, exclusions, kinds.bounded,
+                                       this->few_targets(),
+                                       [&](int k) { return strengths[k].is_exact; });
         });
         if (!(error <= tolerance_))
           refuse_tolerance(tolerance_, constants.above_seen * error, std::nullopt);
@@ -300,7 +300,7 @@ class VerifiedCore : public VerifiedErrors<Kernel, Precision, Space, Family> {
     const bool has_room = most <= constants.room_for_others * tolerance_;
     auto drawn = this->by_strength(space, plan, found, now);
     const auto exact = sample(space, plan, given, found, exclusions,
-                              has_room ? Base::few_targets : 16 * Base::few_targets, &drawn);
+                              has_room ? this->few_targets() : this->more_targets(), &drawn);
     for (int k = 0; k < int(now.size()); ++k)
       if (!now[k].is_exact &&
           !(errors_of(space, plan, given, found, found, exact, exclusions, k, kinds.bounded, false)

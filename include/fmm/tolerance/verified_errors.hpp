@@ -29,8 +29,12 @@ class VerifiedErrors : public VerifiedPlans<Kernel, Precision, Space, Family> {
   using Kinds = typename Data<HasTargets>::Kinds;
   using Base::Base;
   /// So few sources are summed term by term, and at so many targets rounding and errors are looked at.
-  static constexpr std::int64_t most_carriers = is_host_space_v<Space> ? 64 : 512,
-                                few_targets = is_host_space_v<Space> ? 16 : 64;
+  static constexpr std::int64_t most_carriers = is_host_space_v<Space> ? 64 : 512;
+  std::int64_t few_targets() const {
+    return (is_host_space_v<Space> ? 16 : 64) / (options_.periodic ? 4 : 1);
+  }
+  /// Where there is less room for others.
+  std::int64_t more_targets() const { return (options_.periodic ? 4 : 16) * few_targets(); }
 
   /// Of each density what its sources carry, and nothing of results yet.
   template <bool HasTargets, class Given, class SomeArrays>
@@ -76,6 +80,7 @@ class VerifiedErrors : public VerifiedPlans<Kernel, Precision, Space, Family> {
                                                   Given const& given, SomeArrays const& found,
                                                   std::vector<Seen>& all) const {
     std::vector<std::vector<BodyIndex>> lists(all.size());
+    if (options_.periodic) return lists;           // terms have images
     const auto may_be_few = [](Seen const& one) {  // a source has up to four numbers
       return one.strength > 0 && one.sources <= 4.01 * double(most_carriers);
     };
@@ -175,17 +180,21 @@ class VerifiedErrors : public VerifiedPlans<Kernel, Precision, Space, Family> {
 
   /// Whether pairs are so few that a tree is no faster.
   template <bool HasTargets>
-  static bool are_least_pairs(Data<HasTargets> const& plan) {
+  bool are_least_pairs(Data<HasTargets> const& plan) const {
     constexpr double few = is_host_space_v<Space> ? 1536 : 1 << 14;
-    return are_few_pairs(plan) &&
-           double(plan.target_count()) * double(plan.sources.size()) <= few * few;
+    return are_few_pairs(plan) && work_of_pairs(plan) <= few * few;
   }
   /// Whether sums of all pairs take no longer than a few evaluations.
   template <bool HasTargets>
-  static bool are_few_pairs(Data<HasTargets> const& plan) {
+  bool are_few_pairs(Data<HasTargets> const& plan) const {
     constexpr double few = is_host_space_v<Space> ? 1 << 14 : 1 << 17;
-    return plan.target_count() <= most_few_targets &&
-           double(plan.target_count()) * double(plan.sources.size()) <= few * few;
+    return plan.target_count() <= most_few_targets && work_of_pairs(plan) <= few * few;
+  }
+  /// All pairs, in those of bodies without images.
+  template <bool HasTargets>
+  double work_of_pairs(Data<HasTargets> const& plan) const {
+    return double(plan.target_count()) * double(plan.sources.size()) *
+           (options_.periodic ? pairs_of_ewald : 1);
   }
   /// Sets the errors of all densities. What is known is made stricter until it errs by little itself.
   template <bool HasTargets, class Given, class SomeArrays, class SomeExclusions, class Seen>
@@ -195,8 +204,8 @@ class VerifiedErrors : public VerifiedPlans<Kernel, Precision, Space, Family> {
     const std::int64_t m = plan.target_count();
     const bool by_pairs = are_few_pairs(plan);
     auto drawn = by_strength(space, plan, found, now);
-    const auto exact =
-        sample(space, plan, given, found, exclusions, by_pairs ? m : sampled_count, &drawn);
+    const auto exact = sample(space, plan, given, found, exclusions,
+                              by_pairs ? m : sampled_count / (options_.periodic ? 8 : 1), &drawn);
     const auto compare_with = [&](SomeArrays const& known) {
       double of_known = 0;
       for (int k = 0; k < int(now.size()); ++k) {
@@ -246,6 +255,8 @@ class VerifiedErrors : public VerifiedPlans<Kernel, Precision, Space, Family> {
   double rounding_error(Space const& space, Data<HasTargets>& plan, Given const& given,
                         SomeArrays const& found, SomeExclusions const& exclusions,
                         ResultKinds const& of, std::int64_t most, IsOf const& is_of_these) const {
+    if (options_.periodic)  // Ewald's sums at some targets are split in another way
+      return difference_of_sums(space, plan, given, found, exclusions, of, most, is_of_these);
     std::vector<std::vector<SumsOfTerms>> seen;
     for_each_terms_of(plan, given, found, [&](auto const& terms, int k) {
       seen.emplace_back();
@@ -292,8 +303,8 @@ class VerifiedErrors : public VerifiedPlans<Kernel, Precision, Space, Family> {
                        bool is_exact) const {
     SeenErrors seen;
     auto const& sampled = *plan.sampled;
-    const auto add = [&](bool is_of, auto array_of, auto nearest_of) {
-      if (!is_of) return;
+    const auto add = [&](double share, auto array_of, auto nearest_of) {
+      if (share == 0) return;
       ResultArray<Space> const &result = array_of(found), &other = array_of(known),
                                &sums = array_of(exact);
       const double largest = largest_of(space, other, k), most = largest_of(space, result, k);
@@ -318,7 +329,7 @@ class VerifiedErrors : public VerifiedPlans<Kernel, Precision, Space, Family> {
           squares = std::fmax(both * both, found_squares);
         }
         double norm = all.norm;
-        if (!(squares <= tolerance_ * tolerance_ * norm)) {
+        if (!(share * share * squares <= tolerance_ * tolerance_ * norm)) {
           const NearestTerms nearest = sampled.nearest(space, given, exact, exclusions, k, unit);
           norm =
               std::fmax(norm, least_of_nearest * least_of_nearest * targets * nearest_of(nearest));
@@ -326,11 +337,16 @@ class VerifiedErrors : public VerifiedPlans<Kernel, Precision, Space, Family> {
         error = std::sqrt(squares / norm);
         of_known = std::sqrt(of_known / norm);
       }
-      seen.error = larger(seen.error, error);
-      seen.of_known = larger(seen.of_known, of_known);
+      seen.error = larger(seen.error, share * error);
+      seen.of_known = larger(seen.of_known, share * of_known);
     };
+    // in a periodic cell potentials may cancel to the share of a field's that its tolerance says nothing of
+    const bool has_potential = options_.periodic && found.potential.numbers;
     add(
-        of.potential, [](auto const& all) -> auto const& { return all.potential; },
+        of.potential    ? 1
+        : has_potential ? share_of_other_potentials
+                        : 0,
+        [](auto const& all) -> auto const& { return all.potential; },
         [](NearestTerms const& all) { return all.potential; });
     add(
         of.field, [](auto const& all) -> auto const& { return all.field; },
@@ -342,6 +358,25 @@ class VerifiedErrors : public VerifiedPlans<Kernel, Precision, Space, Family> {
   }
 
  private:
+  /// What sums of all pairs in a periodic cell differ by from such sums at some targets.
+  template <bool HasTargets, class Given, class SomeArrays, class SomeExclusions, class IsOf>
+  double difference_of_sums(Space const& space, Data<HasTargets>& plan, Given const& given,
+                            SomeArrays const& found, SomeExclusions const& exclusions,
+                            ResultKinds const& of, std::int64_t most,
+                            IsOf const& is_of_these) const {
+    const auto exact = sample(space, plan, given, found, exclusions, most);
+    const int densities =
+        std::max({found.potential.densities, found.field.densities, found.hessian.densities});
+    double error = 0;
+    for (int k = 0; k < densities; ++k)
+      if (is_of_these(k))
+        error = larger(
+            error,
+            errors_of(space, plan, given, found, found, exact, exclusions, k, of, false).error);
+    return error;
+  }
+
+  static constexpr double share_of_other_potentials = 0.1, pairs_of_ewald = 16;
   static constexpr double least_of_nearest = 1e-3, largest_of_known = 0.2, least_known_theta = 0.05;
   static constexpr int most_known = 5;
   static constexpr std::int64_t sampled_count = 512, most_few_targets = 1 << 22;

@@ -192,6 +192,8 @@ class VerifiedPlans {
     Options options = options_;
     options.tolerance = std::nullopt;
     options.theta = setting.theta;
+    if (options_.periodic)  // no less than all pairs have
+      softening_share = std::max(softening_share, constants.softening_of_ewald);
     if (traits_of_kernel(kernel_).has_far_from)
       options.softening_error = softening_share * options_.softening_error.value_or(
                                                       constants.softening_error * tolerance_);
@@ -199,10 +201,7 @@ class VerifiedPlans {
   }
   /// Those of all pairs, which have no tree.
   Options for_pairs() const {
-    Options options = options_;
-    options.tolerance = std::nullopt;
-    options.softening_error = std::nullopt;
-    return options;
+    return options_of_pairs(options_, tolerance_, traits_of_kernel(kernel_).has_far_from);
   }
   template <bool HasTargets>
   void make(Space const& space, Data<HasTargets>& plan, Report* report) const {

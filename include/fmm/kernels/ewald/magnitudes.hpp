@@ -14,9 +14,7 @@ template <class Space, class Kernel>
 struct SumMagnitudesInCell {
   Kernel kernel;
   double per_unit;
-  CellVectors cell;
-  Array<double, Space>
-      images;  ///< three numbers each, 0 first: those that may be the nearest of a wrapped difference
+  NearestImages<Space> nearest;
   Array<Body<double>, Space> bodies;
   Array<BodyIndex, Space> targets;
   std::int64_t segments;
@@ -31,36 +29,33 @@ struct SumMagnitudesInCell {
       const Body<double> body = bodies(j);
       double d[3] = {(at.x - body.x) * per_unit, (at.y - body.y) * per_unit,
                      (at.z - body.z) * per_unit};
-      cell.wrap(d);
-      const double q = std::fabs(body.q), least2 = nearest2(d);
-      if (least2 > 0) {
+      const double q = std::fabs(body.q), least2 = nearest.find(d);
+      if (least2 < std::numeric_limits<double>::infinity()) {
         const auto term = kernel(least2);
         all.field += q * std::fabs(term.weight) * std::sqrt(least2);
         all.potential += q * std::fabs(term.potential);
       }
-      if (least2 > 0 && least2 < all.nearest2) {
+      if (least2 < all.nearest2) {
         all.nearest2 = least2;
         all.charge_of_nearest = q;
       }
     }
     sums(i) = all;
   }
-
- private:
-  /// Of the images at another place.
-  KOKKOS_FUNCTION double nearest2(double const (&d)[3]) const {
-    double least2 = std::numeric_limits<double>::infinity();
-    for (int image = 0; image < int(images.extent(0)) / 3; ++image) {
-      double r2 = 0;
-      for (int c = 0; c < 3; ++c) {
-        const double x = d[c] + images(3 * image + c);
-        r2 += x * x;
-      }
-      if (r2 > 0 && r2 < least2) least2 = r2;
-    }
-    return least2;
-  }
 };
+
+/// Those of a lattice, in `memory`.
+template <class Space>
+NearestImages<Space> nearest_images(Space const& space, periodic::Lattice const& lattice,
+                                    Buffer<double, Space>& memory) {
+  std::vector<double> numbers;
+  for (auto const& image : periodic::images_within(lattice, lattice.longest()))
+    numbers.insert(numbers.end(), image.begin(), image.end());
+  const auto images = to_device(space, memory, numbers);
+  space.fence();  // the vector goes now
+  const double height = std::min({lattice.height(0), lattice.height(1), lattice.height(2)});
+  return {CellVectors(lattice), images, height * height / 4};
+}
 
 /// p2p_magnitudes of bodies in a cell; `lattice` is in the kernel's unit. Cost: 27 N distances for each of the chosen
 /// ones.
@@ -74,18 +69,15 @@ std::vector<Magnitudes> magnitudes_in_cell(Space const& space, Kernel const& any
   if (count == 0) return {};
   const std::int64_t segments = std::clamp(std::int64_t(bodies.extent(0)) / least_bodies,
                                            std::int64_t(1), 1 + most_items / count);
-  std::vector<double> numbers;
-  for (auto const& image : periodic::images_within(lattice, lattice.longest()))
-    numbers.insert(numbers.end(), image.begin(), image.end());
   Buffer<double, Space> image_buffer("images of the nearest");
   Buffer<Magnitudes, Space> buffer("magnitudes");
-  const auto images = to_device(space, image_buffer, numbers);
+  const auto nearest = nearest_images(space, lattice, image_buffer);
   const auto sums = buffer.resize(count * segments);
   with_kernel(any_kernel, [&](auto const& kernel) {
     using One = std::decay_t<decltype(kernel)>;
-    for_uneven("fmm::ewald::magnitudes", space, count * segments, 1,
-               SumMagnitudesInCell<Space, One>{kernel, per_unit, CellVectors(lattice), images,
-                                               bodies, chosen, segments, sums});
+    for_uneven(
+        "fmm::ewald::magnitudes", space, count * segments, 1,
+        SumMagnitudesInCell<Space, One>{kernel, per_unit, nearest, bodies, chosen, segments, sums});
   });
   std::vector<Magnitudes> parts(count * segments);
   read_back(space, sums.data(), parts.data(), parts.size());

@@ -1,0 +1,235 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// Tolerances of periodic fields, against all pairs, which are Ewald's sums (test_periodic.cpp).
+#include <fmm/fmm.hpp>
+
+#include "refusal.hpp"
+#include "support.hpp"
+
+namespace fmm_test {
+namespace {
+
+using Space = Kokkos::DefaultExecutionSpace;
+using fmm::Laplace;
+using fmm::PeriodicBox;
+template <class Precision, class Kernel = Laplace>
+using Tolerant = fmm::ToleranceSolver<Kernel, fmm::Orders<4, 8, 12, 16>, Precision>;
+
+const PeriodicBox cube(1), box(1, 1.5, 2), column(1, 1, 4),
+    oblique(std::array<std::array<double, 3>, 3>{{{1, 0.2, 0.1}, {0.3, 1.2, 0}, {-0.1, 0.4, 1.1}}});
+
+enum class Kind { ions, masses };
+
+Bodies bodies_of(Kind kind, int n, PeriodicBox const& cell, unsigned seed = 1) {
+  std::mt19937_64 random(seed);
+  std::uniform_real_distribution<double> uniform(0, 1);
+  Bodies bodies;
+  for (int i = 0; i < n; ++i) {
+    double at[3] = {};
+    for (auto const& vector : cell.vectors) {
+      const double factor = 2 * uniform(random);
+      for (int d = 0; d < 3; ++d) at[d] += factor * vector[d];
+    }
+    add_body(bodies, at[0], at[1], at[2],
+             kind == Kind::ions ? (i % 2 ? -1 : 1) : 0.1 + uniform(random));
+  }
+  return bodies;
+}
+
+/// Rows of results on the host.
+template <class View>
+std::vector<double> rows_of(View const& results) {
+  const auto host = Kokkos::create_mirror_view_and_copy(Kokkos::HostSpace(), results);
+  std::vector<double> numbers;
+  for (std::size_t i = 0; i < host.extent(0); ++i)
+    for (std::size_t c = 0; c < host.extent(1); ++c) numbers.push_back(host(i, c));
+  return numbers;
+}
+
+/// What is evaluated with a plan: strengths of these sources, and results at so many targets.
+struct Evaluated {
+  ViewIn<double*, Space> q, u;
+  ViewIn<double*[3], Space> p, f;
+  ViewIn<double* [6], Space> h;
+
+  Evaluated(std::vector<double> const& charges, std::vector<double> const& dipoles, int targets)
+      : q(column_in<Space>(charges)),
+        u("u", std::size_t(targets)),
+        p(to_space<Space>(dipoles)),
+        f("f", std::size_t(targets)),
+        h("h", std::size_t(targets)) {}
+  template <class Solver, class Plan>
+  void charges(Solver& solver, Plan& plan) {
+    solver.evaluate(Space(), plan, fmm::Strengths{.charges = q},
+                    fmm::Results{.potential = u, .field = f});
+  }
+  template <class Solver, class Plan>
+  void both(Solver& solver, Plan& plan) {
+    solver.evaluate(Space(), plan, fmm::Strengths{.charges = q, .dipoles = p},
+                    fmm::Results{.potential = u, .field = f, .hessian = h});
+  }
+};
+
+template <class Kernel = Laplace>
+fmm::Solver<Kernel, fmm::DirectSum, double> exact_in(PeriodicBox const& cell,
+                                                     fmm::Options options = {}) {
+  options.periodic = cell;
+  return fmm::Solver<Kernel, fmm::DirectSum, double>(options);
+}
+
+template <class Precision>
+void expect_held(PeriodicBox const& cell, Kind kind, int n, std::vector<double> const& tolerances) {
+  const Space space;
+  const Bodies bodies = bodies_of(kind, n, cell);
+  const auto x = to_space<Space>(bodies.x);
+  auto direct = exact_in(cell);
+  auto all = direct.build(space, x);
+  Evaluated exact(bodies.q, {}, n);
+  exact.charges(direct, all);
+  for (const double tolerance : tolerances) {
+    Tolerant<Precision> solver({.tolerance = tolerance, .periodic = cell});
+    auto plan = solver.build(space, x);
+    Evaluated found(bodies.q, {}, n);
+    found.charges(solver, plan);
+    EXPECT_LT(relative_l2(rows_of(found.f), rows_of(exact.f)), tolerance) << n;
+    EXPECT_LT(relative_l2(to_host(found.u), to_host(exact.u)), 10 * tolerance) << n;
+  }
+}
+TEST(PeriodicTolerance, IsHeld) {
+  for (PeriodicBox const& cell : {cube, box, column, oblique})
+    for (const Kind kind : {Kind::ions, Kind::masses})
+      for (const int n : {10, 400, 3000}) {
+        expect_held<double>(cell, kind, n, {1e-3, 1e-5, 1e-8, 1e-11});
+        expect_held<fmm::Mixed>(cell, kind, n, {1e-3, 1e-4});
+      }
+}
+
+/// Later evaluations with other strengths, targets of their own, dipoles and Hessians.
+TEST(PeriodicTolerance, IsHeldForAnyStrengthsAndTargets) {
+  constexpr int n = 2500, m = 700;
+  constexpr double tolerance = 1e-5;
+  const Space space;
+  for (PeriodicBox const& cell : {cube, oblique}) {
+    const Bodies bodies = bodies_of(Kind::ions, n, cell);
+    const auto x = to_space<Space>(bodies.x);
+    Tolerant<double> solver(
+        {.tolerance = tolerance, .tolerance_of = fmm::ToleranceOf::all, .periodic = cell});
+    auto direct = exact_in(cell);
+    const auto y = to_space<Space>(bodies_of(Kind::ions, m, cell, 2).x);
+    auto plan = solver.build(space, fmm::Inputs{.sources = x, .targets = y});
+    auto all = direct.build(space, fmm::Inputs{.sources = x, .targets = y});
+    std::mt19937_64 random(3);
+    std::normal_distribution<double> normal;
+    for (int k = 0; k < 3; ++k) {
+      std::vector<double> q(n), p(3 * n);
+      for (double& one : q) one = normal(random) * (k == 2 ? std::exp(3 * normal(random)) : 1);
+      for (double& one : p) one = 0.02 * normal(random);
+      if (k == 1) {
+        const auto z = to_space<Space>(bodies_of(Kind::ions, m, cell, 5).x);
+        solver.retarget(space, plan, z);
+        direct.retarget(space, all, z);
+      }
+      Evaluated found(q, p, m), exact(q, p, m);
+      found.both(solver, plan);
+      exact.both(direct, all);
+      EXPECT_LT(relative_l2(to_host(found.u), to_host(exact.u)), tolerance) << k;
+      EXPECT_LT(relative_l2(rows_of(found.f), rows_of(exact.f)), tolerance) << k;
+      EXPECT_LT(relative_l2(rows_of(found.h), rows_of(exact.h)), tolerance) << k;
+    }
+  }
+}
+
+/// Where all fields vanish they are relative to what a neighbour exerts.
+void test_crystal(double tolerance) {
+  constexpr int edge = 14;
+  const Space space;
+  const Bodies salt = rock_salt(edge);
+  const int n = int(salt.size());
+  Tolerant<double> solver({.tolerance = tolerance, .periodic = PeriodicBox(edge)});
+  auto plan = solver.build(space, to_space<Space>(salt.x));
+  Evaluated found(salt.q, {}, n);
+  found.charges(solver, plan);
+  double squares = 0;
+  for (const double one : rows_of(found.f)) squares += one * one;
+  EXPECT_LT(std::sqrt(squares / n), 1e-3 * tolerance);
+  for (const double one : to_host(found.u))
+    ASSERT_NEAR(std::fabs(one), 1.74756459463318219, 10 * tolerance * 1.75);
+}
+TEST(PeriodicTolerance, OfCrystalsIsOfWhatNeighboursExert) {
+  test_crystal(1e-4);
+  test_crystal(1e-8);
+}
+
+TEST(PeriodicTolerance, AllPairsHoldIt) {
+  using Direct = fmm::ToleranceSolver<Laplace, fmm::DirectSum>;
+  const Space space;
+  for (const Kind kind : {Kind::ions, Kind::masses}) {
+    const Bodies bodies = bodies_of(kind, 800, box);
+    const auto x = to_space<Space>(bodies.x);
+    auto direct = exact_in(box);
+    auto all = direct.build(space, x);
+    Evaluated exact(bodies.q, {}, 800), found(bodies.q, {}, 800);
+    exact.charges(direct, all);
+    Direct solver({.tolerance = 1e-12, .periodic = box});
+    auto plan = solver.build(space, fmm::Inputs{.sources = x, .charges = found.q});
+    fmm::Report report;
+    solver.evaluate(space, plan, found.q, found.u, found.f, &report);
+    EXPECT_EQ(rows_of(found.f), rows_of(exact.f));
+    EXPECT_GT(report.found->seen_error, 0);  // of another split
+    EXPECT_LT(report.found->seen_error, 1e-12);
+  }
+}
+
+/// Softening counts across the faces, too, up to a distance.
+TEST(PeriodicTolerance, SofteningReachesAcrossTheFaces) {
+  const Space space;
+  const Bodies bodies = bodies_of(Kind::masses, 1500, cube);
+  const auto x = to_space<Space>(bodies.x);
+  Evaluated exact(bodies.q, {}, 1500), found(bodies.q, {}, 1500);
+  const double softening = 0.002;
+  for (const double tolerance : {1e-3, 1e-4}) {
+    auto direct = exact_in<SoftenedGravity>(
+        cube, {.softening = softening, .softening_error = 0.1 * tolerance});
+    auto all = direct.build(space, x);
+    exact.charges(direct, all);
+    Tolerant<double, SoftenedGravity> solver(
+        {.tolerance = tolerance, .softening = softening, .periodic = cube});
+    auto plan = solver.build(space, x);
+    found.charges(solver, plan);
+    EXPECT_LT(relative_l2(rows_of(found.f), rows_of(exact.f)), tolerance);
+  }
+  Tolerant<double, SoftenedGravity> solver(
+      {.tolerance = 1e-8, .softening = softening, .periodic = cube});
+  auto plan = solver.build(space, x);
+  expect_refused([&] { found.charges(solver, plan); }, "counts up to");
+}
+
+TEST(PeriodicTolerance, RefusesWhatCannotBe) {
+  const Space space;
+  const Bodies bodies = bodies_of(Kind::ions, 100, cube);
+  const auto x = to_space<Space>(bodies.x);
+  const auto q = column_in<Space>(bodies.q);
+  Tolerant<double> solver({.tolerance = 1e-5, .periodic = cube});
+  expect_refused([&] { solver.build(space, fmm::Inputs{.sources = x, .charges = q}); },
+                 "any strengths");
+  expect_refused([&] { solver.tune(space, fmm::Inputs{.sources = x, .charges = q}); },
+                 "any strengths");
+  auto plan = solver.build(space, x);
+  const ViewIn<int*, Space> offsets("offsets", 101), none("none", 0);
+  Evaluated found(bodies.q, {}, 100);
+  expect_refused(
+      [&] {
+        solver.evaluate(space, plan, fmm::Strengths{.charges = q}, fmm::Results{.field = found.f},
+                        fmm::Exclusions{.offsets = offsets, .bodies = none});
+      },
+      "periodic");
+  PeriodicBox in_vacuum = cube;
+  in_vacuum.boundary = fmm::Boundary::vacuum;
+  Tolerant<double> other({.tolerance = 1e-5, .periodic = in_vacuum});
+  const Bodies masses = bodies_of(Kind::masses, 3000, cube);
+  auto of_masses = other.build(space, to_space<Space>(masses.x));
+  Evaluated results(masses.q, {}, 3000);
+  expect_refused([&] { results.charges(other, of_masses); }, "net charge");
+}
+
+}  // namespace
+}  // namespace fmm_test
