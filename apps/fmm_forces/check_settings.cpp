@@ -53,9 +53,7 @@ void check_periodic(Settings const& settings, Given const& given) {
   }
   if (settings.periodic_of_file && !settings.input)
     throw UserError("--periodic file is only for --input");
-  if (settings.tolerance)
-    throw fmm::InvalidArgument("--tolerance", *settings.tolerance,
-                               "not set, as yet, with --periodic");
+  if (settings.tune) throw UserError("--tune is not for --periodic");
   if (settings.translation == Translation::gemm)
     throw fmm::InvalidArgument("--translation", "gemm", "rotation or direct with --periodic");
   if (settings.periodic) fmm::detail::validate(*settings.periodic);

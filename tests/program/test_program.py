@@ -941,6 +941,14 @@ class Periodic(Case):
         self.assertLess(entry["error"]["force_l2"], 1e-12)
         self.assertLess(entry["error"]["potential_l2"], 1e-12)
 
+    def test_a_tolerance_is_held(self):
+        run = ("--model", "cube", "--n", 4000, "--charges", "mixed", "--kernel", "laplace", "--check", 4000)
+        for box in ("1,1,1", "1,0,0,0.2,1.1,0,-0.3,0.1,1.2"):
+            for tolerance in (1e-3, 1e-5):
+                entry, = self.report(*run, "--periodic", box, "--tolerance", tolerance)
+                self.assertLess(entry["error"]["force_l2"], tolerance)
+                self.assertGreater(entry["error"]["force_l2"], 0.01 * tolerance)
+
     def test_box_of_a_snapshot(self):
         run = ("--input", self.snapshot("box"), "--method", "direct", "--precision", "double")
         entry, = self.report(*run, "--periodic", "file")
@@ -955,7 +963,7 @@ class Periodic(Case):
                            ("1,1,21", "at most 20"), ("1,1,inf", "periodic vector 2")):
             self.run_bad(*self.run_of_ions, "--periodic", box, says=says)
         run = (*self.run_of_ions, "--periodic", "1,1,1")
-        self.run_bad(*run, "--tolerance", "1e-3", says=("--tolerance", "--periodic"))
+        self.run_bad(*run, "--tolerance", "1e-3", "--tune", says=("--tune", "--periodic"))
         self.run_bad("--input", self.write_bodies(grid_bodies(), "net.txt"), "--periodic", "9,12,5", "--boundary",
                      "vacuum", says=("net charge", "vacuum"))
         self.run_bad(*run, "--boundary", "water", says=("--boundary", "tin-foil", "vacuum"))
