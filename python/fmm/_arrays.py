@@ -4,7 +4,7 @@
 from __future__ import annotations
 
 import sys
-from typing import Any, NamedTuple
+from typing import Any, List, NamedTuple, Optional
 
 import numpy as np
 
@@ -46,6 +46,20 @@ def number(value: Any, name: str) -> float:
         return float(value)
     except (TypeError, ValueError):
         raise TypeError(f"{name} = {value!r}: a number is wanted") from None
+
+
+def box_of(value: Any) -> Optional[List[List[float]]]:
+    """Three vectors, of an edge, three edges or three vectors. Raises ValueError for anything else."""
+    if value is None:
+        return None
+    box = np.asarray(value, np.float64)
+    if box.ndim == 0:
+        box = np.full(3, box)
+    if box.shape == (3,):
+        box = np.diag(box)
+    if box.shape != (3, 3):
+        raise ValueError(f"box has the shape {box.shape}: an edge, three edges or three vectors (3, 3) are wanted")
+    return box.tolist()
 
 
 def word(value: Any, name: str) -> str:

@@ -7,7 +7,7 @@ from typing import Any, Callable, Literal, Optional, Sequence, Tuple, Union
 
 import numpy as np
 
-from ._arrays import (ROWS, Kind, backend_of, given_of, names_of, number, positions_of, results_for, strengths_of,
+from ._arrays import (ROWS, Kind, backend_of, box_of, given_of, names_of, number, positions_of, results_for, strengths_of,
                       targets_of, to_host)
 from ._plan import _FEW_PAIRS, Output, Plan, _precision, _solver
 
@@ -15,7 +15,7 @@ _PAIRS_AT_A_TIME = 4e9  # of a direct sum: a few seconds, after which Ctrl-C is 
 
 
 def _sum(x: Any, q: Any, kernel: str, targets: Any, softening: float, G: float, tolerance: float, precision: str,
-         out: Any) -> Tuple[Any, Any]:
+         box: Any, boundary: str, out: Any) -> Tuple[Any, Any]:
     x, what = positions_of(x)
     n, names = what.shape[0], ("potential", "field")
     if q is None:
@@ -23,9 +23,9 @@ def _sum(x: Any, q: Any, kernel: str, targets: Any, softening: float, G: float, 
     q, _, k = strengths_of(q, None, what)
     if k:
         raise ValueError(f"q has {len(k) + 1} dimensions: ({n},) is wanted; fmm.Plan takes several densities")
-    if targets is not None or n * n <= _FEW_PAIRS:
+    if targets is not None or n * n <= _FEW_PAIRS or box is not None:
         plan = Plan(x, kernel=kernel, targets=targets, softening=softening, G=G, tolerance=tolerance,
-                    precision=precision)
+                    precision=precision, box=box, boundary=boundary)
         return plan(q, out=out)
     tolerance, backend = number(tolerance, "tolerance"), backend_of(what)
     solver = _solver(kernel=kernel, method="fmm", precision=_precision(precision, tolerance), tolerance=tolerance,
@@ -39,7 +39,8 @@ def _sum(x: Any, q: Any, kernel: str, targets: Any, softening: float, G: float, 
 
 
 def laplace(x: Any, q: Any, *, targets: Any = None, tolerance: float = 1e-4,
-            precision: Literal["auto", "mixed", "double"] = "auto", out: Any = None) -> Tuple[Any, Any]:
+            precision: Literal["auto", "mixed", "double"] = "auto", box: Any = None,
+            boundary: Literal["tin-foil", "vacuum"] = "tin-foil", out: Any = None) -> Tuple[Any, Any]:
     """Potential and field of charges: phi_i = sum_j q_j / |x_i - x_j|, field = -grad phi.
 
     No 1 / (4 pi) is hidden in it. A charge exerts nothing on itself. The tolerance holds for both results.
@@ -56,7 +57,9 @@ def laplace(x: Any, q: Any, *, targets: Any = None, tolerance: float = 1e-4,
         Relative error at most, sqrt(sum |f - f_exact|^2 / sum |f_exact|^2), of 1e-2 to 1e-12; for arrays of float32
         to 2e-7.
     precision : {"auto", "mixed", "double"}
-        Of the work: "auto" is mixed for tolerances of 3e-6 and above.
+        Of the work: "auto" is mixed for tolerances of 3e-6 and above, in a box of 1e-3.
+    box, boundary
+        As of `Plan`: the cell that the charges repeat in.
     out : (array (M,), array (M, 3)), optional
         Where the results are written.
 
@@ -84,11 +87,12 @@ def laplace(x: Any, q: Any, *, targets: Any = None, tolerance: float = 1e-4,
     >>> phi
     array([-0.5,  0.5])
     """
-    return _sum(x, q, "laplace", targets, 0.0, 1.0, tolerance, precision, out)
+    return _sum(x, q, "laplace", targets, 0.0, 1.0, tolerance, precision, box, boundary, out)
 
 
 def gravity(x: Any, m: Any, *, softening: float = 0.0, G: float = 1.0, targets: Any = None, tolerance: float = 1e-4,
-            precision: Literal["auto", "mixed", "double"] = "auto", out: Any = None) -> Tuple[Any, Any]:
+            precision: Literal["auto", "mixed", "double"] = "auto", box: Any = None,
+            boundary: Literal["tin-foil", "vacuum"] = "tin-foil", out: Any = None) -> Tuple[Any, Any]:
     """Potential and acceleration of masses: phi_i = -G sum_j m_j / sqrt(r_ij^2 + softening^2), a = -grad phi.
 
     Parameters
@@ -101,8 +105,8 @@ def gravity(x: Any, m: Any, *, softening: float = 0.0, G: float = 1.0, targets: 
         Plummer's, in the unit of x.
     G : float
         The gravitational constant.
-    targets, tolerance, precision, out
-        As of `laplace`.
+    targets, tolerance, precision, box, boundary, out
+        As of `laplace`; masses have a uniform background then, in which their mean field is gone.
 
     Returns
     -------
@@ -120,18 +124,19 @@ def gravity(x: Any, m: Any, *, softening: float = 0.0, G: float = 1.0, targets: 
     >>> round(float(acc[0, 2]), 12)
     4.0
     """
-    return _sum(x, m, "gravity", targets, softening, G, tolerance, precision, out)
+    return _sum(x, m, "gravity", targets, softening, G, tolerance, precision, box, boundary, out)
 
 
 def direct(x: Any, q: Any = None, *, dipoles: Any = None, targets: Any = None,
            kernel: Literal["laplace", "gravity"] = "laplace", softening: float = 0.0, G: float = 1.0,
-           outputs: Union[Output, Sequence[Output]] = ("potential", "field"),
+           outputs: Union[Output, Sequence[Output]] = ("potential", "field"), box: Any = None,
+           boundary: Literal["tin-foil", "vacuum"] = "tin-foil",
            progress: Optional[Callable[[int, int], None]] = None) -> Any:
-    """The sums over all pairs, in double: the reference.
+    """The sums over all pairs, in double: the reference. In a box they are Ewald's sums.
 
     Parameters
     ----------
-    x, q, dipoles, targets, kernel, softening, G, outputs
+    x, q, dipoles, targets, kernel, softening, G, outputs, box, boundary
         As of `Plan` and of its call.
     progress : callable, optional
         progress(done, all) of targets, between parts of the sum, where Ctrl-C is heard, too.
@@ -161,7 +166,8 @@ def direct(x: Any, q: Any = None, *, dipoles: Any = None, targets: Any = None,
     backend = backend_of(what)
     kind = Kind(x, backend)
     solver = _solver(kernel=kernel, method="direct", precision="double", tolerance=None, tolerance_of="field",
-                     error_norm="l2", softening=number(softening, "softening"), G=number(G, "G"), backend=backend)
+                     error_norm="l2", softening=number(softening, "softening"), G=number(G, "G"), backend=backend,
+                     box=box_of(box), boundary=boundary)
     plan = solver.build(x, None, y)
     results = results_for(kind, names, {name: (m, *k, *ROWS[name]) for name in names}, what, None)
 

@@ -8,24 +8,25 @@ from typing import Any, Dict, Literal, Optional, Sequence, Tuple, Union
 import numpy as np
 
 from . import _fmm
-from ._arrays import (POTENTIAL_AND_FIELD, ROWS, Kind, backend_of, given_of, names_of, number, positions_of,
+from ._arrays import (POTENTIAL_AND_FIELD, ROWS, Kind, backend_of, box_of, given_of, names_of, number, positions_of,
                       results_for, strengths_of, targets_of, to_host, word)
 
 Output = Literal["potential", "field", "hessian"]
 _FEW_PAIRS = 1536**2
 
 
-def _precision(precision: str, tolerance: float, error_norm: str = "l2") -> str:
+def _precision(precision: str, tolerance: float, error_norm: str = "l2", is_in_box: bool = False) -> str:
     if precision == "auto":
-        return "mixed" if tolerance >= (1e-4 if error_norm == "p99" else 3e-6) else "double"
+        least = 1e-3 if is_in_box else 1e-4 if error_norm == "p99" else 3e-6
+        return "mixed" if tolerance >= least else "double"
     return precision
 
 
 def _solver(*, kernel: str, method: str, precision: str, tolerance: Optional[float], tolerance_of: str, error_norm: str,
-            softening: float, G: float, backend: str) -> Any:
+            softening: float, G: float, backend: str, box: Any = None, boundary: str = "tin-foil") -> Any:
     return _fmm.Solver(kernel=word(kernel, "kernel"), method=method, precision=word(precision, "precision"),
                        tolerance=tolerance, tolerance_of=tolerance_of, error_norm=word(error_norm, "error_norm"),
-                       softening=softening, G=G, backend=backend)
+                       softening=softening, G=G, backend=backend, box=box, boundary=word(boundary, "boundary"))
 
 
 class Plan:
@@ -57,7 +58,13 @@ class Plan:
         ``l2``: sqrt(sum |f - f_exact|^2 / sum |f_exact|^2). ``p99``: each target's own relative error, but for a
         hundredth of them; of charges, one density at a time, at the sources.
     precision : {"auto", "mixed", "double"}
-        ``auto``: mixed for tolerances of 3e-6 and above, 1e-4 of own errors. Results always have the dtype of x.
+        ``auto``: mixed for tolerances of 3e-6 and above, 1e-4 of own errors, 1e-3 in a box, where the mean field of masses
+        is gone and float's rounding of it is not. Results always have the dtype of x.
+    box : float, (3,) or (3, 3), optional
+        The cell that the sources repeat in: an edge, three edges, or three vectors. Sums are over all images, of a net
+        charge or mass with a uniform background; positions may lie anywhere. Not given: nothing repeats.
+    boundary : {"tin-foil", "vacuum"}
+        What is around the repeated cells; a vacuum is for neutral sources.
 
     Raises
     ------
@@ -83,15 +90,16 @@ class Plan:
     def __init__(self, x: Any, *, kernel: Literal["laplace", "gravity"] = "laplace", targets: Any = None,
                  softening: float = 0.0, G: float = 1.0, tolerance: float = 1e-4,
                  error_norm: Literal["l2", "p99"] = "l2",
-                 precision: Literal["auto", "mixed", "double"] = "auto"):
+                 precision: Literal["auto", "mixed", "double"] = "auto", box: Any = None,
+                 boundary: Literal["tin-foil", "vacuum"] = "tin-foil"):
         x, what = positions_of(x)
         tolerance = number(tolerance, "tolerance")
         self._x, self._what, self._n = x, what, what.shape[0]
         self._backend = backend_of(what)
         self._kind = Kind(x, self._backend)
         self._keywords = dict(kernel=kernel, tolerance=tolerance, softening=number(softening, "softening"),
-                              G=number(G, "G"), precision=_precision(precision, tolerance, error_norm),
-                              backend=self._backend)
+                              G=number(G, "G"), precision=_precision(precision, tolerance, error_norm, box is not None),
+                              backend=self._backend, box=box_of(box), boundary=boundary)
         self._is_auto = precision == "auto"
         self._report: Optional[dict] = None
         self._y, self._m, self._are_numbers = targets_of(targets, self._what)
@@ -256,7 +264,8 @@ class Plan:
 
         exact = direct(in_double(self._x, "x"), in_double(q, "q"), dipoles=in_double(dipoles, "dipoles"),
                        targets=y.astype(np.int64 if y.ndim == 1 else np.float64), outputs=names,
-                       kernel=self._keywords["kernel"], softening=self._keywords["softening"], G=self._keywords["G"])
+                       kernel=self._keywords["kernel"], softening=self._keywords["softening"], G=self._keywords["G"],
+                       box=self._keywords["box"], boundary=self._keywords["boundary"])
         weights = {"potential": 1.0, "field": 1.0, "hessian": np.array([1.0, 1, 1, 2, 2, 2])}
         errors = {}
         for name, some, known in zip(names, found, exact):

@@ -119,7 +119,9 @@ class SolverHandle final : public Held {
   SolverHandle(std::string const& kernel, std::string const& method, std::string const& precision,
                std::optional<double> tolerance, std::string const& tolerance_of,
                std::string const& error_norm, double softening, double G,
-               std::string const& backend) {
+               std::string const& backend,
+               std::optional<std::array<std::array<double, 3>, 3>> const& box,
+               std::string const& boundary) {
     begin_session();
     rt::Policies policies;
     policies.kernel = choice<rt::Kernel>(
@@ -144,6 +146,13 @@ class SolverHandle final : public Held {
         "error_norm", error_norm, {{"l2", fmm::ErrorNorm::l2}, {"p99", fmm::ErrorNorm::p99}});
     options.softening = softening;
     options.G = G;
+    const auto around = choice<fmm::Boundary>(
+        "boundary", boundary,
+        {{"tin-foil", fmm::Boundary::tin_foil}, {"vacuum", fmm::Boundary::vacuum}});
+    if (box) {
+      options.periodic.emplace(*box);
+      options.periodic->boundary = around;
+    }
     work([&] { solver_.emplace(policies, options); });
   }
   ~SolverHandle() override { let_go_alone(solver_); }
@@ -246,10 +255,12 @@ PYBIND11_MODULE(_fmm, m) {
   py::class_<SolverHandle>(m, "Solver")
       .def(py::init<std::string const&, std::string const&, std::string const&,
                     std::optional<double>, std::string const&, std::string const&, double, double,
+                    std::string const&, std::optional<std::array<std::array<double, 3>, 3>> const&,
                     std::string const&>(),
            py::kw_only(), py::arg("kernel"), py::arg("method"), py::arg("precision"),
            py::arg("tolerance"), py::arg("tolerance_of"), py::arg("error_norm"),
-           py::arg("softening"), py::arg("G"), py::arg("backend"))
+           py::arg("softening"), py::arg("G"), py::arg("backend"), py::arg("box"),
+           py::arg("boundary"))
       .def("build", &SolverHandle::build)
       .def("retarget", &SolverHandle::retarget)
       .def("evaluate", &SolverHandle::evaluate)
