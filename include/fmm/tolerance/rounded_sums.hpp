@@ -17,12 +17,13 @@ namespace fmm::tolerance {
 /// One result of one target: magnitudes.
 struct SumOfTerms {
   double error = 0, value = 0, terms = 0;
-  double least = 0;  ///< that errors of all are relative to at least
+  double least = 0;   ///< that errors of all are relative to at least
+  double weight = 1;  ///< of how many targets it stands for
 };
 
 /// What rounding makes of a result's error, from some targets: each sum is rounded by a share of the sum of its terms'
-/// magnitudes, the largest of those that are seen and at least 2^-52; where close pairs are most of a field, these are
-/// the field, so that targets which are not seen are no worse.
+/// magnitudes, the largest of those that are seen and at least 2^-52. Targets so close to sources that terms which cancel
+/// might be rounded by more than a tolerance are seen, too (close_targets.hpp).
 struct RoundedSums {
   std::vector<SumOfTerms> targets;
 
@@ -42,9 +43,9 @@ struct RoundedSums {
     for (SumOfTerms const& one : targets) {
       if (one.terms == 0) continue;
       share = std::max(share, one.error / one.terms);
-      terms2 += std::pow(one.terms / largest, 2);
-      norm2 += std::pow(one.value / largest, 2);
-      if (std::isfinite(one.least)) least2 += std::pow(one.least / largest, 2);
+      terms2 += one.weight * std::pow(one.terms / largest, 2);
+      norm2 += one.weight * std::pow(one.value / largest, 2);
+      if (std::isfinite(one.least)) least2 += one.weight * std::pow(one.least / largest, 2);
       own.push_back(one.terms / std::max(one.value, least_share * one.terms));
     }
     if (own.empty()) return 0;
@@ -69,14 +70,14 @@ struct SeeRounding {
   SomeExclusions exclusions;
   ResultArray<Space> found[3];
   int density;
-  std::int64_t targets, seen;  ///< one of each stretch of these is seen
+  std::int64_t targets, evenly;  ///< one of each stretch of these is seen
   std::uint64_t seed;
+  Array<BodyIndex, Space> others;  ///< and these
   Array<SumsOfTerms, Space> to;
 
   KOKKOS_FUNCTION void operator()(TeamMember<Space> const& team) const {
-    const std::int64_t k = team.league_rank(), begin = k * targets / seen,
-                       length = (k + 1) * targets / seen - begin,
-                       i = begin + std::int64_t(drawn(std::uint64_t(k)) % std::uint64_t(length)),
+    const std::int64_t k = team.league_rank(),
+                       i = k < evenly ? in_stretch(k) : std::int64_t(others(k - evenly)),
                        of = chosen.extent(0) > 0 ? std::int64_t(chosen(i)) : i;
     double sum[10] = {}, magnitudes[3] = {};
     for (auto j = std::int64_t(team.team_rank()); j < std::int64_t(terms.sources.extent(0));
@@ -106,6 +107,10 @@ struct SeeRounding {
     }
   }
 
+  KOKKOS_FUNCTION std::int64_t in_stretch(std::int64_t k) const {
+    const std::int64_t begin = k * targets / evenly, length = (k + 1) * targets / evenly - begin;
+    return begin + std::int64_t(drawn(std::uint64_t(k)) % std::uint64_t(length));
+  }
   /// A whole number for each team (Steele, Lea and Flood, OOPSLA 2014, SplitMix).
   KOKKOS_FUNCTION std::uint64_t drawn(std::uint64_t k) const {
     std::uint64_t number = (seed + k + 1) * 0x9e3779b97f4a7c15u;
@@ -125,17 +130,20 @@ struct SeeRounding {
   }
 };
 
-/// Those of one density, at `most` targets or all that there are. Cost: the terms of so many targets, one by one.
+/// Those of one density, at `most` targets or all that there are, and at some others. Cost: the terms of so many
+/// targets, one by one.
 template <class Space, class Terms, class Arrays, class SomeExclusions>
 std::vector<SumsOfTerms> see_rounding(Space const& space, Terms const& terms,
                                       Array<BodyIndex, Space> chosen, bool are_sources,
                                       Arrays const& found, int density,
                                       SomeExclusions const& exclusions, std::int64_t most,
-                                      std::uint64_t seed) {
+                                      std::uint64_t seed,
+                                      std::vector<BodyIndex> const& others = {}) {
   const std::int64_t m = std::max(
                          {found.potential.targets, found.field.targets, found.hessian.targets}),
-                     seen = std::min(m, most);
+                     evenly = std::min(m, most), seen = evenly + std::int64_t(others.size());
   Buffer<SumsOfTerms, Space> buffer("rounded sums");
+  Buffer<BodyIndex, Space> numbers("close targets");
   const auto to = buffer.resize(std::size_t(seen));
   const int team_size = is_host_space_v<Space> ? 1 : 128;
   for_teams("fmm::verification::rounding", TeamPolicy<Space>(space, int(seen), team_size),
@@ -146,11 +154,15 @@ std::vector<SumsOfTerms> see_rounding(Space const& space, Terms const& terms,
                                                       {found.potential, found.field, found.hessian},
                                                       density,
                                                       m,
-                                                      seen,
+                                                      evenly,
                                                       seed,
+                                                      to_device(space, numbers, others),
                                                       to});
   std::vector<SumsOfTerms> all(static_cast<std::size_t>(seen));
   read_back(space, to.data(), all.data(), all.size());
+  for (std::int64_t k = 0; k < evenly; ++k)
+    for (SumOfTerms& one : all[std::size_t(k)].of)
+      one.weight = double(m - std::int64_t(others.size())) / double(evenly);
   return all;
 }
 

@@ -185,9 +185,9 @@ class VerifiedCore : public VerifiedErrors<Kernel, Precision, Space, Family> {
       double error = 0;
       if (attempt == 0 && std::any_of(strengths.begin(), strengths.end(), is_exact)) {
         engine::stage(space, report, "verification", [&] {
-          error = this->rounding_error(space, plan, given, found, exclusions, kinds.bounded,
-                                       this->few_targets(),
-                                       [&](int k) { return strengths[k].is_exact; });
+          error = this->rounding_error(
+              space, plan, given, found, exclusions, kinds.bounded, this->few_targets(),
+              [&](int k) { return strengths[k].is_exact; }, &carriers);
         });
         if (!(error <= tolerance_))
           refuse_tolerance(tolerance_, constants.above_seen * error, std::nullopt);
@@ -336,7 +336,7 @@ class VerifiedCore : public VerifiedErrors<Kernel, Precision, Space, Family> {
   /// In tolerances: evaluations that are expected to err by more are compared; what more targets may show of others.
   static constexpr double most_expected = 1.5, goal_of_more_targets = 0.7;
   static constexpr double few_have_errors = 32;
-  static constexpr int most_stuck = 2;
+  static constexpr int most_stuck = 4;
   static constexpr std::size_t most_seen = 8;  ///< comparisons that are kept of a density
 };
 

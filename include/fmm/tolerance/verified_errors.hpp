@@ -8,6 +8,7 @@
 #include <limits>
 #include <vector>
 
+#include "close_targets.hpp"
 #include "few_sources.hpp"
 #include "rounded_sums.hpp"
 #include "verified_plans.hpp"
@@ -251,19 +252,31 @@ class VerifiedErrors : public VerifiedPlans<Kernel, Precision, Space, Family> {
   ///
   /// most         targets that are looked at
   /// is_of_these  whether a density counts
+  /// carriers     of each density, if these alone are summed
   template <bool HasTargets, class Given, class SomeArrays, class SomeExclusions, class IsOf>
   double rounding_error(Space const& space, Data<HasTargets>& plan, Given const& given,
                         SomeArrays const& found, SomeExclusions const& exclusions,
-                        ResultKinds const& of, std::int64_t most, IsOf const& is_of_these) const {
+                        ResultKinds const& of, std::int64_t most, IsOf const& is_of_these,
+                        std::vector<std::vector<BodyIndex>> const* carriers = nullptr) const {
     if (options_.periodic)  // Ewald's sums at some targets are split in another way
       return difference_of_sums(space, plan, given, found, exclusions, of, most, is_of_these);
     std::vector<std::vector<SumsOfTerms>> seen;
     for_each_terms_of(plan, given, found, [&](auto const& terms, int k) {
       seen.emplace_back();
       if (!is_of_these(k)) return;
-      seen.back() =
-          see_rounding(space, terms, plan.are_chosen ? plan.chosen() : Array<BodyIndex, Space>(),
-                       !HasTargets, found, k, exclusions, most, most * plan.looks++);
+      const TargetsOfTerms<Space, SomeExclusions> targets{
+          plan.target_count(), plan.are_chosen ? plan.chosen() : Array<BodyIndex, Space>(),
+          !HasTargets, exclusions};
+      const std::uint64_t seed = most * plan.looks++;
+      const auto see = [&](std::vector<BodyIndex> const& others) {
+        return see_rounding(space, terms, targets.chosen, !HasTargets, found, k, exclusions, most,
+                            seed, others);
+      };
+      seen.back() = see({});
+      const auto close = targets_that_round(
+          space, terms, targets, mean_results(seen.back()), of, tolerance_,
+          carriers ? (*carriers)[std::size_t(k)] : std::vector<BodyIndex>(), plan.none_within);
+      if (!close.empty()) seen.back() = see(close);
     });
     double largest = 0;
     for (std::size_t k = 0; k < seen.size(); ++k) {

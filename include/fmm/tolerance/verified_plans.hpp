@@ -46,6 +46,7 @@ struct VerifiedData {
   std::shared_ptr<Pairs> pairs;  ///< sums all pairs instead
   PlanOf<double> of_pairs;
   bool pairs_are_verified = false;
+  double none_within = 0;  ///< no target is so near a source at another place, in the terms' unit
   std::vector<std::vector<Seen>>
       seen;  ///< of each density, the last one first; empty: to be verified
   Kinds seen_kinds;
@@ -182,6 +183,7 @@ class VerifiedPlans {
     plan.of_pairs = {};
     plan.pairs = nullptr;
     plan.pairs_are_verified = false;
+    plan.none_within = 0;
     plan.seen.clear();
     plan.has_room = true;
     plan.evaluations = 0;
