@@ -11,6 +11,7 @@
 #include <vector>
 
 #include "../detail/launch.hpp"
+#include "../detail/noinline.hpp"
 #include "../detail/reduce.hpp"
 #include "quantities.hpp"
 #include "rounded_sums.hpp"
@@ -31,19 +32,20 @@ struct TargetsOfTerms {
 };
 
 /// Whether a target is nearer than that to a source at another place.
-template <class Space, class Terms, class Targets>
+template <class Space>
 struct IsNear {
-  Terms terms;
-  Targets targets;
+  typename Points<Space>::Rows targets, sources;
+  Array<BodyIndex, Space> chosen;
   double within2;
   Array<int, Space> near;
 
   KOKKOS_FUNCTION void operator()(std::int64_t i) const {
+    const std::int64_t row = chosen.extent(0) > 0 ? std::int64_t(chosen(i)) : i;
     bool is_near = false;
-    for (std::int64_t j = 0; j < std::int64_t(terms.sources.extent(0)); ++j) {
-      double d[3];
-      terms.difference(targets.row(i), j, d);
-      const double r2 = d[0] * d[0] + d[1] * d[1] + d[2] * d[2];
+    for (std::int64_t j = 0; j < std::int64_t(sources.extent(0)); ++j) {
+      double r2 = 0;
+      for (int c = 0; c < 3; ++c)
+        r2 += (targets(row, c) - sources(j, c)) * (targets(row, c) - sources(j, c));
       is_near |= r2 > 0 && r2 < within2;
     }
     near(i) = is_near;
@@ -85,33 +87,33 @@ class SortedPlaces {
   std::size_t axis_ = 0;
 };
 
-/// The numbers of targets that are nearer than that, in the terms' unit, to a source at another place. Cost: M N
-/// distances; on a host those of sources that are within that along one axis, which are sorted.
-template <class Space, class Terms, class SomeExclusions>
-std::vector<BodyIndex> near_targets(Space const& space, Terms const& terms,
-                                    TargetsOfTerms<Space, SomeExclusions> const& targets,
-                                    double within) {
+/// The numbers of those of `count` targets that are nearer than that to a source at another place. Cost: M N distances;
+/// on a host those of sources that are within that along one axis, which are sorted.
+template <class Space>
+FMM_NOINLINE std::vector<BodyIndex> near_targets(Space const& space,
+                                                 typename Points<Space>::Rows const& targets,
+                                                 Array<BodyIndex, Space> chosen, std::int64_t count,
+                                                 typename Points<Space>::Rows const& sources,
+                                                 double within) {
   std::vector<BodyIndex> numbers;
   if constexpr (!is_host_space_v<Space>) {
     Buffer<int, Space> buffer("near targets");
-    std::vector<int> near(static_cast<std::size_t>(targets.count));
+    std::vector<int> near(static_cast<std::size_t>(count));
     const auto there = buffer.resize(near.size());
-    for_range("fmm::verification::near", space, targets.count,
-              IsNear<Space, Terms, TargetsOfTerms<Space, SomeExclusions>>{terms, targets,
-                                                                          within * within, there});
+    for_range("fmm::verification::near", space, count,
+              IsNear<Space>{targets, sources, chosen, within * within, there});
     read_back(space, there.data(), near.data(), near.size());
-    for (std::int64_t i = 0; i < targets.count; ++i)
+    for (std::int64_t i = 0; i < count; ++i)
       if (near[std::size_t(i)]) numbers.push_back(BodyIndex(i));
   } else {
     space.fence();
     std::vector<SortedPlaces::Place> places;
-    for (std::int64_t j = 0; j < std::int64_t(terms.sources.extent(0)); ++j)
-      places.push_back({terms.source(j, 0), terms.source(j, 1), terms.source(j, 2)});
-    const SortedPlaces sources(std::move(places));
-    for (std::int64_t i = 0; i < targets.count; ++i) {
-      const std::int64_t row = targets.row(i);
-      if (sources.is_near({terms.target(row, 0), terms.target(row, 1), terms.target(row, 2)},
-                          within / terms.per_length))
+    for (std::size_t j = 0; j < sources.extent(0); ++j)
+      places.push_back({sources(j, 0), sources(j, 1), sources(j, 2)});
+    const SortedPlaces sorted(std::move(places));
+    for (std::int64_t i = 0; i < count; ++i) {
+      const std::int64_t row = chosen.extent(0) > 0 ? std::int64_t(chosen(i)) : i;
+      if (sorted.is_near({targets(row, 0), targets(row, 1), targets(row, 2)}, within))
         numbers.push_back(BodyIndex(i));
     }
   }
@@ -182,6 +184,22 @@ struct NearestCarrier {
   }
 };
 
+/// Up to `most` of `some` targets, or of all if there is no list, whose squares are below that, those with the least.
+FMM_NOINLINE inline std::vector<BodyIndex> nearest_of(std::vector<double> const& squares,
+                                                      std::vector<BodyIndex> const& some,
+                                                      double within2, std::size_t most) {
+  std::vector<std::pair<double, BodyIndex>> close;
+  for (std::size_t i = 0; i < squares.size(); ++i)
+    if (squares[i] < within2) close.emplace_back(squares[i], some.empty() ? BodyIndex(i) : some[i]);
+  if (close.size() > most) {
+    std::nth_element(close.begin(), close.begin() + std::ptrdiff_t(most), close.end());
+    close.resize(most);
+  }
+  std::vector<BodyIndex> numbers;
+  for (auto const& [square, number] : close) numbers.push_back(number);
+  return numbers;
+}
+
 /// Up to `most` of `some` targets, or of all if there is no list, that are nearer than that to such a source, the nearest
 /// ones. Cost: distances from all sources, or from few carriers.
 template <class Space, class Terms, class SomeExclusions>
@@ -217,7 +235,7 @@ std::vector<BodyIndex> close_targets(Space const& space, Terms const& terms,
 struct MeanResults {
   double of[3] = {};
 };
-inline MeanResults mean_results(std::vector<SumsOfTerms> const& seen) {
+FMM_NOINLINE inline MeanResults mean_results(std::vector<SumsOfTerms> const& seen) {
   MeanResults mean;
   for (int r = 0; r < 3; ++r) {
     double largest = 0, norm2 = 0;
@@ -255,7 +273,8 @@ std::vector<BodyIndex> targets_that_round(Space const& space, Terms const& terms
   std::vector<BodyIndex> some;
   if (carriers.empty()) {
     if (within <= none_within) return {};
-    some = near_targets(space, terms, targets, 2 * within);
+    some = near_targets(space, terms.targets, targets.chosen, targets.count, terms.sources,
+                        2 * within / terms.per_length);
     if (some.empty()) {
       none_within = 2 * within;
       return {};

@@ -83,8 +83,6 @@ struct TermsOfSource {
   KOKKOS_FUNCTION static constexpr bool is_dipole(int k) { return Strengths::is_dipole(k); }
   /// That of potential (0), field or Hessian (2): magnitude.
   double unit(int result) const { return std::fabs(potential_unit) * std::pow(per_length, result); }
-  KOKKOS_FUNCTION double target(std::int64_t i, int c) const { return targets(i, c); }
-  KOKKOS_FUNCTION double source(std::int64_t j, int c) const { return sources(j, c); }
   /// The place of the target, from the source's, in the kernel's unit.
   KOKKOS_FUNCTION void difference(std::int64_t target, std::int64_t source, double (&d)[3]) const {
     for (int c = 0; c < 3; ++c) d[c] = (targets(target, c) - sources(source, c)) * per_length;
