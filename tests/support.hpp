@@ -232,6 +232,16 @@ auto to_host(View const& array) {
   return values;
 }
 
+/// The rows of a two-dimensional View, one after the other, on the host.
+template <class View>
+std::vector<double> rows_on_host(View const& rows) {
+  const auto host = Kokkos::create_mirror_view_and_copy(Kokkos::HostSpace(), rows);
+  std::vector<double> numbers;
+  for (std::size_t i = 0; i < host.extent(0); ++i)
+    for (std::size_t c = 0; c < host.extent(1); ++c) numbers.push_back(host(i, c));
+  return numbers;
+}
+
 template <class T, class Space>
 auto to_host(fmm::Array<T, Space> const& array) {
   return to_host(array.view());

@@ -35,16 +35,6 @@ Bodies bodies_of(Kind kind, int n, PeriodicBox const& cell, unsigned seed = 1) {
   return bodies;
 }
 
-/// Rows of results on the host.
-template <class View>
-std::vector<double> rows_of(View const& results) {
-  const auto host = Kokkos::create_mirror_view_and_copy(Kokkos::HostSpace(), results);
-  std::vector<double> numbers;
-  for (std::size_t i = 0; i < host.extent(0); ++i)
-    for (std::size_t c = 0; c < host.extent(1); ++c) numbers.push_back(host(i, c));
-  return numbers;
-}
-
 /// What is evaluated with a plan: strengths of these sources, and results at so many targets.
 struct Evaluated {
   ViewIn<double*, Space> q, u;
@@ -90,7 +80,7 @@ void expect_held(PeriodicBox const& cell, Kind kind, int n, std::vector<double> 
     auto plan = solver.build(space, x);
     Evaluated found(bodies.q, {}, n);
     found.charges(solver, plan);
-    EXPECT_LT(relative_l2(rows_of(found.f), rows_of(exact.f)), tolerance) << n;
+    EXPECT_LT(relative_l2(rows_on_host(found.f), rows_on_host(exact.f)), tolerance) << n;
     EXPECT_LT(relative_l2(to_host(found.u), to_host(exact.u)), 10 * tolerance) << n;
   }
 }
@@ -132,8 +122,8 @@ TEST(PeriodicTolerance, IsHeldForAnyStrengthsAndTargets) {
       found.both(solver, plan);
       exact.both(direct, all);
       EXPECT_LT(relative_l2(to_host(found.u), to_host(exact.u)), tolerance) << k;
-      EXPECT_LT(relative_l2(rows_of(found.f), rows_of(exact.f)), tolerance) << k;
-      EXPECT_LT(relative_l2(rows_of(found.h), rows_of(exact.h)), tolerance) << k;
+      EXPECT_LT(relative_l2(rows_on_host(found.f), rows_on_host(exact.f)), tolerance) << k;
+      EXPECT_LT(relative_l2(rows_on_host(found.h), rows_on_host(exact.h)), tolerance) << k;
     }
   }
 }
@@ -149,7 +139,7 @@ void test_crystal(double tolerance) {
   Evaluated found(salt.q, {}, n);
   found.charges(solver, plan);
   double squares = 0;
-  for (const double one : rows_of(found.f)) squares += one * one;
+  for (const double one : rows_on_host(found.f)) squares += one * one;
   EXPECT_LT(std::sqrt(squares / n), 1e-3 * tolerance);
   for (const double one : to_host(found.u))
     ASSERT_NEAR(std::fabs(one), 1.74756459463318219, 10 * tolerance * 1.75);
@@ -173,7 +163,7 @@ TEST(PeriodicTolerance, AllPairsHoldIt) {
     auto plan = solver.build(space, fmm::Inputs{.sources = x, .charges = found.q});
     fmm::Report report;
     solver.evaluate(space, plan, found.q, found.u, found.f, &report);
-    EXPECT_EQ(rows_of(found.f), rows_of(exact.f));
+    EXPECT_EQ(rows_on_host(found.f), rows_on_host(exact.f));
     EXPECT_GT(report.found->seen_error, 0);  // of another split
     EXPECT_LT(report.found->seen_error, 1e-12);
   }
@@ -195,7 +185,7 @@ TEST(PeriodicTolerance, SofteningReachesAcrossTheFaces) {
         {.tolerance = tolerance, .softening = softening, .periodic = cube});
     auto plan = solver.build(space, x);
     found.charges(solver, plan);
-    EXPECT_LT(relative_l2(rows_of(found.f), rows_of(exact.f)), tolerance);
+    EXPECT_LT(relative_l2(rows_on_host(found.f), rows_on_host(exact.f)), tolerance);
   }
   Tolerant<double, SoftenedGravity> solver(
       {.tolerance = 1e-8, .softening = softening, .periodic = cube});

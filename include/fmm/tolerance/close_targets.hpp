@@ -219,16 +219,7 @@ std::vector<BodyIndex> close_targets(Space const& space, Terms const& terms,
                 terms, targets, to_device(space, some_buffer, some),
                 to_device(space, list, carriers), within2, there});
   read_back(space, there.data(), squares.data(), squares.size());
-  std::vector<std::pair<double, BodyIndex>> close;
-  for (std::size_t i = 0; i < squares.size(); ++i)
-    if (squares[i] < within2) close.emplace_back(squares[i], some.empty() ? BodyIndex(i) : some[i]);
-  if (close.size() > most) {
-    std::nth_element(close.begin(), close.begin() + std::ptrdiff_t(most), close.end());
-    close.resize(most);
-  }
-  std::vector<BodyIndex> numbers;
-  for (auto const& [square, number] : close) numbers.push_back(number);
-  return numbers;
+  return nearest_of(squares, some, within2, most);
 }
 
 /// Root mean squares of results of targets that were seen.

@@ -57,16 +57,6 @@ double error_at(std::vector<double> const& found, int row, std::vector<double> c
   return double(std::sqrt(error / norm));
 }
 
-/// Rows of results on the host.
-template <class View>
-std::vector<double> rows_of(View const& results) {
-  const auto host = Kokkos::create_mirror_view_and_copy(Kokkos::HostSpace(), results);
-  std::vector<double> numbers;
-  for (std::size_t i = 0; i < host.extent(0); ++i)
-    for (std::size_t c = 0; c < host.extent(1); ++c) numbers.push_back(host(i, c));
-  return numbers;
-}
-
 const double place[3] = {0.3, 0.4, 0.6};
 
 /// Targets in a cube, one of them at that place.
@@ -92,8 +82,8 @@ double error_in_tolerances(Bodies const& sources, int targets, ToleranceOf of, d
     return 0;
   }
   const bool is_field = of == ToleranceOf::field;
-  return error_at(is_field ? rows_of(field) : rows_of(hessian), is_field ? 3 : 6, at, sources,
-                  false) /
+  return error_at(is_field ? rows_on_host(field) : rows_on_host(hessian), is_field ? 3 : 6, at,
+                  sources, false) /
          tolerance;
 }
 
@@ -132,7 +122,7 @@ TEST(CloseTargets, CagesHoldTheToleranceOfAllPairs) {
     try {
       solver.evaluate(space, plan, column_in<Space>(bodies.q), u, f);
       is_held = true;
-      EXPECT_LT(error_at(rows_of(f), 3, bodies.x, bodies, true), tolerance);
+      EXPECT_LT(error_at(rows_on_host(f), 3, bodies.x, bodies, true), tolerance);
     } catch (fmm::InvalidArgument const&) {
       EXPECT_FALSE(is_held);
     }
