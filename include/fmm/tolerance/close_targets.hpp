@@ -139,87 +139,102 @@ struct SumStrengths {
   }
 };
 
-/// The distance, in the terms' unit, from which on a crowd of sources as strong as these may not round by more than
-/// `least`, results being potential (0), field or Hessian (2).
+/// The distance, in the terms' unit, from which on a crowd of sources as strong as these does not round by more than 1 in
+/// that scale, results being potential (0), field or Hessian (2).
 template <class Terms>
-double rounded_within(Terms const& terms, int result, StrengthsOfTerms const& strengths,
-                      double least) {
-  constexpr double crowd = 64, ulps = 4;
-  const double sum = std::min(strengths.sum, crowd * strengths.largest),
-               share =
-                   ulps * std::numeric_limits<double>::epsilon() * terms.unit(result) * sum / least,
+double rounded_within(int result, Terms const&, StrengthsOfTerms const& strengths, double scale) {
+  constexpr double crowd = 64;
+  const double share = scale * std::min(strengths.sum, crowd * strengths.largest),
                of_charges = std::pow(share, 1.0 / (result + 1));
   return Terms::numbers == 1 ? of_charges
                              : std::max(of_charges, std::pow(share, 1.0 / (result + 2)));
 }
 
-/// Of each target the square of its distance from the nearest source that carries anything, in the terms' unit, if it is
-/// nearer than that; a team a target.
+/// Of each target what rounding of the terms of sources nearer than that makes of it, at most: `scales` are those of
+/// potential, field and Hessian in it. A team a target.
 template <class Space, class Terms, class Targets>
-struct NearestCarrier {
+struct RoundedTerms {
   Terms terms;
   Targets targets;
   Array<BodyIndex, Space> some;      ///< of the targets; none: all
   Array<BodyIndex, Space> carriers;  ///< none: all sources
-  double within2;
-  Array<double, Space> squares;
+  double within2, scales[3];
+  Array<double, Space> rounded;
 
   KOKKOS_FUNCTION void operator()(TeamMember<Space> const& team) const {
     const std::int64_t i = team.league_rank(),
                        of = targets.row(some.extent(0) > 0 ? std::int64_t(some(i)) : i),
                        few = carriers.extent(0),
                        count = few > 0 ? few : std::int64_t(terms.sources.extent(0));
-    double nearest2 = within2;
+    double sum = 0;
     for (auto k = std::int64_t(team.team_rank()); k < count; k += team.team_size()) {
       const std::int64_t j = few > 0 ? std::int64_t(carriers(k)) : k;
       double d[3];
       terms.difference(of, j, d);
       const double r2 = d[0] * d[0] + d[1] * d[1] + d[2] * d[2];
-      if (r2 > 0 && r2 < nearest2 && terms.carries(j) &&
+      if (r2 > 0 && r2 < within2 &&
           !(targets.are_sources && is_excluded(targets.exclusions, of, j)))
-        nearest2 = r2;
+        sum += of_source(j, 1 / std::sqrt(r2));
     }
-    least_over_team(team, nearest2);
-    if (team.team_rank() == 0) squares(i) = nearest2;
+    sum_over_team(team, sum);
+    if (team.team_rank() == 0) rounded(i) = sum;
+  }
+  KOKKOS_FUNCTION double of_source(std::int64_t j, double u) const {
+    double charge = 0, dipole = 0;
+    for (int k = 0; k < Terms::numbers; ++k)
+      (Terms::is_dipole(k) ? dipole : charge) += std::fabs(terms.number(j, k));
+    const double at_distance = charge * u + dipole * terms.per_length * u * u;
+    return at_distance * (scales[0] + u * (scales[1] + u * scales[2]));
   }
 };
 
-/// Up to `most` of `some` targets, or of all if there is no list, whose squares are below that, those with the least.
-FMM_NOINLINE inline std::vector<BodyIndex> nearest_of(std::vector<double> const& squares,
-                                                      std::vector<BodyIndex> const& some,
-                                                      double within2, std::size_t most) {
+/// Up to `most` of `some` targets, or of all if there is no list, for which such numbers are more than a tenth, those
+/// with the largest. Where there are more each stands for as many as have the squares of all.
+FMM_NOINLINE inline std::vector<CloseTarget> largest_of(std::vector<double> const& rounded,
+                                                        std::vector<BodyIndex> const& some,
+                                                        std::size_t most) {
+  constexpr double least = 0.1, largest = 1e100;  // whose square is finite
   std::vector<std::pair<double, BodyIndex>> close;
-  for (std::size_t i = 0; i < squares.size(); ++i)
-    if (squares[i] < within2) close.emplace_back(squares[i], some.empty() ? BodyIndex(i) : some[i]);
+  double all = 0, chosen = 0;
+  for (std::size_t i = 0; i < rounded.size(); ++i)
+    if (!(rounded[i] <= least))
+      close.emplace_back(rounded[i] < largest ? -rounded[i] : -largest,
+                         some.empty() ? BodyIndex(i) : some[i]);
+  for (auto const& one : close) all += one.first * one.first;
   if (close.size() > most) {
     std::nth_element(close.begin(), close.begin() + std::ptrdiff_t(most), close.end());
     close.resize(most);
   }
-  std::vector<BodyIndex> numbers;
-  for (auto const& [square, number] : close) numbers.push_back(number);
-  return numbers;
+  for (auto const& one : close) chosen += one.first * one.first;
+  std::vector<CloseTarget> targets;
+  for (auto const& one : close) targets.push_back({one.second, all / chosen});
+  return targets;
 }
 
-/// Up to `most` of `some` targets, or of all if there is no list, that are nearer than that to such a source, the nearest
-/// ones. Cost: distances from all sources, or from few carriers.
+/// Up to `most` of `some` targets, or of all if there is no list, that sources nearer than that round most. Cost:
+/// distances from all sources, or from few carriers.
 template <class Space, class Terms, class SomeExclusions>
-std::vector<BodyIndex> close_targets(Space const& space, Terms const& terms,
-                                     TargetsOfTerms<Space, SomeExclusions> const& targets,
-                                     std::vector<BodyIndex> const& some,
-                                     std::vector<BodyIndex> const& carriers, double within,
-                                     std::size_t most) {
-  Buffer<double, Space> buffer("distances of sources");
+std::vector<CloseTarget> close_targets(Space const& space, Terms const& terms,
+                                       TargetsOfTerms<Space, SomeExclusions> const& targets,
+                                       std::vector<BodyIndex> const& some,
+                                       std::vector<BodyIndex> const& carriers, double within,
+                                       std::array<double, 3> const& scales, std::size_t most) {
+  Buffer<double, Space> buffer("what close sources round");
   Buffer<BodyIndex, Space> some_buffer("near targets"), list("carriers");
-  std::vector<double> squares(some.empty() ? std::size_t(targets.count) : some.size());
-  const auto there = buffer.resize(squares.size());
-  const double within2 = within * within;
+  std::vector<double> rounded(some.empty() ? std::size_t(targets.count) : some.size());
+  const auto there = buffer.resize(rounded.size());
   const int team_size = is_host_space_v<Space> ? 1 : 128;
-  for_teams("fmm::verification::close", TeamPolicy<Space>(space, int(squares.size()), team_size),
-            NearestCarrier<Space, Terms, TargetsOfTerms<Space, SomeExclusions>>{
-                terms, targets, to_device(space, some_buffer, some),
-                to_device(space, list, carriers), within2, there});
-  read_back(space, there.data(), squares.data(), squares.size());
-  return nearest_of(squares, some, within2, most);
+  for_teams("fmm::verification::close", TeamPolicy<Space>(space, int(rounded.size()), team_size),
+            RoundedTerms<Space, Terms, TargetsOfTerms<Space, SomeExclusions>>{
+                terms,
+                targets,
+                to_device(space, some_buffer, some),
+                to_device(space, list, carriers),
+                within * within,
+                {scales[0], scales[1], scales[2]},
+                there});
+  read_back(space, there.data(), rounded.data(), rounded.size());
+  return largest_of(rounded, some, most);
 }
 
 /// Root mean squares of results of targets that were seen.
@@ -242,12 +257,13 @@ FMM_NOINLINE inline MeanResults mean_results(std::vector<SumsOfTerms> const& see
 /// these. They are of those few `carriers`, or of all sources; that none is nearer than `none_within`, in the terms'
 /// unit, is noted then.
 template <class Space, class Terms, class SomeExclusions>
-std::vector<BodyIndex> targets_that_round(Space const& space, Terms const& terms,
-                                          TargetsOfTerms<Space, SomeExclusions> const& targets,
-                                          MeanResults const& results, ResultKinds const& of,
-                                          double tolerance, std::vector<BodyIndex> const& carriers,
-                                          double& none_within) {
-  constexpr double share_of_tolerance = 0.1;
+std::vector<CloseTarget> targets_that_round(Space const& space, Terms const& terms,
+                                            TargetsOfTerms<Space, SomeExclusions> const& targets,
+                                            MeanResults const& results, ResultKinds const& of,
+                                            double tolerance,
+                                            std::vector<BodyIndex> const& carriers,
+                                            double& none_within) {
+  constexpr double share_of_tolerance = 0.1, ulps = 4;
   constexpr std::size_t most = 1024;
   const bool is_of[3] = {of.potential, of.field, of.hessian};
   const auto strengths =
@@ -255,10 +271,12 @@ std::vector<BodyIndex> targets_that_round(Space const& space, Terms const& terms
                                std::int64_t(terms.sources.extent(0)), SumStrengths<Terms>{terms});
   space.fence();
   double within = 0;
-  for (int r = 0; r < 3; ++r) {
+  std::array<double, 3> scales = {};
+  for (std::size_t r = 0; r < 3; ++r) {
     const double least = share_of_tolerance * tolerance * results.of[r];
-    if (is_of[r] && least > 0 && std::isfinite(least))
-      within = std::fmax(within, rounded_within(terms, r, strengths, least));
+    if (!is_of[r] || !(least > 0) || !std::isfinite(least)) continue;
+    scales[r] = ulps * std::numeric_limits<double>::epsilon() * terms.unit(int(r)) / least;
+    within = std::fmax(within, rounded_within(int(r), terms, strengths, scales[r]));
   }
   if (!(within > 0) || !std::isfinite(within)) return {};
   std::vector<BodyIndex> some;
@@ -271,7 +289,7 @@ std::vector<BodyIndex> targets_that_round(Space const& space, Terms const& terms
       return {};
     }
   }
-  return close_targets(space, terms, targets, some, carriers, within, most);
+  return close_targets(space, terms, targets, some, carriers, within, scales, most);
 }
 
 }  // namespace fmm::tolerance

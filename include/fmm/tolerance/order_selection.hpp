@@ -107,6 +107,10 @@ inline Options options_of_pairs(Options options, double tolerance, bool has_soft
   return options;
 }
 
+/// What Ewald's sums may leave out that errors within a tolerance are seen by: it is relative to terms, and fields may be
+/// a thousandth of these.
+inline double ewald_error_for(double tolerance) { return std::max(1e-5 * tolerance, 1e-15); }
+
 /// What sums of a tolerance are made with.
 struct Arithmetic {
   bool host;    ///< on a CPU, where an M2L costs fewer pairs than on a GPU

@@ -17,7 +17,7 @@ namespace fmm::tolerance {
 /// One result of one target: magnitudes.
 struct SumOfTerms {
   double error = 0, value = 0, terms = 0;
-  double least = 0;   ///< that errors of all are relative to at least
+  double least = 0;   ///< that errors of all are relative to at least, or what that is a share of
   double weight = 1;  ///< of how many targets it stands for
 };
 
@@ -55,7 +55,7 @@ struct RoundedSums {
   }
 };
 
-/// Potential, field and Hessian of one target.
+/// Potential, field and Hessian of one target; `least`: what the nearest source exerts.
 struct SumsOfTerms {
   SumOfTerms of[3];
 };
@@ -79,28 +79,44 @@ struct SeeRounding {
     const std::int64_t k = team.league_rank(),
                        i = k < evenly ? in_stretch(k) : std::int64_t(others(k - evenly)),
                        of = chosen.extent(0) > 0 ? std::int64_t(chosen(i)) : i;
-    double sum[10] = {}, magnitudes[3] = {};
-    for (auto j = std::int64_t(team.team_rank()); j < std::int64_t(terms.sources.extent(0));
-         j += team.team_size()) {
+    constexpr double none = std::numeric_limits<double>::infinity();
+    double sum[10] = {}, magnitudes[3] = {}, nearest2 = none;
+    const auto sources = std::int64_t(terms.sources.extent(0));
+    std::int64_t nearest = sources;
+    for (auto j = std::int64_t(team.team_rank()); j < sources; j += team.team_size()) {
       if (are_sources && (j == of || is_excluded(exclusions, of, j))) continue;
-      double term[10] = {};
-      terms.add(of, j, term);
+      double term[10] = {}, d[3];
+      terms.difference(of, j, d);
+      const double r2 = d[0] * d[0] + d[1] * d[1] + d[2] * d[2];
+      if (r2 > 0 && r2 < nearest2) nearest2 = r2, nearest = j;
+      terms.add_at(d, j, term);
       for (int c = 0; c < 10; ++c) sum[c] += term[c];
       for (int k = 0; k < Terms::numbers; ++k) {  // what cancels within a term rounds, too
         double of_number[10] = {};
-        terms.add(of, j, of_number, k);
+        terms.add_at(d, j, of_number, k);
         for (int r = 0; r < 3; ++r) magnitudes[r] += largest(of_number, r);
       }
     }
     for (double& number : sum) sum_over_team(team, number);
     for (double& number : magnitudes) sum_over_team(team, number);
+    double of_team = nearest2;
+    least_over_team(team, of_team);
+    if (nearest2 > of_team) nearest = sources;
+    least_over_team(team, nearest);  // the first of several
     if (team.team_rank() > 0) return;
+    double of_nearest[10] = {};
+    if (of_team < none) {
+      double d[3];
+      terms.difference(of, nearest, d);
+      terms.add_most(d, nearest, of_nearest);
+    }
     to(k) = {};
     for (int r = 0; r < 3; ++r) {
       if (!found[r].numbers) continue;
       SumOfTerms& one = to(k).of[r];
       one.value = largest(sum, r);
       one.terms = magnitudes[r];
+      one.least = largest(of_nearest, r);
       for (int c = 0; c < found[r].row; ++c)
         sum[number_of_result(r) + c] -= found[r](i, density, c);
       one.error = largest(sum, r);
@@ -130,18 +146,30 @@ struct SeeRounding {
   }
 };
 
-/// Those of one density, at `most` targets or all that there are, and at some others. Cost: the terms of so many
-/// targets, one by one.
+/// A target, and how many like it there are.
+struct CloseTarget {
+  BodyIndex number;
+  double weight;
+};
+
+/// Those of one density, at `most` targets or all that there are, and at some that are close to sources, which alone say
+/// what the nearest of these exert. Cost: the terms of so many targets, one by one.
 template <class Space, class Terms, class Arrays, class SomeExclusions>
 std::vector<SumsOfTerms> see_rounding(Space const& space, Terms const& terms,
                                       Array<BodyIndex, Space> chosen, bool are_sources,
                                       Arrays const& found, int density,
                                       SomeExclusions const& exclusions, std::int64_t most,
                                       std::uint64_t seed,
-                                      std::vector<BodyIndex> const& others = {}) {
+                                      std::vector<CloseTarget> const& close = {}) {
   const std::int64_t m = std::max(
                          {found.potential.targets, found.field.targets, found.hessian.targets}),
-                     evenly = std::min(m, most), seen = evenly + std::int64_t(others.size());
+                     evenly = std::min(m, most), seen = evenly + std::int64_t(close.size());
+  std::vector<BodyIndex> others;
+  double like_others = 0;
+  for (CloseTarget const& one : close) {
+    others.push_back(one.number);
+    like_others += one.weight;
+  }
   Buffer<SumsOfTerms, Space> buffer("rounded sums");
   Buffer<BodyIndex, Space> numbers("close targets");
   const auto to = buffer.resize(std::size_t(seen));
@@ -160,9 +188,12 @@ std::vector<SumsOfTerms> see_rounding(Space const& space, Terms const& terms,
                                                       to});
   std::vector<SumsOfTerms> all(static_cast<std::size_t>(seen));
   read_back(space, to.data(), all.data(), all.size());
-  for (std::int64_t k = 0; k < evenly; ++k)
-    for (SumOfTerms& one : all[std::size_t(k)].of)
-      one.weight = double(m - std::int64_t(others.size())) / double(evenly);
+  for (std::int64_t k = 0; k < seen; ++k)
+    for (SumOfTerms& one : all[std::size_t(k)].of) {
+      if (k < evenly) one.least = 0;
+      one.weight = k < evenly ? std::fmax(double(m) - like_others, 0) / double(evenly)
+                              : close[std::size_t(k - evenly)].weight;
+    }
   return all;
 }
 

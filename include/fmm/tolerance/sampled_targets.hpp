@@ -13,6 +13,7 @@
 #include "../engine/solver_core.hpp"
 #include "../kernels/ewald/magnitudes.hpp"
 #include "drawn_targets.hpp"
+#include "order_selection.hpp"
 #include "terms_of_sources.hpp"
 
 namespace fmm::tolerance {
@@ -83,7 +84,8 @@ struct TakeOffTerms {
 struct NearestTerms {
   double potential = 0, field = 0, hessian = 0;
 };
-/// Of some of the targets, one of each stretch; an excluded source is nobody's nearest. A team a target.
+/// Of some of the targets, one of each stretch; an excluded source is nobody's nearest. A dipole exerts what it does
+/// where it points to: a sheet of dipoles has no potential in its plane. A team a target.
 template <class Space, class Terms, class SomeExclusions>
 struct SetNearestTerms {
   Terms terms;
@@ -118,7 +120,7 @@ struct SetNearestTerms {
     if (of_team < none) {
       double d[3], term[10] = {};
       find(i, source, d, none);
-      terms.add_at(d, source, term);
+      terms.add_most(d, source, term);
       const auto square = [](double x) { return x * x; };
       found.potential = square(term[0] * per_unit);
       for (int c = 1; c < 4; ++c) found.field += square(term[c] * per_unit);
@@ -134,10 +136,6 @@ struct SetNearestTerms {
     return is_periodic ? images.find(d, within2) : d[0] * d[0] + d[1] * d[1] + d[2] * d[2];
   }
 };
-
-/// What Ewald's sums may leave out that errors within a tolerance are seen by: it is relative to terms, and fields may be
-/// a thousandth of these.
-inline double ewald_error_for(double tolerance) { return std::max(1e-5 * tolerance, 1e-15); }
 
 /// Kernel, Space   as of ToleranceSolver
 template <class Kernel, class Space>

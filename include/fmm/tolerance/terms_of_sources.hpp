@@ -97,11 +97,30 @@ struct TermsOfSource {
   /// The same of an image, with that difference.
   KOKKOS_FUNCTION void add_at(double const (&d)[3], std::int64_t source, double (&sum)[10],
                               int only = all) const {
-    const double r2 = d[0] * d[0] + d[1] * d[1] + d[2] * d[2];
-    const auto scaled = [&](int k) {
+    add_strengths(d, sum, [&](int k) {
       if (only != all && only != k) return 0.0;
       return is_dipole(k) ? number(source, k) * per_length : number(source, k);
-    };
+    });
+  }
+  /// What a source as strong exerts at most there: its dipole turned to the target, its charge of one sign with it.
+  KOKKOS_FUNCTION void add_most(double const (&d)[3], std::int64_t source,
+                                double (&sum)[10]) const {
+    double dipole2 = 0;
+    for (int k = 0; k < numbers; ++k)
+      if (is_dipole(k)) dipole2 += number(source, k) * number(source, k);
+    const double along =
+        std::sqrt(dipole2 / (d[0] * d[0] + d[1] * d[1] + d[2] * d[2])) * per_length;
+    add_strengths(d, sum, [&](int k) {
+      return is_dipole(k) ? along * d[k - (numbers - 3)] : std::fabs(number(source, k));
+    });
+  }
+
+ private:
+  /// Of a source whose numbers are `scaled`.
+  template <class Scaled>
+  KOKKOS_FUNCTION void add_strengths(double const (&d)[3], double (&sum)[10],
+                                     Scaled const& scaled) const {
+    const double r2 = d[0] * d[0] + d[1] * d[1] + d[2] * d[2];
     kernels::SourcePack<double, numbers> strengths{0, 0, 0, scaled(0)};
     if constexpr (numbers > 1)
       for (int k = 1; k < numbers; ++k) strengths.others[k - 1] = scaled(k);

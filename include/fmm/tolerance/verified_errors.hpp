@@ -268,9 +268,9 @@ class VerifiedErrors : public VerifiedPlans<Kernel, Precision, Space, Family> {
           plan.target_count(), plan.are_chosen ? plan.chosen() : Array<BodyIndex, Space>(),
           !HasTargets, exclusions};
       const std::uint64_t seed = most * plan.looks++;
-      const auto see = [&](std::vector<BodyIndex> const& others) {
+      const auto see = [&](std::vector<CloseTarget> const& close) {
         return see_rounding(space, terms, targets.chosen, !HasTargets, found, k, exclusions, most,
-                            seed, others);
+                            seed, close);
       };
       seen.back() = see({});
       const auto close = targets_that_round(
@@ -283,7 +283,8 @@ class VerifiedErrors : public VerifiedPlans<Kernel, Precision, Space, Family> {
       const auto add = [&](bool is_of, int result, auto square_of) {
         if (!is_of) return;
         RoundedSums sums;
-        for (SumsOfTerms const& target : seen[k]) sums.targets.push_back(target.of[result]);
+        for (SumsOfTerms const& one : seen[k]) sums.targets.push_back(one.of[result]);
+        for (SumOfTerms& sum : sums.targets) sum.least *= least_of_nearest;
         double error = sums.error(options_.error_norm, least_share_in_double);
         if (!std::isnan(error) && !(error <= tolerance_)) {
           const double unit = 1 / sums.largest_terms();
@@ -291,7 +292,7 @@ class VerifiedErrors : public VerifiedPlans<Kernel, Precision, Space, Family> {
           const NearestTerms nearest =
               plan.sampled->nearest(space, given, found, exclusions, int(k), unit);
           for (SumOfTerms& sum : sums.targets)
-            sum.least = least_of_nearest * std::sqrt(square_of(nearest)) / unit;
+            if (sum.least == 0) sum.least = least_of_nearest * std::sqrt(square_of(nearest)) / unit;
           error = sums.error(options_.error_norm, least_share_in_double);
         }
         largest = larger(largest, error);

@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // Targets at which terms cancel that are far larger than results: rounding in double is seen there, too.
+#include <array>
 #include <fmm/fmm.hpp>
+#include <random>
 
 #include "support.hpp"
 
@@ -97,6 +99,79 @@ TEST(CloseTargets, CagesHoldTheToleranceOrAreRefused) {
   for (std::size_t j = 40; j < 4000; ++j) sources.q[j] = 0;
   EXPECT_LT(error_in_tolerances(sources, 1000, ToleranceOf::field, 2e-11), 1);
   EXPECT_LT(error_in_tolerances(sources, 1000, ToleranceOf::hessian, 1e-9), 1);
+}
+
+/// A cage is seen though far more targets than are looked at are nearer to sources of next to nothing.
+TEST(CloseTargets, AreThoseWithLargeTerms) {
+  constexpr int crowd = 1300, weak = 700;
+  constexpr double half_edge = 7e-6;
+  const Space space;
+  std::mt19937_64 random(1);
+  std::uniform_real_distribution<double> uniform;
+  std::normal_distribution<double> normal;
+  const auto near = [&](double const* at, double distance) {
+    std::array<double, 3> d{normal(random), normal(random), normal(random)};
+    const double r = std::hypot(d[0], d[1], d[2]);
+    for (std::size_t c = 0; c < 3; ++c) d[c] = at[c] + distance / r * d[c];
+    return d;
+  };
+  Bodies sources;
+  for (int k = 0; k < 600; ++k)
+    add_body(sources, uniform(random), uniform(random), uniform(random), normal(random));
+  for (int k = 0; k < 8; ++k) {
+    double at[3];
+    for (int d = 0; d < 3; ++d) at[d] = place[d] + (k >> d & 1 ? half_edge : -half_edge);
+    add_body(sources, at[0], at[1], at[2], 1);
+  }
+  const auto nearest = near(place, 0.3 * half_edge);
+  add_body(sources, nearest[0], nearest[1], nearest[2], 1e-25);
+  for (int k = 0; k < weak; ++k)
+    add_body(sources, uniform(random), uniform(random), uniform(random), 1e-25);
+  std::vector<double> targets;
+  for (std::size_t k = 0; k < crowd; ++k) {
+    if (k == crowd / 2) targets.insert(targets.end(), place, place + 3);
+    const auto at = near(&sources.x[3 * (sources.size() - weak + k % weak)], 1e-7);
+    targets.insert(targets.end(), at.begin(), at.end());
+  }
+  Tolerant solver({.tolerance = 1e-9, .tolerance_of = ToleranceOf::hessian});
+  auto plan = solver.build(space, fmm::Inputs{.sources = to_space<Space>(sources.x),
+                                              .targets = to_space<Space>(targets)});
+  const ViewIn<double* [6], Space> hessian("hessian", targets.size() / 3);
+  try {
+    solver.evaluate(space, plan, fmm::Strengths{.charges = column_in<Space>(sources.q)},
+                    fmm::Results{.hessian = hessian});
+    EXPECT_LT(error_at(rows_on_host(hessian), 6, targets, sources, false), 1e-9);
+  } catch (fmm::InvalidArgument const&) {
+  }
+}
+
+/// What the nearest source exerts on the target in the cage, which its errors are relative to at least, counts.
+TEST(CloseTargets, AreRelativeToWhatIsNearestToThem) {
+  for (const int targets : {70, 700}) {
+    Bodies sources = with_cage(600, 7e-6, place, 3);
+    sources.x.resize(sources.x.size() - 3);  // without the one that is nearer
+    sources.q.pop_back();
+    EXPECT_GT(error_in_tolerances(sources, targets, ToleranceOf::hessian, 1e-9), 1);
+  }
+}
+
+/// Dipoles across a line have no potential on it: errors of rounding are relative to what they would exert along it.
+TEST(CloseTargets, PotentialsOfDipolesMayVanish) {
+  constexpr int n = 60;
+  const Space space;
+  std::vector<double> x, p;
+  for (int i = 0; i < n; ++i)
+    for (int d = 0; d < 3; ++d) {
+      x.push_back(0.3 * i * (d + 1));
+      p.push_back(d == 0 ? 1 : d == 1 ? 1 : -1);
+    }
+  Tolerant solver({.tolerance = 1e-9, .tolerance_of = ToleranceOf::all});
+  auto plan = solver.build(space, to_space<Space>(x));
+  const ViewIn<double*, Space> u("u", n);
+  const ViewIn<double* [3], Space> f("f", n);
+  solver.evaluate(space, plan, fmm::Strengths{.dipoles = to_space<Space>(p)},
+                  fmm::Results{.potential = u, .field = f});
+  for (const double one : to_host(u)) EXPECT_LT(std::fabs(one), 1e-12);
 }
 
 TEST(CloseTargets, WhatNothingIsCloseToIsNotRefused) {
