@@ -53,7 +53,6 @@ void check_periodic(Settings const& settings, Given const& given) {
   }
   if (settings.periodic_of_file && !settings.input)
     throw UserError("--periodic file is only for --input");
-  if (settings.tune) throw UserError("--tune is not for --periodic");
   if (settings.translation == Translation::gemm)
     throw fmm::InvalidArgument("--translation", "gemm", "rotation or direct with --periodic");
   if (settings.periodic) fmm::detail::validate(*settings.periodic);

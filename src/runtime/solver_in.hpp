@@ -29,9 +29,7 @@ class SolverIn final : public CoresIn<Space, Precision> {
                                                  Report* report) override {
     check_points("positions", positions);
     check_targets(targets);
-    // in a periodic cell charges wait for the evaluation, as any strengths do
-    const bool is_for_any =
-        this->takes_verified() && (!charges || this->options().periodic.has_value());
+    const bool is_for_any = this->takes_verified() && !charges;
     if (uses_charges() && !is_for_any) check("charges", charges, 1);
     auto plan = is_for_any            ? build_verified(positions, targets)
                 : are_points(targets) ? build_two(positions, targets, report)

@@ -127,6 +127,7 @@ struct AddDipole {
 template <class Space, class In = None>
 struct DirectSums {
   In in = {};
+  double error = 1e-15;  ///< of Ewald's sums
   Buffer<Body<double>, Space> bodies{"direct sum's bodies"};
   Buffer<Sums<double>, Space> sums{"direct sum"};
   double potential_unit = 1, field_unit = 1, per_length = 1;
@@ -161,7 +162,7 @@ struct DirectSums {
     if constexpr (std::is_same_v<In, PerhapsIn>)
       if (in) {
         engine::ewald_sums_of_chosen(space, in->lattice, in_unit, in->softened, per_length,
-                                     bodies.view(), targets, all, 1e-15);
+                                     bodies.view(), targets, all, error);
         if (in->in_vacuum) add_vacuum(space, positions.extent(0), targets);
         return in_unit;
       }

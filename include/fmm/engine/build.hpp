@@ -118,7 +118,7 @@ BuildChoices choose_in_cell(Space const& space, PeriodicCell const& cell, std::i
                             Options const& options, FarFieldRule far, PeriodicRoot& root) {
   if constexpr (std::is_same_v<Traversal, DirectSum>) {
     root = cell.bounds();
-    cell.check_softening(far);
+    cell.check_softening(far.from);
     return {root.cube, {}, Tuning<Space, Real>::all_pairs_shape(n, space.concurrency())};
   } else {
     root = cell.root(n, options, far, has_cubes_v<Traversal>);
@@ -155,7 +155,7 @@ void build_plan(Space const& space, PlanData<Space, Precision>& plan, Positions 
     if (cell) {
       chosen =
           choose_in_cell<Traversal, Space, real_t<Precision>>(space, *cell, n, options, far, root);
-      if (std::is_same_v<Traversal, DirectSum>) plan.periodic.lattice = cell->lattice();
+      plan.periodic.lattice = cell->lattice();
       take_given(*cell, plan);
     } else {
       chosen = given

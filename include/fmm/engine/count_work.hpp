@@ -83,16 +83,15 @@ void count_tree_work(Space const& space,
                      InteractionLists<Space> const& lists, Report& report,
                      bool has_kept_multipoles = false, Array<BodyIndex, Space> chosen = {}) {
   const bool has_locals = far.traits().has_locals;
-  const auto [pairs, m2p_pairs, p2l_pairs, bodies, cells] =
-      pairs_in_lists(space, std::int64_t(sets.targets.octree.cells.extent(0)), sets.cells(), lists,
-                     !has_locals, chosen);
+  const auto [pairs, m2p_pairs, p2l_pairs, bodies, cells] = pairs_in_lists(
+      space, sets.targets.octree.own_cells(), sets.cells(), lists, !has_locals, chosen);
   const OperatorFlops flops = far.flops();
   const auto add = [&](char const* name, std::int64_t count, std::int64_t of_one) {
     add_work(report, name, count, of_one * Strengths::densities);
   };
   if (!has_kept_multipoles) {
     add("p2m", sets.sources.size, flops.p2m);
-    add("m2m", std::int64_t(sets.sources.octree.cells.extent(0)) - 1, flops.m2m);
+    add("m2m", std::int64_t(sets.sources.octree.own_cells()) - 1, flops.m2m);
   }
   if (has_locals) {
     report.m2l += std::int64_t(lists.m2l.entries.extent(0));

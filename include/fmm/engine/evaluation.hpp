@@ -16,10 +16,9 @@
 #include "count_work.hpp"
 #include "far_field.hpp"
 #include "image_sources.hpp"
+#include "images_at_bodies.hpp"
 #include "near_field.hpp"
-#include "periodic_images.hpp"
 #include "plan_data.hpp"
-#include "vacuum.hpp"
 
 namespace fmm::engine {
 
@@ -107,6 +106,10 @@ class Evaluation {
         report_, one_set ? Out::records : 1, true, known);
     make_room_for_sums();
   }
+  /// In the place of that: charges that are in the tree already.
+  void has_charges(ChargeFacts const& charges) requires(Strengths::densities == 1) {
+    facts_.of[0] = charges;
+  }
   /// In the place of that and of upward, of two sets: strengths and multipoles of the sources' last evaluation. False
   /// if they are not there, or those of another expansion, or other strengths. Throws InvalidArgument for ranges that
   /// the results' types have no room for, before anything is written.
@@ -191,13 +194,8 @@ class Evaluation {
     pass_down();
     if (is_periodic())
       stage(space_, report_, "l2p", [&] {
-        auto const& far = *plan_.periodic.far;
-        const auto tiles = plan_.tiles().tiles;
-        add_background<Out>(space_, far, background_, targets_.octree.cells, tiles, targets_.bodies,
-                            sums());
-        if (plan_.periodic.given.extent(0) > 0)
-          add_vacuum<Out>(space_, plan_, plan_of_sources_, sources(), facts_, far.volume,
-                          1 / length_, 1.0, tiles, sums());
+        add_surroundings<Out>(space_, plan_, plan_of_sources_, sources(), facts_, background_,
+                              plan_.tiles().tiles, sums());
       });
   }
   /// Of all targets in tree order, Out::records each; from downward on.
@@ -252,7 +250,10 @@ class Evaluation {
       });
       if (!has_m2p()) return;
     } else if (is_periodic()) {
-      stage(space_, report_, "l2p", [&] { set_far_images(); });
+      stage(space_, report_, "l2p", [&] {
+        background_ = set_far_images(space_, *far_, plan_, plan_of_sources_, sources(), multipoles_,
+                                     plan_.tiles().tiles, sums());
+      });
     }
     stage(space_, report_, "m2p", [&] {
       if (!keeps_) prepared_ = far_->prepare(space_, multipoles_, memory_.locals);
@@ -264,18 +265,6 @@ class Evaluation {
     background_ = add_far_images(space_, plan_of_sources_.periodic.cells(sources_.octree),
                                  plan_.periodic.cells(targets_.octree), plan_.periodic, memory_,
                                  sources_.octree, sources(), traits().row, multipoles_, locals);
-  }
-  /// In a treecode: sets the sums to those of the images that no list has.
-  void set_far_images() {
-    auto const& octree = targets_.octree;
-    const auto of = plan_.periodic.cells(octree);
-    const auto locals =
-        memory_.locals.resize(std::size_t(of.count()) * traits().row * Strengths::densities);
-    fill(space_, locals, Real(0));
-    add_images(locals);
-    const auto [tiles, bodies] =
-        move_to_ancestors(space_, memory_, of, octree.cells, plan_.tiles().tiles, targets_.bodies);
-    far_->l2p(space_, octree, tiles, bodies, locals, sums());
   }
   void make_room_for_sums() {
     if constexpr (!one_set) {

@@ -197,7 +197,7 @@ struct LowerScale {
 /// measures.fields of a tree's cells from measures.charges and ::powers, in units of charge / (edge of the
 /// cube)^2, in steps between which the caller sums pairs, as its kernel has them:
 ///
-///     FieldStrength strength(space, memory, tree, measures, 0);
+///     FieldStrength strength(space, memory, tree, measures, 0, 256);
 ///     // adds to strength.sums() the pairs of strength.sample() with the other bodies of their leaves, which
 ///     // strength.no_other_leaves() has as a list
 ///     if (strength.wants_exact_sums()) {
@@ -220,8 +220,12 @@ class FieldStrength {
  public:
   FieldStrength(Space const& space, Workspace<Space, Precision>& memory,
                 BodyTree<Space, Precision> const& tree, CellMeasures<Space> const& measures,
-                double known_scale)
-      : space_(space), memory_(memory), tree_(tree), measures_(measures) {
+                double known_scale, std::int64_t most_chosen)
+      : space_(space),
+        memory_(memory),
+        tree_(tree),
+        measures_(measures),
+        chosen_count_(std::min(tree.size, most_chosen)) {
     constexpr std::int64_t least_tiles = 512, share = 4;
     auto& t = memory.traversal;
     auto const& octree = tree.octree;
@@ -250,11 +254,11 @@ class FieldStrength {
   Csr<Space> no_other_leaves() const { return no_others_; }
   Array<Sums<Sum>, Space> sums() const { return sums_; }
 
-  bool wants_exact_sums() const { return tree_.charges.both_signs; }
+  bool wants_exact_sums() const { return chosen_count_ > 0; }
   void choose() {
     auto const& octree = tree_.octree;
     const auto bodies = bodies_.resize(tree_.size);
-    const auto chosen = chosen_.resize(std::min(tree_.size, most_chosen));
+    const auto chosen = chosen_.resize(chosen_count_);
     const auto own = own_squares_.resize(chosen.extent(0));
     const auto neighbours = neighbours_.resize(chosen.extent(0));
     exact_.resize(chosen.extent(0));
@@ -266,7 +270,7 @@ class FieldStrength {
         BodiesInCube<Space, Real>{octree.cells, octree.tiles, tree_.bodies, tree_.low, bodies});
   }
   Array<Body<double>, Space> bodies() const { return bodies_.view(tree_.size); }
-  Array<BodyIndex, Space> chosen() const { return chosen_.view(std::min(tree_.size, most_chosen)); }
+  Array<BodyIndex, Space> chosen() const { return chosen_.view(chosen_count_); }
   Array<Sums<double>, Space> exact_sums() const { return exact_.view(chosen().extent(0)); }
 
   void finish() {
@@ -293,12 +297,11 @@ class FieldStrength {
   }
 
  private:
-  static constexpr std::int64_t most_chosen = 256;
-
   Space const& space_;
   Workspace<Space, Precision>& memory_;
   BodyTree<Space, Precision> const& tree_;
   CellMeasures<Space> const& measures_;
+  std::int64_t chosen_count_;  ///< bodies whose sums are to be exact
   bool is_known_ = false;
   CoarseCells<Space> coarse_;
   Array<float, Space> vectors_;

@@ -167,6 +167,20 @@ struct SourcesWithImages {
   SourceStrengths<Space, real_t<Precision>, Strengths> strengths;
 };
 
+/// Gives the images' leaves places for their bodies behind so many; returns how many bodies there are then.
+template <class Space>
+std::int64_t number_bodies_of_images(Space const& space, OctreeBuffers<Space>& buffers,
+                                     Octree<Space> const& octree, std::int64_t own) {
+  auto const& images = octree.images;
+  const auto total = buffers.totals.resize(1);
+  scan<Offset>("fmm::images::bodies", space, images.count(),
+               NumberImageBodies<Space>{images, octree.cells, own, total});
+  const std::int64_t count = own + read_back(space, total.data());
+  if (count > std::numeric_limits<BodyIndex>::max())
+    throw OutOfMemory("bodies of images", std::size_t(count) * sizeof(Body<double>));
+  return count;
+}
+
 /// Those of a plan whose lists are there, and whose strengths are `own`; the plan's tree keeps its own bodies.
 template <class Space, class Precision, class Strengths, class Real>
 SourcesWithImages<Space, Precision, Strengths> place_bodies_of_images(
@@ -175,12 +189,7 @@ SourcesWithImages<Space, Precision, Strengths> place_bodies_of_images(
   auto& tree = plan.tree;
   auto& memory = plan.memory;
   auto const& images = tree.octree.images;
-  const auto total = memory.octree.totals.resize(1);
-  scan<Offset>("fmm::images::bodies", space, images.count(),
-               NumberImageBodies<Space>{images, tree.octree.cells, tree.size, total});
-  const std::int64_t count = tree.size + read_back(space, total.data());
-  if (count > std::numeric_limits<BodyIndex>::max())
-    throw OutOfMemory("bodies of images", std::size_t(count) * sizeof(Body<Real>));
+  const std::int64_t count = number_bodies_of_images(space, memory.octree, tree.octree, tree.size);
   SourcesWithImages<Space, Precision, Strengths> all{tree, {}};
   const auto grow = [&](Buffer<Body<Real>, Space>& buffer, Array<Body<Real>, Space>& of_tree) {
     const auto bodies = buffer.grow(space, count, tree.size);
@@ -200,6 +209,12 @@ SourcesWithImages<Space, Precision, Strengths> place_bodies_of_images(
             PlaceImageBodies<Space, Real, Strengths>{images, tree.octree.cells, plan.periodic.rests,
                                                      own, all.strengths, all.tree.low});
   return all;
+}
+
+/// A plan's tree with the images' bodies behind its own, of a charge each.
+template <class Space, class Precision>
+BodyTree<Space, Precision> tree_with_images(Space const& space, PlanData<Space, Precision>& plan) {
+  return place_bodies_of_images(space, plan, charges_of(plan.tree.bodies)).tree;
 }
 
 }  // namespace fmm::engine

@@ -23,6 +23,7 @@ struct PeriodicRoot {
   Cube cube;
   Box cell;  ///< the reduced cell's bounds
   double radius = 0;
+  int order = 0;  ///< of the expansion of all other images
   std::vector<GridVector> images;
   std::vector<periodic::Vector> rests;  ///< of each image, in grid units: its true place from there
   double largest_rest = 0;
@@ -104,6 +105,12 @@ class PeriodicCell {
                             lattice_.aspect(), "at most 20");
   }
   bool is_in_vacuum() const { return in_vacuum_; }
+  /// Has roots have images up to a distance at least, and the expansion of all others be so exact, of ions at the corners
+  /// of a cell with few.
+  void want(double far_from, double error) {
+    least_far_from_ = far_from;
+    error_ = error;
+  }
 
   std::shared_ptr<periodic::Lattice const> lattice() const {
     return std::make_shared<periodic::Lattice const>(lattice_);
@@ -132,9 +139,12 @@ class PeriodicCell {
     for (int cells = 1; cells < layers; cells *= 2) root.cube.edge *= 2;
     root.cube.edge /= layers;
     const double reach = lattice_.farthest_corner();
-    root.radius = images_for(far.order).radius * reach * 1.000001;  // twice a diagonal is a vector
-    check_softening(far, root.radius);
-    root.radius = std::max(root.radius, far.from + 2 * reach);
+    const Images images = images_of(n, far.order);
+    root.order = images.order;
+    root.radius = images.radius * reach * 1.000001;  // twice a diagonal is a vector
+    const double softened = std::max(far.from, least_far_from_);
+    check_softening(softened, root.radius);
+    root.radius = std::max(root.radius, softened + 2 * reach);
     const double unit = grid_unit(root.cube.edge);
     for (periodic::Vector const& n : lattice_.vectors_within(root.radius)) {
       GridVector place;
@@ -154,9 +164,9 @@ class PeriodicCell {
   /// For expansions of that order; kept until another root asks.
   FMM_NOINLINE std::shared_ptr<FarImages const> far_images(PeriodicRoot const& root,
                                                            int tree_order) {
-    const int order = images_for(tree_order).order;
+    const int order = root.order;
     if (!far_ || far_->edge != root.cube.edge || far_->radius != root.radius ||
-        far_->tree_order != tree_order) {
+        far_->tree_order != tree_order || far_->order != order) {
       const auto in_edges = lattice_.times(1 / root.cube.edge);
       const auto sums = periodic::lattice_sums(in_edges, root.radius / root.cube.edge, 2 * order);
       Middle middle;
@@ -211,19 +221,27 @@ class PeriodicCell {
   }
 
   /// Throws InvalidArgument where softening reaches further than `radius` and most_images.
-  void check_softening(FarFieldRule const& far, double radius = 0) const {
+  void check_softening(double far_from, double radius = 0) const {
     const double volume = lattice_.volume() * most_images, reach = lattice_.farthest_corner(),
                  most =
                      std::max(radius, std::cbrt(3 * volume / (4 * std::numbers::pi))) - 2 * reach;
-    if (far.from > most)
+    if (far_from > most)
       throw InvalidArgument(
-          "softening, which counts up to a distance of", far.from,
+          "softening, which counts up to a distance of", far_from,
           "one that counts up to " + to_text(std::max(most, 0.0)) + " in this periodic cell");
   }
 
  private:
+  /// Of n bodies: of few the cell's corners are near.
+  Images images_of(std::int64_t n, int order) const {
+    constexpr std::int64_t few = 4096;
+    const auto order_for_error = error_ < 1e-7 ? 12 : error_ < 1e-4 ? 10 : error_ < 1 ? 8 : 0;
+    return images_for(n <= few ? std::max(order, order_for_error) : order);
+  }
+
   periodic::Lattice lattice_;
   bool in_vacuum_;
+  double least_far_from_ = 0, error_ = 1;
   std::shared_ptr<FarImages const> far_;
 };
 

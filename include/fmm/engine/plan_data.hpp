@@ -46,7 +46,7 @@ struct KeptMultipoles {
 /// Of a plan in a periodic cell.
 template <class Space>
 struct PeriodicParts {
-  std::shared_ptr<periodic::Lattice const> lattice;  ///< of all pairs
+  std::shared_ptr<periodic::Lattice const> lattice;  ///< of sums of all pairs
   std::shared_ptr<FarImages const> far;              ///< nullptr: nothing repeats
   Array<double, Space> matrix, norms;                ///< far->matrix, far->norms
   Array<double, Space> harmonics;                    ///< of the cells below

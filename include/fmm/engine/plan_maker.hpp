@@ -96,6 +96,11 @@ class PlanMaker {
   /// Bytes that plans hold in the execution space's memory.
   std::size_t memory_bytes() const { return pool_.bytes(); }
 
+  /// In a periodic cell: has lists have images up to where kernels count, and what all others exert be so exact.
+  void want_images(double far_from, double error) {
+    if (cell_) cell_->want(far_from, error);
+  }
+
   /// Solver::build, of Inputs whose types were checked.
   template <class Sources, class Charges, class LastField>
   std::shared_ptr<Data> build(Space const& space,

@@ -130,7 +130,7 @@ class AllPairsCore {
             one == Quantity::field
                 ? sum_of_terms(accuracy::compared_fields(computed[i], exact[i], scales[i]))
                 : sum_of_terms(accuracy::compared_potentials(computed[i], exact[i], scales[i])));
-      const double error = rounded.error(of.norm, least_share_in_double);
+      const double error = rounded.error(of.norm, least_share_in_double) / of.values(one);
       if (!(error <= largest)) largest = error;
     });
     if (largest <= *options_.tolerance) return largest;

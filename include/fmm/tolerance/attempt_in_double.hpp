@@ -4,8 +4,10 @@
 #pragma once
 
 #include <memory>
+#include <optional>
 
 #include "attempt.hpp"
+#include "sums_in_cell.hpp"
 #include "sums_in_double.hpp"
 
 namespace fmm::tolerance {
@@ -21,6 +23,7 @@ struct AttemptInDouble {
   double tolerance;
   Options near_options;  ///< of coordinates in two parts
   bool is_in_force;      ///< in mixed precision: the evaluation's own near field is in double
+  SumsOfPlan<Kernel, Precision, Space> of_plan;
 
   /// f(coordinates), those of the near field in force.
   template <class F>
@@ -39,15 +42,29 @@ struct AttemptInDouble {
       return false;
     };
   }
-  /// Adds sums over the leaves of a list, as SumsOverAll has them; the same ones for all of an evaluation.
+  /// AddExactly; the same for all of an evaluation.
   AddNearField<Space, Precision> const& sums() const {
-    if (!attempt.add_exactly) attempt.add_exactly = sums_of_share(plan.tree, 1);
+    if (!attempt.add_exactly) attempt.add_exactly = sums_of_share(plan, 1);
     return attempt.add_exactly;
   }
   /// The same of a share of the charges, that of stricter sums, which are there: they round otherwise than an
   /// evaluation.
-  auto verifying_sums() const {
-    return sums_of_share(attempt.other.tree, constants.share_of_charges);
+  auto verifying_sums() const { return sums_of_share(attempt.other, constants.share_of_charges); }
+  /// Adds sums over all bodies of a share of the charges: 1, or that of stricter sums.
+  AddOverAll<Space, double> over_all(double share) const {
+    if constexpr (engine::is_harmonic<Kernel>())
+      if (of_plan.cell()) return over_all_images(share);
+    return pairs_over_all(space, plan.tree.octree, share == 1 ? sums() : verifying_sums());
+  }
+  /// The squares of what bodies, of these coordinates, exert on the nearest ones, or on images that are nearer.
+  template <class Real>
+  PerQuantity<double> on_nearest(PairCoordinates<Space, Real> const& coordinates,
+                                 SofteningBounds const& softening) const {
+    auto const& octree = plan.tree.octree;
+    if (!of_plan.cell()) return exerted_on_nearest(space, coordinates, octree.tiles, softening);
+    Buffer<Body<double>, Space> memory("bodies in edges");
+    return of_plan.on_nearest(bodies_in_edges(space, octree, coordinates, memory, plan.tree.size),
+                              softening.most);
   }
 
  private:
@@ -58,14 +75,28 @@ struct AttemptInDouble {
           std::make_shared<BodiesInDouble<Space>>(space, plan.tree, attempt.take_charges_in_double);
     return attempt.bodies;
   }
-  /// Of a share of the charges, which `tree` has.
-  AddNearField<Space, Precision> sums_of_share(engine::BodyTree<Space, Precision> const& tree,
+  AddOverAll<Space, double> over_all_images(double share) const {
+    auto const& charged = share == 1 ? plan.tree : attempt.other.tree;
+    const auto in_cube = in_units_of(plan.tree.cube.edge, kernel);
+    AddOverAll<Space, double> add;
+    if constexpr (single)
+      bodies()->with_share(share, [&] {
+        add = images_over_all(space, plan, charged, in_cube, *of_plan.cell(),
+                              bodies()->coordinates(plan.tree.octree));
+      });
+    else
+      add =
+          images_over_all(space, plan, charged, in_cube, *of_plan.cell(), coordinates_of(charged));
+    return add;
+  }
+  /// Of a share of the charges, which `charged` has.
+  AddNearField<Space, Precision> sums_of_share(engine::PlanData<Space, Precision>& charged,
                                                double share) const {
     if constexpr (single)
       return sums_in_double(space, plan, in_units_of(plan.tree.cube.edge, kernel), bodies(),
                             tolerance, attempt.of, share);
     else
-      return sums_by_p2p<PairPrecision>(space, plan.memory, tree, kernel, near_options);
+      return sums_by_p2p<PairPrecision>(space, plan.memory, charged, kernel, near_options);
   }
 };
 

@@ -13,6 +13,7 @@
 #include "autotuner.hpp"
 #include "calibration.hpp"
 #include "checked_inputs.hpp"
+#include "correct_limit.hpp"
 #include "glance_at_pairs.hpp"
 #include "known_groups.hpp"
 #include "order_of_many.hpp"
@@ -20,6 +21,7 @@
 #include "potential_share.hpp"
 #include "seen_by_verification.hpp"
 #include "stricter_sums.hpp"
+#include "sums_in_cell.hpp"
 
 namespace fmm::tolerance {
 
@@ -52,6 +54,9 @@ class CalibratedCore {
         tuned_(tuned) {
     if (!options.tolerance) return;
     held_.emplace(*options.tolerance, *options_.pair_error);
+    in_pairs_ =
+        options_of_pairs(options_, *options.tolerance, traits_of_kernel(kernel).has_far_from);
+    solver_.want_images(far_from(kernel, in_pairs_), *options.tolerance);
     options_.tolerance = options.tolerance;
     options_.pair_error = std::nullopt;
     options_.one_part = tuned && tuned->one_part;
@@ -98,8 +103,8 @@ class CalibratedCore {
               steps.upward(true);
           },
           [&](Array<Real, Space> multipoles) {
-            list(space, plan, multipoles, attempt, report);
-            return attempt.are_leaves_in_double == is_in_double();  // it may have found that
+            return list(space, plan, multipoles, attempt, report) &&
+                   attempt.are_leaves_in_double == is_in_double();  // it may have found that
           },
           [&](auto& steps) {
             if (is_in_double())
@@ -159,10 +164,11 @@ class CalibratedCore {
     return far;
   }
 
-  /// The lists of an evaluation, from the plan's multipoles, by what holds the tolerance.
-  void list(Space const& space, Data& data, Array<Real, Space> multipoles, Attempt& attempt,
+  /// The lists of an evaluation, from the plan's multipoles, by what holds the tolerance. False if periodic images had
+  /// to be made for them, whose multipoles are not there.
+  bool list(Space const& space, Data& data, Array<Real, Space> multipoles, Attempt& attempt,
             Report* report) {
-    if (!held_) return void(solver_.list(space, data, multipoles, report));
+    if (!held_) return solver_.list(space, data, multipoles, report);
     auto& tree = data.tree;
     CellMeasures<Space> measures;
     bool known = std::exchange(attempt.is_listed, true);
@@ -181,32 +187,43 @@ class CalibratedCore {
       }
       near_options_ = options_;
       near_options_.tolerance = near_tolerance(tree.charges);
-      const double known_scale = attempt.is_sought ? 0 : held_->now().field_scale;
+      const double known_scale = attempt.is_sought ? attempt.field_scale : held_->now().field_scale;
       if (attempt.is_sought || held_->now().theta == 0) {
         measures = measure(space, data, multipoles, known_scale);
         if (known_scale == 0) choose_sums(space, data, attempt.of);
       }
     });
     if (!known || attempt.known) know_groups(space, data, attempt, report);
+    bool are_listed = true;
     if (attempt.is_sought)
       stage(space, report, "calibration", [&] {
-        Calibrated found = find(space, data, measures, attempt);
-        found.wide_margin = held_->now().wide_margin;
-        found.in_double = held_->now().in_double;
-        found.one_part &= !found.in_double;
-        held_->correct(found);
+        std::optional<Calibrated> found = find(space, data, measures, attempt);
+        are_listed = found.has_value();
+        if (!are_listed)  // what was measured stays
+          return void(attempt.field_scale =
+                          read_back(space, data.memory.traversal.scale.view(2).data()));
+        found->wide_margin = held_->now().wide_margin;
+        found->in_double = held_->now().in_double;
+        found->one_part &= !found->in_double;
+        held_->correct(*found);
       });
+    if (!are_listed) return false;
     [[maybe_unused]] const bool was_sought = std::exchange(attempt.is_sought, false);
     tree.charges.need_short_sums |= held_->now().short_sums;
     options_.one_part = near_options_.one_part = held_->now().one_part;
-    stage(space, report, "lists", [&] { make_lists_by(space, data, held_->now(), measures); });
+    stage(space, report, "lists", [&] {
+      make_lists_by(space, data, held_->now(), measures);
+      are_listed =
+          !engine::open_wanted_images<Traversal>(space, data.memory, data.tree.octree, data.lists);
+    });
     if constexpr (single && !is_host_space_v<Space>)
-      if (was_sought && !tuned_ && HeldTolerance::are_enough(tree.size)) {
-        auto const& cells = tree.octree.cells;
-        const auto pairs = pairs_in_lists(space, cells.extent(0), cells, data.lists, false);
-        near_pairs_ = double(pairs.p2p) / double(tree.size);
-      }
+      if (was_sought && !tuned_ && HeldTolerance::are_enough(tree.size))
+        near_pairs_ = double(pairs_in_lists(space, tree.octree.own_cells(), tree.octree.cells,
+                                            data.lists, false)
+                                 .p2p) /
+                      double(tree.size);
     if (report) add_list_work(*report, data.lists);
+    return are_listed;
   }
 
   /// Of own errors, sums that are known, and what the near field in force rounds them by.
@@ -214,8 +231,12 @@ class CalibratedCore {
     if (!attempt.of.is_own()) return;
     stage(space, report, "verification", [&] {
       if (!attempt.known)
-        attempt.known.emplace(space, data, in_units_of(data.tree.cube.edge, kernel()),
-                              in_double(space, data, attempt).sums(), least_share_v<Precision>);
+        attempt.known.emplace(
+            space, data,
+            [&](auto const& bodies, auto const& chosen) {
+              return over_all(space, data).magnitudes(bodies, chosen);
+            },
+            in_double(space, data, attempt).over_all(1), least_share_v<Precision>);
       in_double(space, data, attempt).with_coordinates([&](auto const& coordinates) {
         attempt.known->round(pairs_for_own_errors(data, coordinates));
       });
@@ -227,16 +248,16 @@ class CalibratedCore {
   }
 
   /// What holds the tolerance, as far as it is known before lists of all bodies are there.
-  Calibrated find(Space const& space, Data& data, CellMeasures<Space> const& measures,
-                  Attempt& attempt) {
+  std::optional<Calibrated> find(Space const& space, Data& data,
+                                 CellMeasures<Space> const& measures, Attempt& attempt) {
     double safe = held_->safe();
     if (attempt.of.potential)
-      safe *= potential_share(space, data.tree, in_units_of(data.tree.cube.edge, kernel()),
-                              measures.fields, order());
+      safe *= potential_share(space, over_all(space, data), measures.fields, order(),
+                              attempt.of.potentials);
     if (!attempt.is_tuned && !attempt.known && !HeldTolerance::are_enough(data.tree.size))
-      return {.pair_error = safe, .safe = safe};
-    // where charges have both signs their errors may add up to more, and the sample is to tell
-    if (data.tree.charges.both_signs) safe /= constants.less_for_both_signs;
+      return Calibrated{.pair_error = safe, .safe = safe};
+    // where charges have both signs, or a background has one, their errors may add up to more, and the sample is to tell
+    if (data.tree.charges.both_signs || data.periodic.far) safe /= constants.less_for_both_signs;
     if (attempt.is_tuned) return as_tuned(space, data, *tuned_, attempt.of, safe);
     return calibrate<Traversal>(space, *far_field_(kernel(), data.tree.cube), data, by_powers(safe),
                                 solver_.far_field(), measures, near_field(space, data, attempt),
@@ -246,7 +267,7 @@ class CalibratedCore {
   AddNearField<Space, Precision> near_field(Space const& space, Data& data,
                                             Attempt& attempt) const {
     if (is_in_double()) return in_double(space, data, attempt).sums();
-    return sums_by_p2p<PairPrecision>(space, data.memory, data.tree, kernel(), in_two_parts());
+    return sums_by_p2p<PairPrecision>(space, data.memory, data, kernel(), in_two_parts());
   }
   void make_lists_by(Space const& space, Data& data, Calibrated const& found,
                      CellMeasures<Space> const& measures) const {
@@ -257,7 +278,7 @@ class CalibratedCore {
   /// Sums of all bodies by stricter lists than the plan's, with near fields in double, in memory of their own.
   auto stricter_sums(Space const& space, Data& data, Attempt& attempt) {
     const Calibrated now = held_->now(), truth = verifying(now, attempt.tightenings > 0);
-    return tolerance::stricter_sums(
+    return tolerance::stricter_sums<Traversal>(
         space, far_field_(kernel(), data.tree.cube), profile_of(kernel()), data, attempt.other,
         attempt.take_charges, in_double(space, data, attempt).leaves(constants.share_of_charges),
         [&](Data& other, auto const& multipoles, double share) {
@@ -303,12 +324,13 @@ class CalibratedCore {
                                 tiles, attempt.of, tolerance, sums, !may_be_in_double);
         } else {
           const auto softening = softening_bounds(kernel()).in(data.tree.cube.edge);
+          const auto in = in_double(space, data, attempt);
           L2Error<Space, Precision> error(
-              space, data, softening, attempt.of, tolerance, sums, others,
+              space, data, attempt.of, tolerance, sums, others,
               rounding_of_pairs(space, coordinates, tiles, softening, tolerance),
-              in_double(space, data, attempt).verifying_sums(),
-              std::uint64_t(attempt.tightenings + 1));
-          seen = error.see(coordinates, attempt.tightenings == constants.most_tightenings);
+              in.over_all(constants.share_of_charges), std::uint64_t(attempt.tightenings + 1));
+          seen = error.see(attempt.tightenings == constants.most_tightenings,
+                           [&] { return in.on_nearest(coordinates, softening); });
         }
       });
     });
@@ -325,40 +347,10 @@ class CalibratedCore {
       return true;
     }
     if (seen.is_whole) attempt.reached = std::min(attempt.reached, seen.most);
-    correct(data.tree, attempt, seen.most);
+    correct_limit(*held_, attempt, data.tree, order(),
+                  is_softening_given_ ? options_.softening_error : std::nullopt,
+                  least_field(data.tree.charges), options_.softening > 0, seen.most);
     return false;
-  }
-  /// Makes the limit a stricter one, after an error of up to `most` was seen. After some of these the tolerance is
-  /// refused, with what can be had.
-  void correct(engine::BodyTree<Space, Precision> const& tree, Attempt& attempt, double most) {
-    if (std::exchange(attempt.is_tuned, false) &&
-        most > constants.tuned_miss * held_->tolerance()) {
-      attempt.is_sought = true;  // what was tuned is not for these
-      return;
-    }
-    Calibrated next = held_->now();
-    // own errors were the limit's when it was sought; an error that does not fall with the limit is that of coordinates
-    const bool of_limit = !attempt.known && most < constants.fallen * attempt.least_seen;
-    if (single && !of_limit && !next.one_part && !next.in_double) {
-      if (least_field(tree.charges) == 1 || std::exchange(next.wide_margin, true))
-        next.in_double = true;
-      attempt.is_sought = attempt.known.has_value();
-      return held_->correct(next);
-    }
-    attempt.least_seen = std::min(attempt.least_seen, most);
-    if (++attempt.tightenings > constants.most_tightenings) {
-      held_->forget();
-      refuse_tolerance(
-          held_->tolerance(), constants.above_seen * attempt.reached,
-          is_softening_given_ && options_.softening > 0 ? options_.softening_error : std::nullopt);
-    }
-    const bool may_be_all_near =
-        tree.size <= constants.most_all_near &&
-        std::int64_t(tree.octree.tiles.extent(0)) <= constants.most_tiles_all_near;
-    if (!std::exchange(next.one_part, false))
-      next = tightened(next, held_->tolerance() / most, order(), is_softening_given_,
-                       attempt.tightenings, may_be_all_near, single);
-    held_->correct(next);
   }
   AttemptInDouble<Kernel, Precision, PairPrecision, Space> in_double(Space const& space, Data& data,
                                                                      Attempt& attempt) const {
@@ -368,7 +360,13 @@ class CalibratedCore {
             .attempt = attempt,
             .tolerance = held_->tolerance(),
             .near_options = in_two_parts(),
-            .is_in_force = is_in_double()};
+            .is_in_force = is_in_double(),
+            .of_plan = over_all(space, data)};
+  }
+
+  /// Sums over all bodies, and over their images.
+  SumsOfPlan<Kernel, Precision, Space> over_all(Space const& space, Data const& data) const {
+    return {space, kernel(), data, in_pairs_, held_->tolerance()};
   }
 
   /// What the criterion may know of the cells.
@@ -376,7 +374,8 @@ class CalibratedCore {
                               double known_scale) const {
     return measures_by_powers<Traversal, PairPrecision>(
         space, solver_.powers_of(data.tree.cube), data, kernel(), in_two_parts(),
-        solver_.far_field(), multipoles, known_scale);
+        solver_.far_field(), multipoles, known_scale,
+        data.periodic.far ? over_all(space, data).chosen() : engine::SumChosen<Space>());
   }
   /// Sets whether sums have to be short, or in double, which a measure tells.
   void choose_sums(Space const& space, Data& data, Quantities of) {
@@ -389,6 +388,7 @@ class CalibratedCore {
 
   Inner solver_;
   Options options_, near_options_;
+  Options in_pairs_;  ///< of sums over all pairs, in a periodic cell
   bool is_softening_given_;
   MakeFarField<Kernel, Space, Precision, Outputs<true, true>>
       far_field_;  ///< of samples and stricter sums

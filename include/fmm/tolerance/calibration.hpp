@@ -11,6 +11,7 @@
 
 #include <cmath>
 #include <limits>
+#include <optional>
 
 #include "../engine/list_build.hpp"
 #include "autotuner.hpp"
@@ -37,15 +38,14 @@ InteractionLists<Space> lists_by(Space const& space, PlanData<Space, Precision>&
 /// are seen at bodies that are `known`; theta, if there is one at which RadiusCriterion keeps it at less cost; and
 /// the fields' scale. There are multipoles, and `measures` for the traversal, whose criterion is
 /// MultipolePowerCriterion; `options` are the solver's. Lists of the plan, and what SampledFields says, are lost.
+/// Nothing if lists wanted periodic images that were not there: these are opened, and want multipoles.
 /// Cost: 2 to 14 evaluations for a sample of the bodies (sample.hpp); none if softening may take the tolerance alone.
 template <class Traversal, class Space, class Precision>
-FMM_NOINLINE Calibrated calibrate(Space const& space,
-                                  FarField<Space, Precision, Outputs<true, true>> const& operators,
-                                  PlanData<Space, Precision>& plan, Options options,
-                                  FarFieldRule far, CellMeasures<Space> const& measures,
-                                  AddNearField<Space, Precision> const& near_field,
-                                  double tolerance, Quantities of, double safe,
-                                  KnownGroups<Space, Precision>* known) {
+FMM_NOINLINE std::optional<Calibrated> calibrate(
+    Space const& space, FarField<Space, Precision, Outputs<true, true>> const& operators,
+    PlanData<Space, Precision>& plan, Options options, FarFieldRule far,
+    CellMeasures<Space> const& measures, AddNearField<Space, Precision> const& near_field,
+    double tolerance, Quantities of, double safe, KnownGroups<Space, Precision>* known) {
   double scale[2];  // of the fields, and of rounding's part
   read_back(space, plan.memory.traversal.scale.view(2).data(), scale, 2);
   Calibrated found{.pair_error = safe,
@@ -54,7 +54,8 @@ FMM_NOINLINE Calibrated calibrate(Space const& space,
                    .short_sums = plan.tree.charges.need_short_sums};
   // softening adds the same to all these sums, and rounding in float; where fields cancel errors of many
   // cells add up, and of float's rounding the more the more pairs are summed one by one
-  const bool fields_cancel = plan.tree.charges.both_signs && scale[1] > constants.fields_cancel;
+  const bool fields_cancel =
+      (plan.tree.charges.both_signs || plan.periodic.far) && scale[1] > constants.fields_cancel;
   const double softened = constants.error_of_softening * options.softening_error.value_or(0),
                rounded = found.short_sums ? constants.usual_rounding *
                                                 constants.rounding_of_short_sums * scale[1]
@@ -70,22 +71,30 @@ FMM_NOINLINE Calibrated calibrate(Space const& space,
   Sample sample = known ? Sample(space, operators, plan, near_field,
                                  [&](auto const&) { return known->sample(); })
                         : Sample(space, operators, plan, near_field);
+  bool wants_images = false;
+  const auto look_for_images = [&] {
+    wants_images |=
+        engine::open_wanted_images<Traversal>(space, plan.memory, plan.tree.octree, plan.lists);
+  };
   const auto list_by_powers = [&](double pair_error) {
     options.pair_error = pair_error;
     plan.lists = build_dual_lists<Traversal>(space, plan.memory, plan.tree, options, far, measures,
                                              sample.wanted());
+    look_for_images();
   };
+  constexpr double hopeless = std::numeric_limits<double>::infinity();
   const auto likely_error = [&] {
+    if (wants_images) return hopeless;  // which ends a search
     sample.sum();
     return known ? known->seen(of, sample.sums()).most : sample.likely_error(of);
   };
   if (!known) {
     list_by_powers(of_truth);
+    if (wants_images) return std::nullopt;
     sample.sum();
     sample.keep();
   }
 
-  constexpr double hopeless = std::numeric_limits<double>::infinity();
   double work_by_powers = 0, error_of_truth = 0;
   found.pair_error = largest_limit(least, constants.first * safe, 1, goal, [&](double pair_error) {
     list_by_powers(pair_error);
@@ -101,6 +110,8 @@ FMM_NOINLINE Calibrated calibrate(Space const& space,
     work_by_powers = sample.work(far.order);
   }
 
+  if (wants_images) return std::nullopt;
+
   // errors by radii grow as theta^(p+2), and fall with the order
   const double degree = far.order + 2,
                first = constants.radii_scale * goal * std::exp2(constants.radii_fall * far.order),
@@ -111,12 +122,14 @@ FMM_NOINLINE Calibrated calibrate(Space const& space,
   const double held = largest_limit(0, first, most, goal, [&](double limit) {
     options.theta = std::pow(limit, 1 / degree);
     plan.lists = build_lists_by_radii(space, plan.memory, plan.tree, options, far, sample.wanted());
+    look_for_images();
     const double work = sample.work(far.order);
     if (work > constants.hopeless_work * most_work) return hopeless;
     const double error = likely_error() + error_of_truth;
     if (error <= goal) work_by_radii = work;
     return error > goal && work > most_work ? hopeless : error;  // a smaller theta would cost more
   });
+  if (wants_images) return std::nullopt;
   if (work_by_radii < most_work) found.theta = std::pow(held, 1 / degree);
   if (known || found.theta > 0 || found.pair_error > safe) found.held_by = HeldBy::sample;
   return found;

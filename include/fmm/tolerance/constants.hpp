@@ -92,8 +92,8 @@ struct Constants {
   /// Of so many bodies, but for one in so many of these, the one with the least of a companion counts.
   std::size_t companions = 256, companions_left_out = 20;
 
-  std::int64_t seen_potentials =
-      256;  ///< bodies whose potentials say what a tolerance of these takes
+  /// Bodies whose potentials say what a tolerance of these takes; in a periodic cell, where a sum is Ewald's.
+  std::int64_t seen_potentials = 256, seen_potentials_in_cell = 64;
 
   /// Pairs of P2P a body at order 6, in mixed precision on an H200, beyond which order 8 costs less
   /// (perf/results/h200-orders-by-work.txt).
@@ -120,6 +120,7 @@ struct Constants {
   /// tangle's rounding the error differed by a third, and one that was 1.1 tolerances passed. Of no more groups than
   /// the most draws all are compared.
   int first_draws = 32, most_draws = 1024, draws_of_unexplained = 256;
+  int first_draws_in_cell = 16;  ///< whose sums are Ewald's
   double unexplained = 0.3;
   /// How often a limit is made stricter; by what it was missed by and so much more, by no more than that at a time.
   int most_tightenings = 5, tightenings_until_safe = 3;  ///< then the limit is what is safe at most

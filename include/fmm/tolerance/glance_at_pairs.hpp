@@ -249,7 +249,7 @@ ResultStrength strength_of_evaluation(Space const& space, engine::PlanData<Space
                    rounding = of.is_own()   ? 100 * tolerance * rounded / double(tree.size)
                               : rounded > 0 ? std::sqrt(rounded / all.strength.sums[one])
                                             : 0;
-      strength.rounding = std::fmax(strength.rounding, rounding);
+      strength.rounding = std::fmax(strength.rounding, rounding / of.values(one));
     });
   } else {
     strength = strength_of(space, tree, sums, of);

@@ -16,15 +16,15 @@ namespace fmm::tolerance {
 
 /// Cancellation::far_share: nearly the largest of some bodies' magnitudes of terms without that of the nearest
 /// body. Cost: 256 N pairs in double, and for as long 32 bytes a body.
-template <class Space, class Kernel, class Positions, class Charges>
+template <class Space, class Kernel, class Positions, class Charges, class In>
 double far_share_of(Space const& space, Kernel const& kernel, Positions const& positions,
-                    Charges const& charges) {
+                    Charges const& charges, In const& in) {
   Buffer<BodyIndex, Space> buffer("companions");
   const auto numbers =
       accuracy::choose_bodies(constants.companions, positions.extent(0), constants.known_seed);
   if (numbers.empty()) return 1;
   const auto chosen = to_device(space, buffer, numbers);
-  accuracy::DirectSums<Space> direct;
+  accuracy::DirectSums<Space, In> direct{in};
   const Kernel in_unit =
       direct.take_bodies(space, kernel, typename Positions::const_type(positions),
                          typename Charges::const_type(charges));
@@ -41,9 +41,9 @@ double far_share_of(Space const& space, Kernel const& kernel, Positions const& p
 template <class Space>
 class KnownBodies {
  public:
-  template <class Kernel, class Positions, class Charges>
+  template <class Kernel, class Positions, class Charges, class In>
   KnownBodies(Space const& space, Kernel const& kernel, Positions const& positions,
-              Charges const& charges, bool single)
+              Charges const& charges, bool single, In const& in)
       : bodies_(std::int64_t(positions.extent(0))),
         least_share_(single ? least_share_in_float : least_share_in_double) {
     const auto numbers =
@@ -51,7 +51,7 @@ class KnownBodies {
     exact_.resize(numbers.size());
     if (numbers.empty()) return;
     const auto targets = to_device(space, targets_, numbers);
-    accuracy::DirectSums<Space> direct;
+    accuracy::DirectSums<Space, In> direct{in};
     const Kernel in_unit = direct.template add<Outputs<true, true>>(
         space, kernel, typename Positions::const_type(positions),
         typename Charges::const_type(charges), targets);

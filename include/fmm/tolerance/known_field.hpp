@@ -109,15 +109,17 @@ struct SpreadNumbers {
   }
 };
 
-/// Direct sums of all bodies into `potential` (N) and `field` (N,3).
-template <class Space, class Kernel, class Positions, class Charges, class Potential, class Field>
+/// Direct sums of all bodies, perhaps in a periodic cell, into `potential` (N) and `field` (N,3).
+template <class Space, class Kernel, class Positions, class Charges, class Potential, class Field,
+          class In>
 void direct_results(Space const& space, Kernel const& kernel, Positions const& positions,
-                    Charges const& charges, Potential const& potential, Field const& field) {
+                    Charges const& charges, Potential const& potential, Field const& field,
+                    In const& in) {
   Buffer<BodyIndex, Space> numbers("numbers of bodies");
   const auto all = numbers.resize(checked_size("positions", positions));
   for_range("fmm::number", space, all.extent(0),
             SpreadNumbers<Space>{std::int64_t(all.extent(0)), all});
-  direct_sum(space, kernel, positions, charges, all.view(), potential, field);
+  accuracy::direct_sum(space, kernel, positions, charges, all.view(), potential, field, in);
 }
 
 /// Adds up the squares of some bodies' fields.
@@ -131,24 +133,34 @@ struct SumOfSquares {
   }
 };
 
+/// That of a cube of a cell's volume; 0 if nothing repeats.
+template <class In>
+double edge_of(In const& in) {
+  if constexpr (std::is_same_v<In, accuracy::PerhapsIn>)
+    if (in) return std::cbrt(in->lattice.volume());
+  return 0;
+}
+
 /// Of bodies with (N,3) positions and (N) charges. Fields are those of 256 of them, and a neighbour
 /// is a mean |q| at the mean distance of bodies that fill the cube around all: where they are
-/// denser the share is not less than 1. Throws as inspect_charges. Cost: two reductions over the
-/// charges; if they have both signs also 256 N pairs in double, and for as long 32 bytes a body.
-template <class Space, class Kernel, class Positions, class Charges>
+/// denser the share is not less than 1. In a periodic cell, `in`, charges of one sign cancel with a background. Throws as
+/// inspect_charges. Cost: two reductions over the charges; if they cancel also 256 N pairs in double, or Ewald's sums at
+/// as many bodies, and for as long 32 bytes a body.
+template <class Space, class Kernel, class Positions, class Charges, class In>
 Cancellation cancellation_of(Space const& space, Kernel const& kernel, Positions const& positions,
-                             Charges const& charges) {
+                             Charges const& charges, In const& in) {
   constexpr std::int64_t most = 256;
   const std::int64_t n = checked_size("positions", positions);
   check_extents("charges", charges, n);
   const ChargeFacts facts = inspect_charges(space, false, charges);
-  Cancellation found{net_share(space, charges, facts.unit), 1};
-  if (!facts.both_signs) return found;
+  const auto cell_edge = edge_of(in);
+  Cancellation found{cell_edge > 0 ? 0 : net_share(space, charges, facts.unit), 1};
+  if (!facts.both_signs && !(cell_edge > 0)) return found;
   Buffer<BodyIndex, Space> buffer("cancellation's bodies");
   const auto numbers = buffer.resize(std::min(n, most));
   const auto count = std::int64_t(numbers.extent(0));
   for_range("fmm::number", space, count, SpreadNumbers<Space>{n, numbers});
-  DirectSums<Space> direct;
+  accuracy::DirectSums<Space, In> direct{.in = in, .error = 1e-4};
   direct.template add<Outputs<false, true>>(space, kernel,
                                             typename Positions::const_type(positions),
                                             typename Charges::const_type(charges), numbers);
@@ -157,7 +169,7 @@ Cancellation cancellation_of(Space const& space, Kernel const& kernel, Positions
                             SumOfSquares<Space>{direct.sums.view(count), 1 / facts.unit})
           .value;
   space.fence();
-  const double edge = root_cube(bounding_box(space, positions)).edge,
+  const double edge = cell_edge > 0 ? cell_edge : root_cube(bounding_box(space, positions)).edge,
                distance = edge / std::cbrt(double(n)),
                field = std::sqrt(squares / double(count)) * std::fabs(direct.field_unit),
                neighbour = std::fabs(potential_unit(kernel, distance)) / distance *

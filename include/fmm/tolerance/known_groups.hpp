@@ -94,14 +94,15 @@ class KnownGroups {
   using Sum = sum_t<Precision>;
 
  public:
-  template <class Kernel>
+  /// Magnitudes: magnitudes(bodies in edges, chosen) are std::vector<kernels::Magnitudes>.
+  template <class FindMagnitudes>
   KnownGroups(Space const& space, engine::PlanData<Space, Precision> const& plan,
-              Kernel const& in_cube, typename SumsOverAll<Space, Sum>::ExactSums exact_sums,
+              FindMagnitudes const& magnitudes, AddOverAll<Space, Sum> const& over_all,
               double least_share)
       : space_(space), bodies_(double(plan.tree.size)) {
     draw(plan.tree.octree);
-    find_sums(plan, std::move(exact_sums));
-    find_least(plan.tree, in_cube, least_share);
+    find_sums(plan, over_all);
+    find_least(plan.tree, magnitudes, least_share);
   }
 
   /// Has results be rounded as coordinates of near fields are; to be called before `seen`, and where they are others.
@@ -146,26 +147,25 @@ class KnownGroups {
     tiles_ = std::move(groups);
   }
   void find_sums(engine::PlanData<Space, Precision> const& plan,
-                 typename SumsOverAll<Space, Sum>::ExactSums exact_sums) {
-    using All = SumsOverAll<Space, Sum>;
-    All over_all(space_, plan.tree.octree, std::move(exact_sums));
+                 AddOverAll<Space, Sum> const& over_all) {
     Buffer<Sums<Sum>, Space> buffer("known sums of all bodies");
     Buffer<Tile, Space> some_buffer("known groups");
+    const std::size_t at_a_time = plan.periodic.far ? tiles_in_cell_at_a_time : tiles_at_a_time;
     const auto sums = buffer.resize(plan.tree.size);
     fill(space_, sums, Sums<Sum>{});
     const auto known = known_.resize(tiles_.size() * bodies_of_group);
-    for (std::size_t begin = 0; begin < tiles_.size(); begin += All::tiles_at_a_time) {
-      const std::size_t end = std::min(tiles_.size(), begin + All::tiles_at_a_time);
+    for (std::size_t begin = 0; begin < tiles_.size(); begin += at_a_time) {
+      const std::size_t end = std::min(tiles_.size(), begin + at_a_time);
       const std::vector<Tile> some(tiles_.begin() + begin, tiles_.begin() + end);
       const auto there = to_device(space_, some_buffer, some);
-      over_all.add(some, there, sums);
+      over_all(some, there, sums);
       for_range("fmm::own_errors::take", space_, std::int64_t(some.size()),
                 TakeSums<Space, Sum>{there, sums, known, std::int64_t(begin)});
-      space_.fence();  // the list and the tiles are of the next ones now
+      space_.fence();  // the tiles are those of the next ones now
     }
   }
-  template <class Kernel>
-  void find_least(BodyTree<Space, Precision> const& tree, Kernel const& in_cube,
+  template <class FindMagnitudes>
+  void find_least(BodyTree<Space, Precision> const& tree, FindMagnitudes const& magnitudes,
                   double least_share) {
     Buffer<Body<double>, Space> bodies("known groups' sources");
     Buffer<BodyIndex, Space> numbers("known groups' bodies");
@@ -173,8 +173,7 @@ class KnownGroups {
     for_range("fmm::own_errors::bodies", space_, tree.octree.tiles.extent(0),
               engine::BodiesInCube<Space, real_t<Precision>>{tree.octree.cells, tree.octree.tiles,
                                                              tree.bodies, tree.low, in_edges});
-    const auto terms =
-        p2p_magnitudes(space_, in_cube, 1, in_edges, to_device(space_, numbers, chosen_));
+    const auto terms = magnitudes(in_edges, to_device(space_, numbers, chosen_));
     std::vector<double> fields(tiles_.size() * bodies_of_group), potentials(fields.size());
     std::size_t i = 0;
     for (std::size_t g = 0; g < tiles_.size(); ++g)

@@ -8,10 +8,10 @@
 #include <cstdint>
 #include <vector>
 
-#include "../engine/field_strength.hpp"
-#include "../kernels/p2p/p2p.hpp"
+#include "../engine/measures_by_powers.hpp"
 #include "constants.hpp"
 #include "known_field.hpp"
+#include "sums_in_cell.hpp"
 
 namespace fmm::tolerance {
 
@@ -29,13 +29,16 @@ struct SquareFieldsOfTiles {
 
 /// A pair of cells whose fields err by T has potentials that err by r T / (order + 1) at most, r the target's radius,
 /// and no cell's is more than half the diagonal of the cube: the root mean square potential of some bodies over what
-/// that makes of the `fields`, or 1 if it is less. In units of the cube, as the kernel is. Cost: N pairs in double for
-/// each of constants.seen_potentials bodies, and for as long 32 bytes a body.
-template <class Space, class Precision, class Kernel>
-double potential_share(Space const& space, engine::BodyTree<Space, Precision> const& tree,
-                       Kernel const& in_cube, Array<float, Space> fields, int order) {
+/// that makes of the `fields`, or 1 if it is less; potentials count so many times. Cost: sums of
+/// constants.seen_potentials bodies over all, and for as long 32 bytes a body.
+template <class Kernel, class Precision, class Space>
+double potential_share(Space const& space, SumsOfPlan<Kernel, Precision, Space> const& over_all,
+                       Array<float, Space> fields, int order, double potentials) {
+  auto const& tree = over_all.plan.tree;
   const auto tiles = tree.octree.tiles;
-  const std::int64_t count = std::min(constants.seen_potentials, tree.size);
+  const std::int64_t count = std::min(
+      over_all.plan.periodic.far ? constants.seen_potentials_in_cell : constants.seen_potentials,
+      tree.size);
   Buffer<Body<double>, Space> bodies("potentials' sources");
   Buffer<BodyIndex, Space> numbers("potentials' bodies");
   Buffer<Sums<double>, Space> sums("potentials");
@@ -43,12 +46,11 @@ double potential_share(Space const& space, engine::BodyTree<Space, Precision> co
             engine::BodiesInCube<Space, real_t<Precision>>{tree.octree.cells, tiles, tree.bodies,
                                                            tree.low, bodies.resize(tree.size)});
   for_range("fmm::number", space, count, SpreadNumbers<Space>{tree.size, numbers.resize(count)});
-  p2p_chosen<Outputs<true, true>>(space, in_cube, 1, bodies.view(), numbers.view(),
-                                  sums.resize(count));
-  std::vector<Sums<double>> potentials(count);
-  read_back(space, sums.view().data(), potentials.data(), potentials.size());
+  over_all.chosen()(bodies.view(), numbers.view(), sums.resize(count));
+  std::vector<Sums<double>> all(count);
+  read_back(space, sums.view().data(), all.data(), all.size());
   double squares = 0, of_fields = 0;
-  for (auto const& sum : potentials) squares += sum.potential * sum.potential;
+  for (auto const& sum : all) squares += sum.potential * sum.potential;
   Buffer<double, Space> buffer("squares of tiles' fields");
   std::vector<double> of_tiles(tiles.extent(0));
   const auto there = buffer.resize(of_tiles.size());
@@ -58,7 +60,7 @@ double potential_share(Space const& space, engine::BodyTree<Space, Precision> co
   for (const double tile : of_tiles) of_fields += tile;
   const double field = std::sqrt(of_fields / double(tree.size));
   const double potential = std::sqrt(squares / double(count)),
-               share = potential * (order + 1) / (half_diagonal * field);
+               share = potentials * potential * (order + 1) / (half_diagonal * field);
   return share > 0 ? std::min(share, 1.0) : 1;
 }
 

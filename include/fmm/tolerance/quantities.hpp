@@ -12,9 +12,11 @@ enum class Quantity { field, potential };
 struct Quantities {
   bool field = true, potential = false;
   ErrorNorm norm = ErrorNorm::l2;
+  double potentials = 1;  ///< how many times potentials count that errors are relative to
 
   bool is_own() const { return norm == ErrorNorm::p99; }
   bool has(Quantity one) const { return one == Quantity::field ? field : potential; }
+  double values(Quantity one) const { return one == Quantity::field ? 1 : potentials; }
   bool operator==(Quantities const&) const = default;
   /// f(quantity) for each that there is.
   template <class F>
@@ -79,13 +81,22 @@ FMM_NOINLINE inline ResultKinds bounded_results(ToleranceOf of, ResultKinds cons
   return found;
 }
 
+/// In a periodic cell potentials that the tolerance is not of err by so many tolerances at most.
+inline constexpr double potentials_in_cell = 10;
+
 /// Of an evaluation with these results. Throws InvalidArgument for a tolerance of one that is not wanted.
 inline Quantities quantities_of(Options const& options, bool potential, bool field) {
   if (options.tolerance_of == ToleranceOf::hessian)
     throw InvalidArgument("tolerance_of", "hessian",
                           "another result, for a plan that is built with charges");
   const ResultKinds of = bounded_results(options.tolerance_of, {potential, field, false});
-  return {of.field, of.potential, options.error_norm};
+  Quantities found{of.field, of.potential, options.error_norm};
+  // in a periodic cell potentials may cancel to the share of a field's that its tolerance says nothing of
+  if (options.periodic && potential && !of.potential && !found.is_own()) {
+    found.potential = true;
+    found.potentials = potentials_in_cell;
+  }
+  return found;
 }
 
 }  // namespace fmm::tolerance

@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <cmath>
 #include <functional>
+#include <optional>
 #include <vector>
 
 #include "../engine/evaluation.hpp"
@@ -98,6 +99,21 @@ struct KeepSums {
   }
 };
 
+/// Adds to the sums of a sample's bodies what is kept.
+template <class Space, class Sum>
+struct AddKept {
+  KeepSums<Space, Sum> of;
+
+  KOKKOS_FUNCTION void operator()(std::int64_t i) const {
+    const Tile tile = of.sample(i);
+    for (int k = 0; k < tile.count; ++k) {
+      Sums<Sum>& sum = of.sums(tile.first + k);
+      const Sums<Sum> kept = of.kept(i * of.row + k);
+      sum = {sum.potential + kept.potential, sum.x + kept.x, sum.y + kept.y, sum.z + kept.z};
+    }
+  }
+};
+
 /// Adds up for each tile the squares of what is kept and of what the sums differ from it, of fields or potentials.
 template <class Space, class Sum>
 struct SquareDifferences {
@@ -186,35 +202,44 @@ class SampledFields {
     const std::int64_t n = plan.tree.size;
     sums_ = plan.memory.are_in_sums() ? own_sums_.resize(n) : plan.memory.sums.view(n);
     count_bodies_of_tiles(space, plan.tree.octree.cells, sample_.tiles, wanted);
+    if (plan.periodic.far) keep_far_images();
   }
 
   /// The cells that need lists, as in DualWalk.
   Array<int, Space> wanted() const { return wanted_.view(); }
   /// Sums by the lists that there are now.
   void sum() {
-    set_far_field_of(space_, far_, plan_.memory, plan_.tree, plan_.lists, sample_.tiles, sums_);
+    set_far_field_of(space_, far_, plan_.memory, with_images_ ? *with_images_ : plan_.tree,
+                     plan_.lists, sample_.tiles, sums_);
+    if (plan_.periodic.far)
+      for_range("fmm::calibration::far_images", space_, sample_.tiles.extent(0),
+                AddKept<Space, Sum>{kept_sums(of_far_images_)});
     near_field_(sample_.tiles, plan_.lists.p2p, sums_);
   }
   /// Those of all bodies, of which the sample's are there.
   Array<Sums<Sum>, Space> sums() const { return sums_; }
   /// Has the last sums stand for the truth.
-  void keep() { for_range("fmm::calibration::keep", space_, sample_.tiles.extent(0), kept_sums()); }
-  /// What the last sums differ from those by.
-  std::vector<TileSquares> differences(Quantity quantity) {
+  void keep() {
+    for_range("fmm::calibration::keep", space_, sample_.tiles.extent(0), kept_sums(kept_));
+  }
+  /// What the last sums differ from those by, whose values count so many times.
+  std::vector<TileSquares> differences(Quantity quantity, double values = 1) {
     std::vector<TileSquares> squares(sample_.tiles.extent(0));
     static_assert(sizeof(TileSquares) == 3 * sizeof(double));
     for_range("fmm::calibration::fields", space_, sample_.tiles.extent(0),
-              SquareDifferences<Space, Sum>{kept_sums(), quantity == Quantity::potential,
+              SquareDifferences<Space, Sum>{kept_sums(kept_), quantity == Quantity::potential,
                                             numbers_.view()});
     read_back(space_, numbers_.view().data(), &squares[0].field, 3 * squares.size());
+    if (values != 1)
+      for (TileSquares& tile : squares) tile.field *= values * values;
     return squares;
   }
   /// The relative L2 error that all bodies are likely to have at most by the last sums; the largest of several.
   double likely_error(Quantities of) {
     double largest = 0;
     of.each([&](Quantity quantity) {
-      largest = std::fmax(
-          largest, likely_error_of_all(differences(quantity), sample_.certain, sample_.weight));
+      largest = std::fmax(largest, likely_error_of_all(differences(quantity, of.values(quantity)),
+                                                       sample_.certain, sample_.weight));
     });
     return largest;
   }
@@ -234,8 +259,22 @@ class SampledFields {
   }
 
  private:
-  KeepSums<Space, Sum> kept_sums() const {
-    return {sample_.tiles, sums_, kept_.view(), Shape::tile};
+  KeepSums<Space, Sum> kept_sums(Buffer<Sums<Sum>, Space> const& kept) const {
+    return {sample_.tiles, sums_, kept.view(), Shape::tile};
+  }
+  /// What images exert that no list has, a background and a vacuum: the same whatever the lists are.
+  void keep_far_images() {
+    of_far_images_.resize(sample_.tiles.extent(0) * Shape::tile);
+    if (plan_.tree.octree.images.rest > 0) with_images_ = tree_with_images(space_, plan_);
+    auto const& tree = plan_.tree;
+    const auto strengths = charges_of(tree.bodies);
+    const auto background = set_far_images(
+        space_, far_, plan_, plan_, strengths,
+        plan_.memory.multipoles.view(far_.coefficients(tree.octree)), sample_.tiles, sums_);
+    add_surroundings<Outputs<true, true>>(space_, plan_, plan_, strengths,
+                                          engine::DensityFacts<1>{{tree.charges}}, background,
+                                          sample_.tiles, sums_);
+    for_range("fmm::calibration::keep", space_, sample_.tiles.extent(0), kept_sums(of_far_images_));
   }
 
   Space const& space_;
@@ -246,6 +285,8 @@ class SampledFields {
   SampleOfLeaves<Space> sample_;  ///< in that memory or the tree's
   Buffer<int, Space> wanted_{"calibration's targets"};
   Buffer<Sums<Sum>, Space> own_sums_{"calibration's sums"}, kept_{"calibration's fields"};
+  Buffer<Sums<Sum>, Space> of_far_images_{"calibration's far images"};
+  std::optional<engine::BodyTree<Space, Precision>> with_images_;
   Array<Sums<Sum>, Space> sums_;  ///< the plan's, or where multipoles are in its memory these
   Buffer<double, Space> numbers_{"calibration's numbers"};
 };

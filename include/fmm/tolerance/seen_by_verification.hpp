@@ -32,37 +32,36 @@ class L2Error {
   using Plan = engine::PlanData<Space, Precision>;
 
  public:
-  /// `others` are the sums by stricter lists, `rounded` is of rounding_of_pairs, `exact_sums` as SumsOverAll has them,
+  /// `others` are the sums by stricter lists, `rounded` is of rounding_of_pairs, `over_all` adds sums
   /// of constants.share_of_charges. Cost: O(N), and one wait.
-  L2Error(Space const& space, Plan const& plan, SofteningBounds const& softening, Quantities of,
-          double tolerance, Array<Sums<Sum>, Space> sums, Array<Sums<Sum>, Space> others,
-          RoundedSum const& rounded, typename SumsOverAll<Space, Sum>::ExactSums exact_sums,
-          std::uint64_t seed)
+  L2Error(Space const& space, Plan const& plan, Quantities of, double tolerance,
+          Array<Sums<Sum>, Space> sums, Array<Sums<Sum>, Space> others, RoundedSum const& rounded,
+          AddOverAll<Space, Sum> over_all, std::uint64_t seed)
       : space_(space),
         plan_(plan),
-        softening_(softening),
         of_(of),
         tolerance_(tolerance),
         sums_(sums),
         others_(others),
-        exact_sums_(std::move(exact_sums)),
+        over_all_(std::move(over_all)),
         seed_(seed),
         weights_(buffer_.resize(plan.tree.octree.tiles.extent(0) *
                                 groups_of_tile<Space, real_t<Precision>>)),
         squares_(weigh_groups<Space, Precision>(space, plan.tree.octree.tiles, sums, others, of,
                                                 weights_)),
-        rounded_(rounded) {}
+        rounded_(rounded) {
+    of.each([&](Quantity one) { squares_.values[one] *= of.values(one) * of.values(one); });
+  }
 
-  /// Neighbours are looked for in leaves at first, and where that says too much, which is rare, in the whole tree:
-  /// errors are relative to no less than a share of what they feel. `whole`: whatever lists leave out. Cost: of
-  /// Verification.
-  template <class Real>
-  SeenByVerification see(PairCoordinates<Space, Real> const& coordinates, bool whole) {
+  /// Neighbours are looked for in leaves at first, and where that says too much, which is rare, on_nearest() tells what
+  /// those in the whole tree feel: errors are relative to no less than a share of that. `whole`: whatever lists leave
+  /// out. Cost: of Verification.
+  template <class OnNearest>
+  SeenByVerification see(bool whole, OnNearest const& on_nearest) {
     const SquaresOfSums of_leaves = with_neighbours(squares_, rounded_.neighbours);
     const SeenByVerification seen = see_with(of_leaves, whole);
     if (seen.most <= tolerance_) return seen;
-    const SquaresOfSums of_all = with_neighbours(
-        of_leaves, exerted_on_nearest(space_, coordinates, plan_.tree.octree.tiles, softening_));
+    const SquaresOfSums of_all = with_neighbours(of_leaves, on_nearest());
     bool are_stronger = false;
     of_.each([&](Quantity one) { are_stronger |= of_all.values[one] > of_leaves.values[one]; });
     return are_stronger ? see_with(of_all, whole) : seen;
@@ -72,9 +71,8 @@ class L2Error {
   SquaresOfSums with_neighbours(SquaresOfSums squares,
                                 PerQuantity<double> const& neighbours) const {
     of_.each([&](Quantity one) {
-      squares.values[one] =
-          std::fmax(squares.values[one],
-                    least_share_of_neighbours * least_share_of_neighbours * neighbours[one]);
+      const double share = least_share_of_neighbours * of_.values(one);
+      squares.values[one] = std::fmax(squares.values[one], share * share * neighbours[one]);
     });
     return squares;
   }
@@ -92,8 +90,7 @@ class L2Error {
     seen.is_whole = whole || !(seen.most > constants.rounded_alike * tolerance_);
     if (!seen.is_whole) return seen;
     Verification<Space, Precision> verification(space_, plan_, weights_, sums_, others_, squares,
-                                                of_, exact_sums_, constants.share_of_charges,
-                                                seed_);
+                                                of_, over_all_, constants.share_of_charges, seed_);
     const SeenError at_some = verification.see(tolerance_, seen.most > tolerance_);
     seen.most = std::hypot(at_some.most, rounding) > tolerance_
                     ? std::max(seen.most, at_some.two_more)
@@ -103,11 +100,10 @@ class L2Error {
 
   Space const& space_;
   Plan const& plan_;
-  SofteningBounds softening_;
   Quantities of_;
   double tolerance_;
   Array<Sums<Sum>, Space> sums_, others_;
-  typename SumsOverAll<Space, Sum>::ExactSums exact_sums_;
+  AddOverAll<Space, Sum> over_all_;
   std::uint64_t seed_;
   Buffer<float, Space> buffer_{"weights of groups"};
   Array<float, Space> weights_;

@@ -49,7 +49,7 @@ class BodiesInDouble {
   /// balance each other what is left may be no more than that.
   BodiesInDouble(Space const& space, engine::BodyTree<Space, Mixed> const& tree,
                  engine::TakeChargesAgain<Space, double> const& take_charges)
-      : unit_(tree.charges.unit), take_charges_(take_charges) {
+      : unit_(tree.charges.unit), size_(tree.size), take_charges_(take_charges) {
     for_range("fmm::verification::bodies", space, tree.size,
               TakeInDouble<Space>{tree.bodies, tree.low, tree.lowest, bodies_.resize(tree.size),
                                   low_.resize(tree.size)});
@@ -64,6 +64,23 @@ class BodiesInDouble {
   }
   PairCoordinates<Space, double> coordinates(Octree<Space> const& octree) const {
     return {octree.cells, bodies_.view(), low_.view(), 0x1p-74};
+  }
+  /// With those of periodic images behind them, where these have bodies of their own.
+  PairCoordinates<Space, double> with_images(Space const& space,
+                                             engine::PlanData<Space, Mixed>& plan) {
+    auto const& octree = plan.tree.octree;
+    if (octree.images.rest > 0) {
+      const std::int64_t own = plan.tree.size;
+      const std::int64_t count =
+          engine::number_bodies_of_images(space, plan.memory.octree, octree, own);
+      const auto all = bodies_.grow(space, count, own);
+      const auto low = low_.grow(space, count, own);
+      for_range("fmm::images::place", space, octree.images.count(),
+                engine::PlaceImageBodies<Space, double, kernels::Charges<>>{
+                    octree.images, octree.cells, plan.periodic.rests, charges_of(all),
+                    charges_of(all), low});
+    }
+    return coordinates(octree);
   }
   /// Multipoles of leaves, of a share of the charges: Evaluation::upward.
   template <class FarField, class Numbers>
@@ -80,35 +97,44 @@ class BodiesInDouble {
 
  private:
   void take_share(double share) {
-    if (share != share_) take_charges_(unit_ / share, bodies_.view());
+    if (share != share_) take_charges_(unit_ / share, bodies_.view(size_));
     share_ = share;
   }
 
   double unit_, share_ = 0;
+  std::int64_t size_;
   engine::TakeChargesAgain<Space, double> take_charges_;
   Buffer<Body<double>, Space> bodies_{"verification's bodies"}, low_{"their low parts"};
   Buffer<double, Space> multipoles_{"multipoles in double"};
   Buffer<int, Space> left_{"verification's tiles with close sources"};
 };
 
-/// Adds the near field of a list by P2P in that precision, as the options say.
+/// Adds the near field of a list by P2P in that precision, as the options say: of the bodies of a plan's tree, and of
+/// its images where these have bodies of their own.
 template <class PairPrecision, class Space, class Precision, class Kernel>
 AddNearField<Space, Precision> sums_by_p2p(Space const& space, Workspace<Space, Precision>& memory,
-                                           engine::BodyTree<Space, Precision> const& tree,
+                                           engine::PlanData<Space, Precision>& plan,
                                            Kernel const& kernel, Options const& options) {
-  return [=, &space, &memory, &tree](auto const& tiles, auto const& list, auto const& sums) {
-    add_near_field<Outputs<true, true>, PairPrecision>(
-        space, memory, tree, in_units_of(tree.cube.edge, kernel), tiles, list, sums, options);
+  return [=, &space, &memory, &plan](auto const& tiles, auto const& list, auto const& sums) {
+    auto const& tree = plan.tree;
+    const auto in_cube = in_units_of(tree.cube.edge, kernel);
+    if (tree.octree.images.rest > 0)
+      add_near_field<Outputs<true, true>, PairPrecision>(space, memory,
+                                                         engine::tree_with_images(space, plan),
+                                                         in_cube, tiles, list, sums, options);
+    else
+      add_near_field<Outputs<true, true>, PairPrecision>(space, memory, tree, in_cube, tiles, list,
+                                                         sums, options);
   };
 }
 
 /// Adds sums in double of a share of the charges over the leaves of a list, in mixed precision, as Verification wants
 /// them. For own errors all pairs of a leaf are in two parts: bodies may be far within their softening.
 template <class Space, class Kernel>
-typename SumsOverAll<Space, double>::ExactSums sums_in_double(
-    Space const& space, engine::PlanData<Space, Mixed>& data, Kernel const& in_cube,
-    std::shared_ptr<BodiesInDouble<Space>> bodies, double tolerance, Quantities of,
-    double share = 1) {
+AddExactly<Space, double> sums_in_double(Space const& space, engine::PlanData<Space, Mixed>& data,
+                                         Kernel const& in_cube,
+                                         std::shared_ptr<BodiesInDouble<Space>> bodies,
+                                         double tolerance, Quantities of, double share = 1) {
   const double least = of.is_own() ? least_share_v<Mixed> : least_share_of_neighbours,
                margin = kernels::margin_for<double>(tolerance * least);
   const bool leaves = kernels::may_leave_tiles<Space, DoubleInTwoParts> && !of.is_own();
@@ -116,10 +142,10 @@ typename SumsOverAll<Space, double>::ExactSums sums_in_double(
     auto const& octree = data.tree.octree;
     const auto rows = split_long_rows(space, data.memory, octree, tiles, list,
                                       Tuning<Space, double>::p2p_segment, 1);
-    const auto [cells, high, low, rounding] = bodies->coordinates(octree);
     Array<int, Space> left;
     if (leaves) left = bodies->left(std::int64_t(tiles.extent(0)) + rows.count());
-    bodies->with_share(share, [&, cells = cells, high = high, low = low] {
+    bodies->with_share(share, [&] {
+      const auto [cells, high, low, rounding] = bodies->with_images(space, data);
       p2p<Outputs<true, true>, DoubleInTwoParts>(space, in_cube, cells, tiles, list, high, low,
                                                  sums, rows, {.margin = margin, .leaving = margin},
                                                  {}, left);

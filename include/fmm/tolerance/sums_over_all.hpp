@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <cstdint>
 #include <functional>
+#include <memory>
 #include <utility>
 #include <vector>
 
@@ -55,30 +56,31 @@ void scale_sums(Space const& space, Array<Sums<Sum>, Space> sums, double factor)
             ScaleSums<Space, Sum>{sums, Sum(factor)});
 }
 
-/// Adds to sums, in units of the cube, of bodies in tiles of a tree.
+/// Adds to sums of the bodies in some tiles, in units of the cube, the pairs with the leaves of a list and their own
+/// leaf, in double.
 template <class Space, class Sum>
-class SumsOverAll {
+using AddExactly = std::function<void(Array<Tile, Space>, Csr<Space>, Array<Sums<Sum>, Space>)>;
+/// The same with all other bodies, of at most tiles_at_a_time tiles, which are on the host and on the device.
+template <class Space, class Sum>
+using AddOverAll =
+    std::function<void(std::vector<Tile> const&, Array<Tile, Space>, Array<Sums<Sum>, Space>)>;
+inline constexpr std::int64_t tiles_at_a_time = 64;
+/// Of Ewald's sums, which want no list.
+inline constexpr std::int64_t tiles_in_cell_at_a_time = 4096;
+
+/// Lists of all leaves, for tiles of a tree.
+template <class Space>
+class ListsOfAllLeaves {
  public:
-  /// Adds the pairs of these tiles' bodies with the leaves of a list and their own leaf, in double.
-  using ExactSums = std::function<void(Array<Tile, Space>, Csr<Space>, Array<Sums<Sum>, Space>)>;
-  static constexpr std::int64_t tiles_at_a_time = 64;
+  ListsOfAllLeaves(Space const& space, Octree<Space> const& octree)
+      : space_(space), octree_(octree) {}
 
-  SumsOverAll(Space const& space, Octree<Space> const& octree, ExactSums exact_sums)
-      : space_(space), octree_(octree), exact_sums_(std::move(exact_sums)) {}
-
-  /// The pairs with all other bodies, of at most tiles_at_a_time tiles. Cost: as many times their bodies N pairs;
-  /// memory: a list of all leaves for each of the tiles.
-  void add(std::vector<Tile> const& tiles, Array<Tile, Space> there, Array<Sums<Sum>, Space> sums) {
-    std::vector<CellIndex> cells;
-    for (Tile const& tile : tiles) cells.push_back(tile.cell);
-    std::sort(cells.begin(), cells.end());
-    cells.erase(std::unique(cells.begin(), cells.end()), cells.end());
-    exact_sums_(there, all_leaves(to_device(space_, cells_, cells)), sums);
-    space_.fence();  // the vector goes now
-  }
-
- private:
-  Csr<Space> all_leaves(Array<CellIndex, Space> chosen) {
+  Csr<Space> operator()(std::vector<Tile> const& tiles) {
+    numbers_.clear();
+    for (Tile const& tile : tiles) numbers_.push_back(tile.cell);
+    std::sort(numbers_.begin(), numbers_.end());
+    numbers_.erase(std::unique(numbers_.begin(), numbers_.end()), numbers_.end());
+    const auto chosen = to_device(space_, cells_, numbers_);
     const std::int64_t leaves = octree_.leaves.extent(0), cells = octree_.cells.extent(0),
                        entries = leaves * std::int64_t(chosen.extent(0));
     const Csr<Space> list{offsets_.resize(cells + 1), entries_.resize(entries), Offset(leaves)};
@@ -87,12 +89,25 @@ class SumsOverAll {
     return list;
   }
 
+ private:
   Space const& space_;
   Octree<Space> const& octree_;
-  ExactSums exact_sums_;
+  std::vector<CellIndex> numbers_;
   Buffer<CellIndex, Space> cells_{"verification's cells"}, entries_{"verification's list"};
   Buffer<Offset, Space> offsets_{"verification's rows"};
 };
+
+/// Of a tree's bodies without images. Cost: N pairs a body; memory: a list of all leaves for each of the tiles.
+template <class Space, class Sum>
+AddOverAll<Space, Sum> pairs_over_all(Space const& space, Octree<Space> const& octree,
+                                      AddExactly<Space, Sum> add_exactly) {
+  return [&space, add_exactly = std::move(add_exactly),
+          lists = std::make_shared<ListsOfAllLeaves<Space>>(space, octree)](
+             std::vector<Tile> const& tiles, auto const& there, auto const& sums) {
+    add_exactly(there, (*lists)(tiles), sums);
+    space.fence();  // the vector and the list are those of other tiles then
+  };
+}
 
 /// The bodies of a tile's group of that number, as a tile.
 inline Tile group_of_tile(Tile const& tile, std::int64_t number) {

@@ -50,7 +50,6 @@ class ToleranceCore {
   std::shared_ptr<Data> build(Space const& space, Inputs<Sources, Charges> const& inputs,
                               Report* report) {
     const HostThread<Space> thread(space);
-    check_not_periodic();
     if (orders_.size() > 1) {
       const int best = is_for_charges_
                            ? index_of(order_by_work(order(), solver_.near_pairs(), orders()))
@@ -73,7 +72,6 @@ class ToleranceCore {
   Tuned tune(Space const& space, Inputs<Sources, Charges> const& inputs,
              HighestOrder const& highest) {
     const HostThread<Space> thread(space);
-    check_not_periodic();
     auto const& positions = inputs.sources;
     auto const& charges = inputs.charges;
     check_extents("charges", charges, checked_size("positions", positions));
@@ -83,7 +81,7 @@ class ToleranceCore {
     Results known;
     std::optional<KnownBodies<Space>> known_bodies;
     if (of.is_own()) {
-      known_bodies.emplace(space, kernel_, positions, charges, single);
+      known_bodies.emplace(space, kernel_, positions, charges, single, in_cell());
     } else {
       known = results_in(known_numbers, charges.extent(0));
       find_field(space, inputs, highest, known);
@@ -132,12 +130,13 @@ class ToleranceCore {
  private:
   static constexpr bool single = std::is_same_v<Precision, Mixed>;
 
-  void check_not_periodic() const {
-    if (options_.periodic)
-      throw InvalidArgument(
-          "charges", "given",
-          "not given to build, as yet, with a tolerance in a periodic box: such a plan is for "
-          "any strengths");
+  /// What direct sums are in.
+  auto in_cell() const {
+    if constexpr (engine::is_harmonic<Kernel>())
+      return accuracy::direct_sums_in(
+          kernel(), options_of_pairs(options_, tolerance_, traits_of_kernel(kernel_).has_far_from));
+    else
+      return none;
   }
   template <class Columns>
   using Rows = Kokkos::View<Columns, Kokkos::LayoutRight, Device<Space>,
@@ -152,7 +151,7 @@ class ToleranceCore {
     return {Rows<double*>(first, n), Rows<double* [3]>(first + n, n)};
   }
 
-  /// The L2 error of what the tolerance is of; both results are there.
+  /// The L2 error of what the tolerance is of, in its units; both results are there.
   static double error_of(Space const& space, Results const& results, Results const& known,
                          Quantities of) {
     double largest = 0;
@@ -162,7 +161,8 @@ class ToleranceCore {
                    ? Rows<double**>(of.field.data(), of.field.extent(0), 3)
                    : Rows<double**>(of.potential.data(), of.potential.extent(0), 1);
       };
-      largest = std::max(largest, likely_error(space, columns(results), columns(known)));
+      largest =
+          std::max(largest, likely_error(space, columns(results), columns(known)) / of.values(one));
     });
     return largest;
   }
@@ -171,9 +171,10 @@ class ToleranceCore {
   template <class Sources, class Charges>
   void find_field(Space const& space, Inputs<Sources, Charges> const& inputs,
                   HighestOrder const& highest, Results const& results) const {
-    if (are_few(inputs.sources.extent(0), is_host_space_v<Space>))
+    const std::int64_t pairs_of_ewald = options_.periodic ? 4 : 1;
+    if (are_few(inputs.sources.extent(0) * pairs_of_ewald, is_host_space_v<Space>))
       return direct_results(space, kernel(), inputs.sources, inputs.charges, results.potential,
-                            results.field);
+                            results.field, in_cell());
     SolverCore<Kernel, DualTree<MultipolePowerCriterion>, double, Space, DoubleInTwoParts> solver(
         known_field_options(options_, tolerance_, highest.facts.order,
                             traits_of_kernel(kernel_).has_far_from),
@@ -209,9 +210,9 @@ class ToleranceCore {
   }
   template <class Sources, class Charges>
   Cancellation seen_in(Space const& space, Inputs<Sources, Charges> const& inputs) const {
-    Cancellation seen = cancellation_of(space, kernel_, inputs.sources, inputs.charges);
+    Cancellation seen = cancellation_of(space, kernel_, inputs.sources, inputs.charges, in_cell());
     if (options_.error_norm == ErrorNorm::p99)
-      seen.far_share = far_share_of(space, kernel_, inputs.sources, inputs.charges);
+      seen.far_share = far_share_of(space, kernel_, inputs.sources, inputs.charges, in_cell());
     return seen;
   }
   /// The index of the order that holds the tolerance at the least cost, as a rule.

@@ -68,8 +68,8 @@ struct CompareGroups {
 
 /// Sums of a plan's bodies, which are all there, and their errors: what all of them differ from `others` by is known,
 /// and what drawn groups err by besides (a control variate, as it is called) is added: next to nothing, but for what
-/// both sums have in common. `squares` and the groups' `weights` are those of weigh_groups; `exact_sums` are as
-/// SumsOverAll has them, of `share` times the charges. Sums are as they were afterwards. Cost: a few groups are
+/// both sums have in common. `squares` and the groups' `weights` are those of weigh_groups; `over_all`
+/// adds sums of `share` times the charges. Sums are as they were afterwards. Cost: a few groups are
 /// compared at first (constants.first_draws), and more until it is certain whether the tolerance is held, of N pairs a
 /// body: at most 4096 N pairs; all at once if there are no more. Memory for as long: a list of all leaves for 64
 /// groups.
@@ -82,8 +82,7 @@ class Verification {
   Verification(Space const& space, PlanData<Space, Precision> const& plan,
                Array<float, Space> weights, Array<Sums<Sum>, Space> sums,
                Array<Sums<Sum>, Space> others, SquaresOfSums const& squares, Quantities of,
-               typename SumsOverAll<Space, Sum>::ExactSums exact_sums, double share,
-               std::uint64_t seed)
+               AddOverAll<Space, Sum> over_all, double share, std::uint64_t seed)
       : space_(space),
         octree_(plan.tree.octree),
         weights_(weights),
@@ -92,14 +91,16 @@ class Verification {
         squares_(squares),
         of_(of),
         share_(share),
-        over_all_(space, plan.tree.octree, std::move(exact_sums)),
+        first_draws_(plan.periodic.far ? constants.first_draws_in_cell : constants.first_draws),
+        at_a_time_(plan.periodic.far ? tiles_in_cell_at_a_time : tiles_at_a_time),
+        over_all_(std::move(over_all)),
         draws_(weights_of_all_tiles(), seed) {}
 
   /// The error of the results that the tolerance is of, the larger one of two.
   SeenError see(double tolerance, bool is_in_doubt = false) {
     const bool all = draws_.draws_all_groups(constants.most_draws);
     SeenError seen;
-    for (int draws = 0, next = constants.first_draws; draws < constants.most_draws;
+    for (int draws = 0, next = first_draws_; draws < constants.most_draws;
          draws += next, next = draws) {
       compare(draws_.draw_groups(next, constants.most_draws, row,
                                  [&](auto const& tiles) { return rows_of(tiles); }));
@@ -120,8 +121,6 @@ class Verification {
   }
 
  private:
-  static constexpr std::int64_t at_a_time = SumsOverAll<Space, Sum>::tiles_at_a_time;
-
   /// Tiles are on the host then.
   std::vector<TileWeight> weights_of_all_tiles() {
     tiles_.resize(octree_.tiles.extent(0));
@@ -141,8 +140,8 @@ class Verification {
 
   void compare(std::vector<DrawnGroup> const& groups) {
     const auto count = std::int64_t(groups.size());
-    for (std::int64_t begin = 0; begin < count; begin += at_a_time)
-      compare_some(&groups[begin], std::min(at_a_time, count - begin));
+    for (std::int64_t begin = 0; begin < count; begin += at_a_time_)
+      compare_some(&groups[begin], std::min(at_a_time_, count - begin));
   }
   void compare_some(DrawnGroup const* groups, std::int64_t count) {
     std::vector<Tile> tiles;
@@ -153,7 +152,7 @@ class Verification {
     fill(space_, other, Sums<Sum>{});
     const ExchangeSums<Space, Sum> exchange{there, sums_, other};
     for_range("fmm::verification::keep", space_, count, exchange);
-    over_all_.add(tiles, there, sums_);
+    over_all_(tiles, there, sums_);
     for_range("fmm::verification::give_back", space_, count, exchange);
     scale_sums(space_, other, 1 / share_);
     const auto compared = errors_.resize(count);
@@ -174,8 +173,10 @@ class Verification {
   SquaresOfSums squares_;
   Quantities of_;
   double share_;
+  int first_draws_;
+  std::int64_t at_a_time_;
   PerQuantity<SumOverGroups> rest_;
-  SumsOverAll<Space, Sum> over_all_;
+  AddOverAll<Space, Sum> over_all_;
   std::vector<Tile> tiles_;  ///< of the tree
   GroupDraws draws_;         ///< sets the one before it
   Buffer<float, Space> rows_{"verification's drawn weights"};

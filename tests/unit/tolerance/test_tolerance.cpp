@@ -565,7 +565,7 @@ TEST(OrderChoice, KnowsWhetherChargesCancel) {
   const auto share = [](std::vector<double> const& charges) {
     const ViewIn<double* [3], Space> positions("positions", charges.size());
     return fmm::tolerance::cancellation_of(Space(), fmm::Laplace(), positions,
-                                           column_in<Space>(charges))
+                                           column_in<Space>(charges), fmm::none)
         .net_share;
   };
   EXPECT_EQ(share({1, 2, 5}), 1);
@@ -583,7 +583,8 @@ TEST(OrderChoice, KnowsWhetherChargesCancel) {
 TEST(OrderChoice, KnowsWhetherFieldsCancel) {
   const auto share = [](Bodies const& bodies) {
     const DeviceBodies<Space> device(bodies);
-    return fmm::tolerance::cancellation_of(Space(), fmm::Laplace(), device.x, device.q).field_share;
+    return fmm::tolerance::cancellation_of(Space(), fmm::Laplace(), device.x, device.q, fmm::none)
+        .field_share;
   };
   for (const double length : {1e-20, 1.0, 1e20}) {
     Bodies salt = rock_salt(20, 0);

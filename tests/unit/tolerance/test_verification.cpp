@@ -154,7 +154,6 @@ TEST(SeenError, OfNothingIsNone) {
 TEST(Verification, SeesWhatOtherSumsErrByToo) {
   using Space = Kokkos::DefaultExecutionSpace;
   using Site = fmm::site_t<Space>;
-  using All = fmm::tolerance::SumsOverAll<Site, double>;
   constexpr std::size_t n = 6000;
   constexpr double tolerance = 1e-3;
   const Site site{Space()};
@@ -164,12 +163,12 @@ TEST(Verification, SeesWhatOtherSumsErrByToo) {
   solver.evaluate(Space(), plan, device.q, fmm::none, ViewIn<double* [3], Space>("field", n));
   auto& data = plan.data();
   auto const& octree = data.tree.octree;
-  const typename All::ExactSums exact_sums = [&](auto const& tiles, auto const& list,
-                                                 auto const& sums) {
-    fmm::engine::add_near_field<fmm::kernels::Outputs<true, true>, double>(
-        site, data.memory, data.tree,
-        fmm::kernels::in_units_of(data.tree.cube.edge, fmm::Laplace()), tiles, list, sums, {});
-  };
+  const fmm::tolerance::AddExactly<Site, double> add_exactly =
+      [&](auto const& tiles, auto const& list, auto const& sums) {
+        fmm::engine::add_near_field<fmm::kernels::Outputs<true, true>, double>(
+            site, data.memory, data.tree,
+            fmm::kernels::in_units_of(data.tree.cube.edge, fmm::Laplace()), tiles, list, sums, {});
+      };
   fmm::detail::Buffer<fmm::Sums<double>, Site> sums("sums");
   fmm::detail::Buffer<float, Site> weights_buffer("weights");
   fmm::detail::Buffer<fmm::Tile, Site> some_buffer("tiles");
@@ -180,11 +179,12 @@ TEST(Verification, SeesWhatOtherSumsErrByToo) {
   fmm::detail::fill(site, weights, 0.0f);
   std::vector<fmm::Tile> tiles(octree.tiles.extent(0));
   fmm::detail::read_back(site, octree.tiles.data(), tiles.data(), tiles.size());
-  All over_all(site, octree, exact_sums);
-  for (std::size_t begin = 0; begin < tiles.size(); begin += All::tiles_at_a_time) {
-    const std::size_t end = std::min(tiles.size(), begin + All::tiles_at_a_time);
+  const auto over_all = fmm::tolerance::pairs_over_all(site, octree, add_exactly);
+  constexpr std::size_t at_a_time = fmm::tolerance::tiles_at_a_time;
+  for (std::size_t begin = 0; begin < tiles.size(); begin += at_a_time) {
+    const std::size_t end = std::min(tiles.size(), begin + at_a_time);
     const std::vector<fmm::Tile> some(tiles.begin() + begin, tiles.begin() + end);
-    over_all.add(some, fmm::detail::to_device(site, some_buffer, some), there);
+    over_all(some, fmm::detail::to_device(site, some_buffer, some), there);
   }
   std::vector<fmm::Sums<double>> exact(n);
   fmm::detail::read_back(site, there.data(), exact.data(), n);
@@ -207,7 +207,7 @@ TEST(Verification, SeesWhatOtherSumsErrByToo) {
     fmm::detail::to_device(site, sums, with_errors);
     site.fence();
     fmm::tolerance::Verification<Site, double> verification(
-        site, data, weights, there, there, {.values = {.field = squares}}, {}, exact_sums, 1, seed);
+        site, data, weights, there, there, {.values = {.field = squares}}, {}, over_all, 1, seed);
     passed += verification.see(tolerance).two_more <= tolerance;
   }
   EXPECT_LE(passed, 1);  // of 16 to 128 groups a tenth did
