@@ -104,6 +104,7 @@ FMM_NOINLINE std::optional<Calibrated> calibrate(
     if (error <= goal) work_by_powers = sample.work(far.order);
     return error;
   });
+  if (wants_images) return std::nullopt;
   if (work_by_powers == 0 && known) work_by_powers = hopeless;
   if (work_by_powers == 0) {
     list_by_powers(least);
