@@ -235,6 +235,8 @@ class Evaluation {
   void give_results(Potential const& potential, Field const& field, Hessian const& hessian = {}) {
     results_stage<Out>(space_, plan_, sums(), kernel_, length_, facts_.units(),
                        Results<Potential, Field, Hessian>{potential, field, hessian}, report_);
+    if (with_images_)
+      with_images_->tree.octree = sources_.octree;  // which may have got more images
     if (report_)
       count_tree_work(space_, *far_, memory_, sets(), lists(), *report_, took_kept_,
                       plan_.chosen.bodies);

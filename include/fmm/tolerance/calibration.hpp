@@ -71,6 +71,7 @@ FMM_NOINLINE std::optional<Calibrated> calibrate(
   Sample sample = known ? Sample(space, operators, plan, near_field,
                                  [&](auto const&) { return known->sample(); })
                         : Sample(space, operators, plan, near_field);
+  const KeptReach<Space> kept(plan.memory.octree);
   bool wants_images = false;
   const auto look_for_images = [&] {
     wants_images |=

@@ -53,6 +53,7 @@ Array<Sums<sum_t<Precision>>, Space> stricter_sums(
   engine::Evaluation<Space, Precision, Outputs<true, true>> steps(space, std::move(far), other,
                                                                   kernel, nullptr);
   steps.has_charges(tree.charges);
+  const KeptReach<Space> kept(plan.memory.octree);
   for (;;) {
     steps.upward(true, set_leaves);
     make_lists(other, steps.multipoles(), share);

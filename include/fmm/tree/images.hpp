@@ -144,6 +144,20 @@ void make_images(Space const& space, OctreeBuffers<Space>& buffers, Octree<Space
   }
 }
 
+/// Keeps the reach within which builds make images: what walks want for its life is theirs alone.
+template <class Space>
+class KeptReach {
+ public:
+  explicit KeptReach(OctreeBuffers<Space>& buffers)
+      : buffers_(buffers), reach_(buffers.image_reach) {}
+  KeptReach(KeptReach const&) = delete;
+  ~KeptReach() { buffers_.image_reach = reach_; }
+
+ private:
+  OctreeBuffers<Space>& buffers_;
+  ImageReach reach_;
+};
+
 /// The distances of images, by their level.
 struct LargestDistances {
   float of[max_tree_depth + 1] = {};
