@@ -257,6 +257,22 @@ TEST(PeriodicTolerance, IsHeldWithChargesInEveryWay) {
       tolerance);
 }
 
+/// A lattice of so many ions that limits are sought: of a field that is rounding alone.
+TEST(PeriodicTolerance, OfLargeCrystalsIsOfWhatNeighboursExert) {
+  constexpr int edge = 28;
+  constexpr double tolerance = 1e-4;
+  const Bodies salt = rock_salt(edge);
+  const int n = int(salt.size());
+  Tolerant<fmm::Mixed> solver({.tolerance = tolerance, .periodic = PeriodicBox(edge)});
+  Evaluated found(salt.q, {}, n);
+  evaluate_charges(solver, to_space<Space>(salt.x), found);
+  double squares = 0;
+  for (const double one : rows_on_host(found.f)) squares += one * one;
+  EXPECT_LT(std::sqrt(squares / n), 1e-3 * tolerance);
+  for (const double one : to_host(found.u))
+    ASSERT_NEAR(std::fabs(one), 1.74756459463318219, 10 * tolerance * 1.75);
+}
+
 /// A lattice, whose fields vanish, from step to step as it is set in motion.
 TEST(PeriodicTolerance, IsHeldFromStepToStep) {
   constexpr int edge = 12;

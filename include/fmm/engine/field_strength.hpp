@@ -180,6 +180,7 @@ template <class Space>
 struct LowerScale {
   Array<double, Space> squares, neighbours;
   Array<Sums<double>, Space> sums;
+  double least_share;  ///< of what neighbours exert: fields count as that at least
   Array<double, Space> scale;
 
   KOKKOS_FUNCTION void operator()(std::int64_t) const {
@@ -189,6 +190,8 @@ struct LowerScale {
       exact += sums(i).x * sums(i).x + sums(i).y * sums(i).y + sums(i).z * sums(i).z;
       of_neighbours += neighbours(i) * neighbours(i);
     }
+    const double least = least_share * least_share * of_neighbours;
+    if (exact < least) exact = least;
     if (exact < rough) scale(0) *= (exact < 0.6 * rough ? 0.7 : 1) * std::sqrt(exact / rough);
     scale(1) = exact > 0 ? std::sqrt(of_neighbours / exact) : 0;
   }
@@ -220,12 +223,13 @@ class FieldStrength {
  public:
   FieldStrength(Space const& space, Workspace<Space, Precision>& memory,
                 BodyTree<Space, Precision> const& tree, CellMeasures<Space> const& measures,
-                double known_scale, std::int64_t most_chosen)
+                double known_scale, std::int64_t most_chosen, double least_share = 0)
       : space_(space),
         memory_(memory),
         tree_(tree),
         measures_(measures),
-        chosen_count_(std::min(tree.size, most_chosen)) {
+        chosen_count_(std::min(tree.size, most_chosen)),
+        least_share_(least_share) {
     constexpr std::int64_t least_tiles = 512, share = 4;
     auto& t = memory.traversal;
     auto const& octree = tree.octree;
@@ -289,7 +293,8 @@ class FieldStrength {
     for_teams("fmm::field::scale", one_team, Scale{squares, scale, groups});
     if (wants_exact_sums()) {
       for_range("fmm::field::lower", space_, 1,
-                LowerScale<Space>{own_squares_.view(), neighbours_.view(), exact_.view(), scale});
+                LowerScale<Space>{own_squares_.view(), neighbours_.view(), exact_.view(),
+                                  least_share_, scale});
       space_.fence();  // the buffers go now
     }
     for_range("fmm::field::scaled", space_, tree_.octree.own_cells(),
@@ -302,6 +307,7 @@ class FieldStrength {
   BodyTree<Space, Precision> const& tree_;
   CellMeasures<Space> const& measures_;
   std::int64_t chosen_count_;  ///< bodies whose sums are to be exact
+  double least_share_;
   bool is_known_ = false;
   CoarseCells<Space> coarse_;
   Array<float, Space> vectors_;

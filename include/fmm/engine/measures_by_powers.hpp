@@ -26,14 +26,16 @@ using SumChosen =
 
 /// The measures of the plan's cells, from its `multipoles` and the bodies' charges; the field's strength as
 /// FieldStrength finds it, or by `known_scale`, if that is not 0. The options say how close pairs are summed; `with_images`
-/// sums fields of some bodies in a periodic cell, if these are to be known.
+/// sums fields of some bodies in a periodic cell, if these are to be known, and count as `least_share` of what neighbours
+/// exert at least.
 template <class Traversal, class PairPrecision, class Space, class Precision, class Kernel,
           class Real>
 CellMeasures<Space> measures_by_powers(Space const& space, PowersOf<Space, Real> const& powers_of,
                                        PlanData<Space, Precision>& plan, Kernel const& kernel,
                                        Options const& options, FarFieldRule far,
                                        Array<Real, Space> multipoles, double known_scale = 0,
-                                       SumChosen<Space> const& with_images = {}) {
+                                       SumChosen<Space> const& with_images = {},
+                                       double least_share = 0) {
   auto& memory = plan.memory;
   auto const& tree = plan.tree;
   const std::int64_t cells = tree.octree.cells.extent(0);
@@ -42,7 +44,8 @@ CellMeasures<Space> measures_by_powers(Space const& space, PowersOf<Space, Real>
   FieldStrength<Space, Precision> strength(space, memory, tree, measures, known_scale,
                                            with_images               ? 64
                                            : tree.charges.both_signs ? 256
-                                                                     : 0);
+                                                                     : 0,
+                                           with_images ? least_share : 0);
   if (strength.is_known()) return measures;
   const auto in_cube = in_units_of(tree.cube.edge, kernel);
   add_near_field<Outputs<true, true>, PairPrecision>(space, memory, tree, in_cube,

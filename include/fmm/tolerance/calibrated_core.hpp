@@ -374,8 +374,8 @@ class CalibratedCore {
                               double known_scale) const {
     return measures_by_powers<Traversal, PairPrecision>(
         space, solver_.powers_of(data.tree.cube), data, kernel(), in_two_parts(),
-        solver_.far_field(), multipoles, known_scale,
-        data.periodic.far ? over_all(space, data).chosen() : engine::SumChosen<Space>());
+        solver_.far_field(), multipoles, known_scale, over_all(space, data).with_images(),
+        least_share_of_neighbours);
   }
   /// Sets whether sums have to be short, or in double, which a measure tells.
   void choose_sums(Space const& space, Data& data, Quantities of) {

@@ -119,6 +119,10 @@ struct SumsOfPlan {
       p2p_chosen<Outputs<true, true>>(space, kernel, 1, bodies, chosen, sums);
     };
   }
+  /// The same in a periodic cell; nothing without one.
+  engine::SumChosen<Space> with_images() const {
+    return plan.periodic.far ? chosen() : engine::SumChosen<Space>();
+  }
   std::vector<kernels::Magnitudes> magnitudes(BodiesInEdges<Space> bodies,
                                               Array<BodyIndex, Space> chosen) const {
     if constexpr (kernels::is_harmonic<Kernel>())
