@@ -23,7 +23,7 @@ struct Attempt {
       {};                                              ///< the same, in mixed precision
   std::shared_ptr<BodiesInDouble<Space>> bodies = {};  ///< in mixed precision: in double
   AddNearField<Space, Precision> add_exactly = {};     ///< AttemptInDouble::sums
-  double field_scale = 0, safe = 0;                    ///< of the first lists; 0: not found yet
+  double field_scale = 0;  ///< of lists that were given up for images; 0: there are none
   int tightenings = 0;
   bool are_leaves_in_double = false;  ///< the multipoles that its lists are made from
   bool is_listed = false;             ///< once, at least

@@ -12,13 +12,12 @@
 #include "../accuracy/error_measure.hpp"
 #include "../accuracy/random_numbers.hpp"
 #include "../engine/evaluation.hpp"
-#include "../engine/field_strength.hpp"
 #include "../kernels/p2p/magnitudes.hpp"
 #include "own_errors.hpp"
 #include "quantities.hpp"
 #include "rounded_pairs.hpp"
 #include "sample.hpp"
-#include "sums_over_all.hpp"
+#include "sums_in_cell.hpp"
 
 namespace fmm::tolerance {
 
@@ -169,10 +168,8 @@ class KnownGroups {
                   double least_share) {
     Buffer<Body<double>, Space> bodies("known groups' sources");
     Buffer<BodyIndex, Space> numbers("known groups' bodies");
-    const auto in_edges = bodies.resize(tree.size);
-    for_range("fmm::own_errors::bodies", space_, tree.octree.tiles.extent(0),
-              engine::BodiesInCube<Space, real_t<Precision>>{tree.octree.cells, tree.octree.tiles,
-                                                             tree.bodies, tree.low, in_edges});
+    const auto in_edges =
+        bodies_in_edges(space_, tree.octree, coordinates_of(tree), bodies, tree.size);
     const auto terms = magnitudes(in_edges, to_device(space_, numbers, chosen_));
     std::vector<double> fields(tiles_.size() * bodies_of_group), potentials(fields.size());
     std::size_t i = 0;

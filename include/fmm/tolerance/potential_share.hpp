@@ -42,9 +42,7 @@ double potential_share(Space const& space, SumsOfPlan<Kernel, Precision, Space> 
   Buffer<Body<double>, Space> bodies("potentials' sources");
   Buffer<BodyIndex, Space> numbers("potentials' bodies");
   Buffer<Sums<double>, Space> sums("potentials");
-  for_range("fmm::potential_share::bodies", space, std::int64_t(tiles.extent(0)),
-            engine::BodiesInCube<Space, real_t<Precision>>{tree.octree.cells, tiles, tree.bodies,
-                                                           tree.low, bodies.resize(tree.size)});
+  bodies_in_edges(space, tree.octree, coordinates_of(tree), bodies, tree.size);
   for_range("fmm::number", space, count, SpreadNumbers<Space>{tree.size, numbers.resize(count)});
   over_all.chosen()(bodies.view(), numbers.view(), sums.resize(count));
   std::vector<Sums<double>> all(count);

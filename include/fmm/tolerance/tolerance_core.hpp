@@ -171,8 +171,8 @@ class ToleranceCore {
   template <class Sources, class Charges>
   void find_field(Space const& space, Inputs<Sources, Charges> const& inputs,
                   HighestOrder const& highest, Results const& results) const {
-    const std::int64_t pairs_of_ewald = options_.periodic ? 4 : 1;
-    if (are_few(inputs.sources.extent(0) * pairs_of_ewald, is_host_space_v<Space>))
+    const std::int64_t like_bodies = options_.periodic ? 4 : 1;  // each, of Ewald's sums
+    if (are_few(inputs.sources.extent(0) * like_bodies, is_host_space_v<Space>))
       return direct_results(space, kernel(), inputs.sources, inputs.charges, results.potential,
                             results.field, in_cell());
     SolverCore<Kernel, DualTree<MultipolePowerCriterion>, double, Space, DoubleInTwoParts> solver(

@@ -390,7 +390,7 @@ class VerifiedErrors : public VerifiedPlans<Kernel, Precision, Space, Family> {
     return error;
   }
 
-  static constexpr double share_of_other_potentials = 0.1, pairs_of_ewald = 16;
+  static constexpr double share_of_other_potentials = 1 / potentials_in_cell, pairs_of_ewald = 16;
   static constexpr double least_of_nearest = 1e-3, largest_of_known = 0.2, least_known_theta = 0.05;
   static constexpr int most_known = 5;
   static constexpr std::int64_t sampled_count = 512, most_few_targets = 1 << 22;
