@@ -89,14 +89,11 @@ template <class Traversal, class Space, class Precision>
 void build_images(Space const& space, PlanData<Space, Precision>& plan, PeriodicCell& cell,
                   PeriodicRoot const& root, Options const& options, int order) {
   auto& octree = plan.tree.octree;
+  octree.images.rest = 1.000001f * float(root.largest_rest);
   // a cell is opened by one of its size that is nearer than its radius and the other's over theta
   const double theta = options.theta.value_or(0.6);
-  float high[3];
-  for (int d = 0; d < 3; ++d)
-    high[d] = float((root.cell.high[d] - root.cell.low[d]) / grid_unit(root.cube.edge));
-  octree.images.rest = 1.000001f * float(root.largest_rest);
-  make_images(space, plan.memory.octree, octree, root.images, high,
-              float(2 * half_diagonal / theta - 1));
+  make_images(space, plan.memory.octree, octree, root.images,
+              cell.reach(root, 2 * half_diagonal / theta - 1));
   measure_images<Traversal>(space, plan.memory, octree, 0);
   auto& parts = plan.periodic;
   auto& memory = plan.memory.periodic;
@@ -108,6 +105,9 @@ void build_images(Space const& space, PlanData<Space, Precision>& plan, Periodic
   if (root.largest_rest > 0) {
     parts.rests = to_device(space, memory.rests, far.rests);
     parts.harmonics_of_rests = to_device(space, memory.harmonics_of_rests, far.harmonics_of_rests);
+    std::vector<double> inverses;
+    for (const double norm : far.norms) inverses.push_back(1 / norm);
+    parts.inverse_norms = to_device(space, memory.inverse_norms, inverses);
   }
   set_harmonics(space, plan);
 }
@@ -125,7 +125,7 @@ BuildChoices choose_in_cell(Space const& space, PeriodicCell const& cell, std::i
     BuildChoices chosen{root.cube, split_rule(options, n, deepest_level(in_edges(far, root.cube)))};
     // cells that are small beside the distance of images that no list has
     chosen.split.depth = std::max(chosen.split.depth, level_of_images);
-    chosen.split.least_depth = level_of_images;
+    chosen.split.least_depth = std::max(level_of_images, std::min(root.depth, chosen.split.depth));
     return chosen;
   }
 }

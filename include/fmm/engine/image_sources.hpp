@@ -3,7 +3,8 @@
 // bodies of their own where these are not repeated at whole grid units (tree/images.hpp).
 #pragma once
 
-#include "../kernels/spherical/coefficient.hpp"
+#include <limits>
+
 #include "../kernels/spherical/regular.hpp"
 #include "../kernels/strengths.hpp"
 #include "plan_data.hpp"
@@ -24,42 +25,45 @@ struct CopyMultipoles {
   }
 };
 
-/// M2M from where an image's bodies are to its centre, a rest away: a coefficient of order 0 or above a thread. Terms
-/// beyond the last digit are left out, so that those of large cells have a few.
+/// M2M from where an image's bodies are to its centre, a rest away: coefficients of one degree a thread. Terms beyond the
+/// last digit are left out: few are not.
 template <class Space, class Real>
 struct ShiftMultipoles {
   ImageCells<Space> images;
   Array<Cell, Space> cells;
   int order, row;
-  Array<double, Space> norms;      ///< norms_of_coefficients(order)
+  Array<double, Space> norms, inverses;  ///< norms_of_coefficients(order), and 1 over them
   Array<double, Space> harmonics;  ///< U of the rests in grid units, coefficient_count(order) each
   Array<Real, Space> multipoles;
+  static constexpr double negligible = 0.01 * double(std::numeric_limits<Real>::epsilon());
 
   KOKKOS_FUNCTION void operator()(std::int64_t i) const {
-    const int size = coefficient_count(order);
-    const std::int64_t image = i / size;
-    const auto [j, k, sine] = kernels::Coefficient::at(int(i % size));
-    if (sine) return;
+    const std::int64_t image = i / (order + 1);
+    const auto j = int(i % (order + 1));
     Real const* const from = multipoles.data() + std::int64_t(images.of(image)) * row;
     Real* const to = multipoles.data() + (images.begin + image) * row;
-    double const* const u = harmonics.data() + std::int64_t(images.root(image)) * size;
+    double const* const u =
+        harmonics.data() + std::int64_t(images.root(image)) * coefficient_count(order);
     const double per_unit = per_grid_unit<double>(cells(images.begin + image));
+    int terms = 0;
+    for (double size = double(images.rest) * per_unit; terms < j && size >= negligible; ++terms)
+      size *= double(images.rest) * per_unit;
     const auto number = [&](int n, int m) {  // of the sums of U
-      const double norm = norms(index_re(n, m < 0 ? -m : m));
       const auto M = kernels::harmonic(from, n, m);
-      return kernels::Complex<double>{double(M.re) / norm, double(M.im) / norm};
+      const double inverse = inverses(index_re(n, m < 0 ? -m : m));
+      return kernels::Complex<double>{double(M.re) * inverse, double(M.im) * inverse};
     };
-    kernels::Complex<double> sum = number(j, k);
-    double power = 1, size_of_terms = 1;
-    for (int n = 1; n <= j; ++n) {
-      power *= per_unit;
-      size_of_terms *= double(images.rest) * per_unit;
-      if (size_of_terms < 1e-18) break;
-      sum += kernels::product_of_degree(u, n, number, j, k) * power;
+    for (int k = 0; k <= j; ++k) {
+      kernels::Complex<double> sum = number(j, k);
+      double power = 1;
+      for (int n = 1; n <= terms; ++n) {
+        power *= per_unit;
+        sum += kernels::product_of_degree(u, n, number, j, k) * power;
+      }
+      const double norm = norms(index_re(j, k));
+      to[index_re(j, k)] = Real(sum.re * norm);
+      if (k > 0) to[index_im(j, k)] = Real(sum.im * norm);
     }
-    const double norm = norms(index_re(j, k));
-    to[index_re(j, k)] = Real(sum.re * norm);
-    if (k > 0) to[index_im(j, k)] = Real(sum.im * norm);
   }
 };
 
@@ -76,10 +80,10 @@ void set_multipoles_of_images(Space const& space, PeriodicParts<Space> const& pe
       for_range("fmm::images::multipoles", space, std::int64_t(images.count()) * (row / 4),
                 CopyMultipoles<Space, Real>{images, row / 4, all});
     else
-      for_range("fmm::images::multipoles", space,
-                std::int64_t(images.count()) * coefficient_count(periodic.order),
-                ShiftMultipoles<Space, Real>{images, octree.cells, periodic.order, row,
-                                             periodic.norms, periodic.harmonics_of_rests, all});
+      for_range(
+          "fmm::images::multipoles", space, std::int64_t(images.count()) * (periodic.order + 1),
+          ShiftMultipoles<Space, Real>{images, octree.cells, periodic.order, row, periodic.norms,
+                                       periodic.inverse_norms, periodic.harmonics_of_rests, all});
   }
 }
 
@@ -100,7 +104,7 @@ struct NumberImageBodies {
   }
 };
 
-/// Those bodies, with their strengths: relative to their leaves. A leaf a thread.
+/// Those bodies, with their strengths: relative to their leaves. So many threads a leaf.
 template <class Space, class Real, class Strengths>
 struct PlaceImageBodies {
   ImageCells<Space> images;
@@ -108,15 +112,17 @@ struct PlaceImageBodies {
   Array<double, Space> rests;  ///< of images of the root, in grid units, three each
   SourceStrengths<Space, Real, Strengths> own, all;  ///< the tree's, and both
   Array<Body<Real>, Space> low;                      ///< of all, or none
+  static constexpr int threads = is_host_space_v<Space> ? 1 : 32;
 
-  KOKKOS_FUNCTION void operator()(std::int64_t i) const {
+  KOKKOS_FUNCTION void operator()(std::int64_t thread) const {
+    const std::int64_t i = thread / threads;
     const Cell cell = cells(images.begin + i);
     if (!cell.is_leaf()) return;
     const BodyIndex begin = cells(images.of(i)).body_begin;
     double rest[3];
     for (int d = 0; d < 3; ++d)
       rest[d] = rests(3 * images.root(i) + d) * per_grid_unit<double>(cell);
-    for (int b = 0; b < cell.body_count; ++b) {
+    for (int b = int(thread % threads); b < cell.body_count; b += threads) {
       const BodyIndex from = begin + b, to = cell.body_begin + b;
       Body<Real> const& body = own.bodies(from);
       const Real x[3] = {body.x, body.y, body.z};
@@ -150,6 +156,17 @@ struct PlaceImageBodies {
     low = (x - (high - back)) + (rest - back) + lower;
   }
 };
+
+template <class Space, class Real, class Strengths>
+void place_bodies_of_images(Space const& space, ImageCells<Space> const& images,
+                            Array<Cell, Space> cells, Array<double, Space> rests,
+                            SourceStrengths<Space, Real, Strengths> own,
+                            SourceStrengths<Space, Real, Strengths> all,
+                            Array<Body<Real>, Space> low) {
+  using Place = PlaceImageBodies<Space, Real, Strengths>;
+  for_range("fmm::images::place", space, std::int64_t(images.count()) * Place::threads,
+            Place{images, cells, rests, own, all, low});
+}
 
 /// The tree's own strengths beside room for those of images.
 template <class Space, class Real, class Strengths>
@@ -205,9 +222,8 @@ SourcesWithImages<Space, Precision, Strengths> place_bodies_of_images(
     for_range("fmm::images::others", space, tree.size,
               CopyOthers<Space, Real, Strengths>{own, all.strengths});
   }
-  for_range("fmm::images::place", space, images.count(),
-            PlaceImageBodies<Space, Real, Strengths>{images, tree.octree.cells, plan.periodic.rests,
-                                                     own, all.strengths, all.tree.low});
+  place_bodies_of_images(space, images, tree.octree.cells, plan.periodic.rests, own, all.strengths,
+                         all.tree.low);
   return all;
 }
 

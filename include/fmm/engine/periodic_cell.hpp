@@ -24,6 +24,8 @@ struct PeriodicRoot {
   Box cell;  ///< the reduced cell's bounds
   double radius = 0;
   int order = 0;  ///< of the expansion of all other images
+  int depth =
+      0;  ///< of all leaves at least, so that those on faces that cut cells are no larger than others
   std::vector<GridVector> images;
   std::vector<periodic::Vector> rests;  ///< of each image, in grid units: its true place from there
   double largest_rest = 0;
@@ -135,9 +137,14 @@ class PeriodicCell {
     PeriodicRoot root = bounds();
     const double extent = root.cube.edge;
     int layers = 1;
-    if (!whole) layers = layers_of_leaves(options, n, deepest_level(in_edges(far, root.cube)));
-    for (int cells = 1; cells < layers; cells *= 2) root.cube.edge *= 2;
-    root.cube.edge /= layers;
+    const double cubes = extent * extent * extent / lattice_.volume();  // bodies fill one of these
+    const std::int64_t in_cube = cubes < 1.001 ? n : std::int64_t(double(n) * cubes);
+    if (!whole)
+      layers = layers_of_leaves(options, in_cube, deepest_level(in_edges(far, root.cube)));
+    int depth = 0;
+    while (1 << depth < layers) ++depth;
+    if (cubes >= 1.001) root.depth = depth;
+    root.cube.edge = std::ldexp(root.cube.edge, depth) / layers;
     const double reach = lattice_.farthest_corner();
     const Images images = images_of(n, far.order);
     root.order = images.order;
@@ -159,6 +166,26 @@ class PeriodicCell {
       root.largest_rest = std::max(root.largest_rest, std::sqrt(periodic::dot(rest, rest)));
     }
     return root;
+  }
+
+  /// That of images within so many of their edges of the cell.
+  ImageReach reach(PeriodicRoot const& root, double edges) const {
+    const double unit = grid_unit(root.cube.edge);
+    ImageReach reach;
+    std::fill_n(reach.edges, max_tree_depth + 1, float(edges));
+    for (int k = 0; k < 3; ++k) {
+      reach.high[k] = float((root.cell.high[k] - root.cell.low[k]) / unit);
+      auto const& inverse = lattice_.inverse()[std::size_t(k)];
+      auto& faces = reach.faces[k];
+      double low = 0;
+      for (int d = 0; d < 3; ++d) {
+        faces.normal[d] = float(inverse[d] * lattice_.height(k));
+        low -= inverse[d] * root.cell.low[d];
+      }
+      faces.low = float(low * lattice_.height(k) / unit);
+      faces.high = float((low + 1) * lattice_.height(k) / unit);
+    }
+    return reach;
   }
 
   /// For expansions of that order; kept until another root asks.

@@ -53,8 +53,9 @@ struct PeriodicParts {
   Array<double, Space>
       given;  ///< positions as they were given, three numbers each, with a vacuum around
   Array<double, Space> rests,
-      harmonics_of_rests;  ///< of images of the root, in grid units, if there are such
-  int order = 0;           ///< of the tree's expansions
+      harmonics_of_rests;              ///< of images of the root, in grid units, if there are such
+  Array<double, Space> inverse_norms;  ///< then, too
+  int order = 0;                       ///< of the tree's expansions
 
   /// The tree's cells whose expansions those of images are made of, and added to.
   static CellIndex number_of_cells(Octree<Space> const& octree) {

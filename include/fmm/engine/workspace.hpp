@@ -101,13 +101,13 @@ struct PeriodicMemory {
   Buffer<double, Space> positions{"wrapped positions"}, given{"given positions"},
       matrix{"images' matrix"}, norms{"images' norms"}, harmonics{"images' harmonics"},
       rests{"images' rests"}, harmonics_of_rests{"harmonics of rests"},
-      sums{"sums of the background"}, numbers{"images' expansions"};
+      inverse_norms{"inverse norms"}, sums{"sums of the background"}, numbers{"images' expansions"};
   Buffer<Tile, Space> tiles{"tiles of ancestors"};  ///< of a treecode
 
   std::size_t bytes() const {
     return positions.bytes() + given.bytes() + matrix.bytes() + norms.bytes() + harmonics.bytes() +
-           rests.bytes() + harmonics_of_rests.bytes() + sums.bytes() + numbers.bytes() +
-           tiles.bytes();
+           rests.bytes() + harmonics_of_rests.bytes() + inverse_norms.bytes() + sums.bytes() +
+           numbers.bytes() + tiles.bytes();
   }
 };
 

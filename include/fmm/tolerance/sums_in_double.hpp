@@ -75,10 +75,8 @@ class BodiesInDouble {
           engine::number_bodies_of_images(space, plan.memory.octree, octree, own);
       const auto all = bodies_.grow(space, count, own);
       const auto low = low_.grow(space, count, own);
-      for_range("fmm::images::place", space, octree.images.count(),
-                engine::PlaceImageBodies<Space, double, kernels::Charges<>>{
-                    octree.images, octree.cells, plan.periodic.rests, charges_of(all),
-                    charges_of(all), low});
+      engine::place_bodies_of_images(space, octree.images, octree.cells, plan.periodic.rests,
+                                     charges_of(all), charges_of(all), low);
     }
     return coordinates(octree);
   }

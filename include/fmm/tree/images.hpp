@@ -117,16 +117,18 @@ void open_images(Space const& space, OctreeBuffers<Space>& buffers, Octree<Space
             WriteImages<Space>{tree.cells, images, from, count, first});
 }
 
-/// Images of the root at those places, and of the cells below them where walks are likely to open them: within so many
-/// of their edges of the box from the root's corner to `high`, in grid units, or as far as walks with these buffers
-/// went before. The tree has none yet. Cost: O(images), and a host synchronisation a level.
+/// Images of the root at those places, and of the cells below them where walks are likely to open them: within `least`,
+/// or as far as walks with these buffers went before. The tree has none yet. Cost: O(images), and a host
+/// synchronisation a level.
 template <class Space>
 void make_images(Space const& space, OctreeBuffers<Space>& buffers, Octree<Space>& tree,
-                 std::vector<GridVector> const& places, float const (&high)[3], float edges) {
+                 std::vector<GridVector> const& places, ImageReach const& least) {
   auto& images = tree.images;
   auto& reach = buffers.image_reach;
-  std::copy_n(high, 3, reach.high);
-  for (float& of_level : reach.edges) of_level = std::fmax(of_level, edges);
+  const ImageReach before = reach;
+  reach = least;
+  for (int level = 0; level <= max_tree_depth; ++level)
+    reach.edges[level] = std::fmax(reach.edges[level], before.edges[level]);
   images.begin = tree.own_cells();
   images.roots = CellIndex(places.size());
   images.of = buffers.images.grow(space, places.size(), 0);

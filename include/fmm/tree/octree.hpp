@@ -30,29 +30,45 @@ struct ImageCells {
   CellIndex roots = 0;              ///< the first so many are of the root
   Array<CellIndex, Space> of = {};  ///< image begin + i is of cell of(i)
   Array<int, Space> root = {};      ///< and of that image of the root, 0 .. roots - 1
-  float rest = 0;  ///< bodies are at most so many grid units farther from its centre than those of the cell
+  float rest =
+      0;  ///< bodies are at most so many grid units farther from its centre than those of the cell
 
   KOKKOS_INLINE_FUNCTION CellIndex count() const { return CellIndex(of.extent(0)); }
 };
 
-/// Whether an image is opened: while it is nearer to a box than so many of its edges, by its level.
+/// Two faces of a periodic cell, and the space between them.
+struct Faces {
+  float normal[3] = {}, low = 0, high = 0;  ///< low <= normal . x <= high in grid units
+};
+
+/// Whether an image is opened: while it is nearer to a periodic cell than so many of its edges, by its level.
 struct ImageReach {
-  float low[3] = {}, high[3] = {};  ///< in grid units
+  float low[3] = {}, high[3] = {};  ///< the cell's bounds, in grid units
+  Faces faces[3];
   float edges[max_tree_depth + 1] = {};
 
-  /// The distance of the cell from the box, in edges of the cell.
-  KOKKOS_FUNCTION float distance(Cell const& cell) const {
-    const float edge = float(cell.edge()), half = 0.5f * edge;
-    float gap2 = 0;
+  /// A distance of the image from the cell, in edges of the image, that is no larger than theirs.
+  KOKKOS_FUNCTION float distance(Cell const& image) const {
+    const float edge = float(image.edge()), half = 0.5f * edge;
+    float gap2 = 0, between_faces = 0;
     for (int d = 0; d < 3; ++d) {
-      const float at = float(cell.centre[d]),
+      const float at = float(image.centre[d]),
                   gap = std::fmax(0.0f, std::fmax(low[d] - (at + half), (at - half) - high[d]));
       gap2 += gap * gap;
     }
-    return std::sqrt(gap2) / edge;
+    for (Faces const& pair : faces) {
+      float at = 0, around = 0;
+      for (int d = 0; d < 3; ++d) {
+        at += pair.normal[d] * float(image.centre[d]);
+        around += half * std::fabs(pair.normal[d]);
+      }
+      between_faces =
+          std::fmax(between_faces, std::fmax(pair.low - (at + around), (at - around) - pair.high));
+    }
+    return std::fmax(std::sqrt(gap2), between_faces) / edge;
   }
-  KOKKOS_FUNCTION bool operator()(Cell const& cell, std::int64_t) const {
-    return distance(cell) < edges[cell.level];
+  KOKKOS_FUNCTION bool operator()(Cell const& image, std::int64_t) const {
+    return distance(image) < edges[image.level];
   }
 };
 
@@ -97,8 +113,8 @@ struct OctreeBuffers {
   std::size_t bytes() const {
     return cells.bytes() + leaves.bytes() + parents.bytes() + tiles.bytes() +
            unsorted_tiles.bytes() + ranges.bytes() + begins.bytes() + numbers.bytes() +
-           totals.bytes() + images.bytes() + image_roots.bytes() + image_children.bytes() + wanted.bytes() +
-           image_shifts.bytes();
+           totals.bytes() + images.bytes() + image_roots.bytes() + image_children.bytes() +
+           wanted.bytes() + image_shifts.bytes();
   }
 };
 
