@@ -49,7 +49,7 @@ Likeness likeness_of(Space const& space, engine::PlanData<Space, Precision>& dat
                      PowersOf<Space, real_t<Precision>> const& powers_of, int order,
                      double softening, Array<real_t<Precision>, Space> multipoles, Quantities of) {
   auto& tree = data.tree;
-  const std::int64_t cells = tree.octree.cells.extent(0),
+  const std::int64_t cells = tree.octree.own_cells(),
                      compared = std::min(cells, Likeness::most_cells),
                      powers = compared * (order + 1),
                      strengths = tiles_of_strength(tree.octree.tiles.extent(0));
