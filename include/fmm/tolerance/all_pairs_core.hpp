@@ -81,6 +81,7 @@ class AllPairsCore {
       sum.error = std::hypot(sum.error, one.computed[d] - one.exact[d]);
       sum.value = std::hypot(sum.value, one.exact[d]);
     }
+    sum.terms = std::fmax(sum.terms, sum.value);  // which has those of bodies at one place, too
     return sum;
   }
   static Options without_tolerance(Options const& options, bool has_softening_error) {

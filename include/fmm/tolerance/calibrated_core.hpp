@@ -255,7 +255,8 @@ class CalibratedCore {
       safe *= potential_share(space, over_all(space, data), measures.fields, order(),
                               attempt.of.potentials);
     if (!attempt.is_tuned && !attempt.known && !HeldTolerance::are_enough(data.tree.size))
-      return Calibrated{.pair_error = safe, .safe = safe};
+      return attempt.of.potential ? safe_limit(space, data, safe)
+                                  : Calibrated{.pair_error = safe, .safe = safe};
     // where charges have both signs, or a background has one, their errors may add up to more, and the sample is to tell
     if (data.tree.charges.both_signs || data.periodic.far) safe /= constants.less_for_both_signs;
     if (attempt.is_tuned) return as_tuned(space, data, *tuned_, attempt.of, safe);
@@ -390,8 +391,7 @@ class CalibratedCore {
   Options options_, near_options_;
   Options in_pairs_;  ///< of sums over all pairs, in a periodic cell
   bool is_softening_given_;
-  MakeFarField<Kernel, Space, Precision, Outputs<true, true>>
-      far_field_;  ///< of samples and stricter sums
+  MakeFarField<Kernel, Space, Precision, Outputs<true, true>> far_field_;  ///< of other sums
   std::optional<Setting> tuned_;
   std::optional<HeldTolerance> held_;  ///< with a tolerance
   double near_pairs_ = 0;

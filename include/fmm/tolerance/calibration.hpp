@@ -34,6 +34,16 @@ InteractionLists<Space> lists_by(Space const& space, PlanData<Space, Precision>&
                                                 measures, {});
 }
 
+/// That limit, with the scale of the plan's fields as it was measured: what the limit means in later evaluations, too,
+/// whose pairs may be closer.
+template <class Space, class Precision>
+Calibrated safe_limit(Space const& space, PlanData<Space, Precision>& plan, double safe) {
+  return {.pair_error = safe,
+          .safe = safe,
+          .field_scale = read_back(space, plan.memory.traversal.scale.view(2).data()),
+          .short_sums = plan.tree.charges.need_short_sums};
+}
+
 /// The largest pair_error at which the plan's bodies keep `tolerance`, at least `safe`, or far less where own errors
 /// are seen at bodies that are `known`; theta, if there is one at which RadiusCriterion keeps it at less cost; and
 /// the fields' scale. There are multipoles, and `measures` for the traversal, whose criterion is
@@ -46,19 +56,15 @@ FMM_NOINLINE std::optional<Calibrated> calibrate(
     PlanData<Space, Precision>& plan, Options options, FarFieldRule far,
     CellMeasures<Space> const& measures, AddNearField<Space, Precision> const& near_field,
     double tolerance, Quantities of, double safe, KnownGroups<Space, Precision>* known) {
-  double scale[2];  // of the fields, and of rounding's part
-  read_back(space, plan.memory.traversal.scale.view(2).data(), scale, 2);
-  Calibrated found{.pair_error = safe,
-                   .safe = safe,
-                   .field_scale = scale[0],
-                   .short_sums = plan.tree.charges.need_short_sums};
+  Calibrated found = safe_limit(space, plan, safe);
+  const double neighbour = read_back(space, plan.memory.traversal.scale.view(2).data() + 1);
   // softening adds the same to all these sums, and rounding in float; where fields cancel errors of many
   // cells add up, and of float's rounding the more the more pairs are summed one by one
   const bool fields_cancel =
-      (plan.tree.charges.both_signs || plan.periodic.far) && scale[1] > constants.fields_cancel;
+      (plan.tree.charges.both_signs || plan.periodic.far) && neighbour > constants.fields_cancel;
   const double softened = constants.error_of_softening * options.softening_error.value_or(0),
                rounded = found.short_sums ? constants.usual_rounding *
-                                                constants.rounding_of_short_sums * scale[1]
+                                                constants.rounding_of_short_sums * neighbour
                                           : 0,
                share = constants.goal - (fields_cancel ? constants.less_where_fields_cancel : 0),
                goal2 = std::pow(share * tolerance, 2) - softened * softened - rounded * rounded;
@@ -141,12 +147,9 @@ FMM_NOINLINE std::optional<Calibrated> calibrate(
 template <class Space, class Precision>
 Calibrated as_tuned(Space const& space, PlanData<Space, Precision>& plan, Setting const& tuned,
                     Quantities of, double safe) {
-  Calibrated found{.pair_error = safe,
-                   .safe = safe,
-                   .field_scale = read_back(space, plan.memory.traversal.scale.view(2).data()),
-                   .short_sums = plan.tree.charges.need_short_sums,
-                   .one_part = tuned.one_part && of.field,
-                   .held_by = HeldBy::sample};
+  Calibrated found = safe_limit(space, plan, safe);
+  found.one_part = tuned.one_part && of.field;
+  found.held_by = HeldBy::sample;
   (tuned.by_power ? found.pair_error : found.theta) = tuned.limit;
   return found;
 }

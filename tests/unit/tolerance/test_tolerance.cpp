@@ -461,6 +461,37 @@ TEST(Tolerance, IsRefusedInMixedPrecisionForBodiesThatItTakesForOne) {
     }
 }
 
+/// Light bodies that become pairs have strong fields, which errors may be a share of, and weak potentials.
+template <class Precision>
+void become_pairs(double tolerance) {
+  Bodies bodies = make_bodies(Model::cube, 2020);
+  for (std::size_t i = 0; i < 2020; ++i) bodies.q[i] = i < 20 ? 0.05 : 1e-8;
+  fmm::ToleranceSolver<fmm::Laplace, fmm::Orders<4, 8>, Precision> solver(
+      {.tolerance = tolerance, .tolerance_of = fmm::ToleranceOf::potential});
+  run(solver, bodies);
+  for (std::size_t i = 20; i < 2020; i += 2)
+    for (std::size_t d = 0; d < 3; ++d)
+      bodies.x[3 * i + 3 + d] = bodies.x[3 * i + d] + (d == i % 3 ? 1e-8 : 0);
+  EXPECT_LT(relative_l2(run(solver, bodies).potential, direct_sum<fmm::Laplace>(bodies).potential),
+            tolerance);
+}
+TEST(Tolerance, OfPotentialsIsHeldWhereBodiesBecomePairs) {
+  become_pairs<fmm::Mixed>(1e-5);
+  become_pairs<double>(1e-7);
+}
+
+/// Terms of bodies at one place are most of a softened potential, whose rounding is a share of them.
+TEST(Tolerance, OfAllPairsIsHeldForSoftenedBodiesAtOnePlace) {
+  Bodies bodies = make_bodies(Model::cube, 1000);
+  for (std::size_t i = 0; i < 1000; ++i) {
+    bodies.q[i] = i < 400 ? 1 + double(i * i) : 1e-9;
+    for (std::size_t d = 0; d < 3 && i < 400; ++d) bodies.x[3 * i + d] = 0.5;
+  }
+  fmm::ToleranceSolver<fmm::SoftenedGravity, fmm::DirectSum> solver(
+      {.tolerance = 1e-11, .tolerance_of = fmm::ToleranceOf::potential, .softening = 1e-13});
+  EXPECT_NO_THROW(run(solver, bodies));
+}
+
 /// Rounding of float is more than a tolerance of a field that cancels: near fields are summed in double.
 TEST(Tolerance, ThatFloatDoesNotReachInALatticeIsHeld) {
   using Solver = fmm::ToleranceSolver<fmm::Laplace, FewOrders, float>;
