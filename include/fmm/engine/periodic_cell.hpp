@@ -173,6 +173,7 @@ class PeriodicCell {
     const double unit = grid_unit(root.cube.edge);
     ImageReach reach;
     std::fill_n(reach.edges, max_tree_depth + 1, float(edges));
+    reach.pairs_of_faces = lattice_.is_box() ? 0 : 3;
     for (int k = 0; k < 3; ++k) {
       reach.high[k] = float((root.cell.high[k] - root.cell.low[k]) / unit);
       auto const& inverse = lattice_.inverse()[std::size_t(k)];

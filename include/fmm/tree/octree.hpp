@@ -45,6 +45,7 @@ struct Faces {
 struct ImageReach {
   float low[3] = {}, high[3] = {};  ///< the cell's bounds, in grid units
   Faces faces[3];
+  int pairs_of_faces = 0;  ///< 3, or 0 of a cell that fills its bounds
   float edges[max_tree_depth + 1] = {};
 
   /// A distance of the image from the cell, in edges of the image, that is no larger than theirs.
@@ -56,7 +57,8 @@ struct ImageReach {
                   gap = std::fmax(0.0f, std::fmax(low[d] - (at + half), (at - half) - high[d]));
       gap2 += gap * gap;
     }
-    for (Faces const& pair : faces) {
+    for (int k = 0; k < pairs_of_faces; ++k) {
+      Faces const& pair = faces[k];
       float at = 0, around = 0;
       for (int d = 0; d < 3; ++d) {
         at += pair.normal[d] * float(image.centre[d]);
