@@ -173,8 +173,8 @@ class ToleranceSolver<Kernel, OrderList<Order...>, Precision, ExecutionSpace> {
   /// methods and adjoints, whose results are no longer compared with others, and few sources no longer summed term by
   /// term. The error is bounded relative to the field of the magnitudes, not to the field, for strengths of the kinds,
   /// and results, that the plan was evaluated for before: a few tolerances (docs/math.md, "Any strengths"). Throws
-  /// InvalidArgument for a plan that was not evaluated, or only with strengths of 0 or of few sources, unless it sums
-  /// all pairs.
+  /// InvalidArgument for a plan that was not evaluated since it was built or got other targets, or only with strengths
+  /// of 0 or of few sources, unless it sums all pairs.
   template <bool HasTargets>
   void freeze(AnyStrengths<HasTargets>& plan) {
     verified().freeze(plan.data());
