@@ -184,7 +184,7 @@ Array<double, Space> add_far_images(Space const& space, kernels::CellsOfImages<S
                                     Octree<Space> const& octree,
                                     SourceStrengths<Space, Real, Strengths> const& sources, int row,
                                     Array<Real, Space> multipoles, Array<Real, Space> locals) {
-  constexpr int densities = Strengths::densities;
+  constexpr int densities = Strengths::densities, threads = kernels::threads_of_sum<Space>;
   auto const& far = *periodic.far;
   const std::int64_t cells = of.count(), size = coefficient_count(of.order),
                      wide = coefficient_count(of.wide);
@@ -204,10 +204,10 @@ Array<double, Space> add_far_images(Space const& space, kernels::CellsOfImages<S
               kernels::TakeMultipoles<Space, Real>{of, row, plane_of(multipoles), sums});
     for_range("fmm::images::up", space, cells * wide, kernels::MoveUp<Space>{of, sums, parts});
     for_range("fmm::images::sum", space, wide, kernels::SumParts<Space>{of, parts, multipole});
-    for_range("fmm::images::apply", space, wide,
+    for_teams("fmm::images::apply", TeamPolicy<Space>(space, int(wide), threads),
               kernels::ApplyImages<Space>{of.wide, periodic.matrix, of.norms, multipole, local,
                                           background, 2 * d + 1, far.background});
-    for_range("fmm::images::down", space, to.count() * size,
+    for_teams("fmm::images::down", TeamPolicy<Space>(space, int(to.count() * size), threads),
               kernels::MoveDown<Space, Real>{to, row, local, plane_of(locals)});
   }
   return background;

@@ -107,7 +107,12 @@ struct SumParts {
   }
 };
 
-/// Their local expansion, as sums with conj(U): the matrix, which is symmetric, times the multipole, and a potential.
+/// Threads of a team that adds up one number: on a GPU so few numbers leave it idle, and long sums are slow.
+template <class Space>
+inline constexpr int threads_of_sum = is_host_space_v<Space> ? 1 : 32;
+
+/// Their local expansion, as sums with conj(U): the matrix, which is symmetric, times the multipole, and a potential. A
+/// number a team.
 template <class Space>
 struct ApplyImages {
   int wide;
@@ -116,15 +121,19 @@ struct ApplyImages {
   int at;
   double factor;
 
-  KOKKOS_FUNCTION void operator()(std::int64_t row) const {
-    const int size = coefficient_count(wide);
-    double sum = row == 0 ? factor * potential(at) : 0;
-    for (int k = 0; k < size; ++k) sum += matrix(std::int64_t(k) * size + row) * multipole(k);
-    local(row) = sum * norms(row) * (Coefficient::at(int(row)).order == 0 ? 1 : 0.5);
+  KOKKOS_FUNCTION void operator()(TeamMember<Space> const& team) const {
+    const int size = coefficient_count(wide), row = team.league_rank();
+    double sum = 0;
+    for (int k = team.team_rank(); k < size; k += team.team_size())
+      sum += matrix(std::int64_t(row) * size + k) * multipole(k);
+    sum_over_team(team, sum);
+    if (team.team_rank() > 0) return;
+    if (row == 0) sum += factor * potential(at);
+    local(row) = sum * norms(row) * (Coefficient::at(row).order == 0 ? 1 : 0.5);
   }
 };
 
-/// Adds it to the cells' local expansions: L2L.
+/// Adds it to the cells' local expansions: L2L. A coefficient of order 0 or above a team.
 template <class Space, class Real>
 struct MoveDown {
   CellsOfImages<Space> of;
@@ -132,17 +141,20 @@ struct MoveDown {
   Array<double, Space> local;
   Array<Real, Space> locals;
 
-  KOKKOS_FUNCTION void operator()(std::int64_t i) const {
+  KOKKOS_FUNCTION void operator()(TeamMember<Space> const& team) const {
     const int size = coefficient_count(of.order);
-    const std::int64_t cell = i / size;
-    const auto [j, k, sine] = Coefficient::at(int(i % size));
+    const std::int64_t cell = team.league_rank() / size;
+    const auto [j, k, sine] = Coefficient::at(team.league_rank() % size);
     if (sine || !of.has(cell)) return;
     double const* const u = of.harmonics_of(cell);
     Complex<double> sum{0, 0};
-    for (int n = j; n <= of.wide; ++n)
+    for (int n = j + team.team_rank(); n <= of.wide; n += team.team_size())
       for (int m = k - (n - j); m <= k + (n - j); ++m)
         if (m >= -n && m <= n)
           sum += conj(harmonic(u, n - j, m - k)) * harmonic(local.data(), n, m);
+    sum_over_team(team, sum.re);
+    sum_over_team(team, sum.im);
+    if (team.team_rank() > 0) return;
     const double f = (k == 0 ? 1 : 2) / of.norms(index_re(j, k)) * of.power(cell, j);
     locals(cell * row + index_re(j, k)) += Real(sum.re * f);
     if (k > 0) locals(cell * row + index_im(j, k)) += Real(sum.im * f);
