@@ -258,7 +258,9 @@ void is_tuned(double share) {
     EXPECT_LT(tuned.error, 1e-3);
     const OwnP99 errors = own_p99(bodies, run(solver, bodies), share, 1);
     EXPECT_LT(errors.field, 1e-3);
-    if (n > 20000) EXPECT_GT(errors.field, 1e-5);  // of fewer nearly all pairs may be the fastest
+    if (n > 20000) {  // of fewer nearly all pairs may be the fastest
+      EXPECT_GT(errors.field, 1e-5);
+    }
   }
 }
 TEST(OwnErrors, AreTunedFor) {
