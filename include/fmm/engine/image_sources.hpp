@@ -25,8 +25,8 @@ struct CopyMultipoles {
   }
 };
 
-/// M2M from where an image's bodies are to its centre, a rest away: coefficients of one degree a thread. Terms beyond the
-/// last digit are left out: few are not.
+/// M2M from where an image's bodies are to its centre, a rest away: coefficients of one degree a thread. Terms beyond
+/// the last digit are left out: few are not.
 template <class Space, class Real>
 struct ShiftMultipoles {
   ImageCells<Space> images;

@@ -24,8 +24,7 @@ struct PeriodicRoot {
   Box cell;  ///< the reduced cell's bounds
   double radius = 0;
   int order = 0;  ///< of the expansion of all other images
-  int depth =
-      0;  ///< of all leaves at least, so that those on faces that cut cells are no larger than others
+  int depth = 0;  ///< of all leaves at least: those that a face cuts are no larger than others
   std::vector<GridVector> images;
   std::vector<periodic::Vector> rests;  ///< of each image, in grid units: its true place from there
   double largest_rest = 0;
@@ -107,8 +106,8 @@ class PeriodicCell {
                             lattice_.aspect(), "at most 20");
   }
   bool is_in_vacuum() const { return in_vacuum_; }
-  /// Has roots have images up to a distance at least, and the expansion of all others be so exact, of ions at the corners
-  /// of a cell with few.
+  /// Has roots have images up to a distance at least, and the expansion of all others be so exact, of ions at the
+  /// corners of a cell with few.
   void want(double far_from, double error) {
     least_far_from_ = far_from;
     error_ = error;
@@ -130,20 +129,21 @@ class PeriodicCell {
     return root;
   }
   /// The cell of n bodies as the root of a tree. `whole`: its edge is that of a cubic cell, so that images lie in the
-  /// grid of cells of every level; else as long as leaves of the best size ask for. Lists have the images that softening
-  /// reaches. Throws InvalidArgument where these are too many.
+  /// grid of cells of every level; else as long as leaves of the best size ask for. Lists have the images that
+  /// softening reaches. Throws InvalidArgument where these are too many.
   FMM_NOINLINE PeriodicRoot root(std::int64_t n, Options const& options, FarFieldRule const& far,
                                  bool whole) const {
     PeriodicRoot root = bounds();
     const double extent = root.cube.edge;
     int layers = 1;
-    const double cubes = extent * extent * extent / lattice_.volume();  // bodies fill one of these
-    const std::int64_t in_cube = cubes < 1.001 ? n : std::int64_t(double(n) * cubes);
+    const double cells_in_cube = extent * extent * extent / lattice_.volume();
+    const bool is_cube = cells_in_cube < 1.001;
+    const std::int64_t in_cube = is_cube ? n : std::int64_t(double(n) * cells_in_cube);
     if (!whole)
       layers = layers_of_leaves(options, in_cube, deepest_level(in_edges(far, root.cube)));
     int depth = 0;
     while (1 << depth < layers) ++depth;
-    if (cubes >= 1.001) root.depth = depth;
+    if (!is_cube) root.depth = depth;
     root.cube.edge = std::ldexp(root.cube.edge, depth) / layers;
     const double reach = lattice_.farthest_corner();
     const Images images = images_of(n, far.order);
