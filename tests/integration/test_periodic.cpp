@@ -175,7 +175,6 @@ TEST(Periodic, CellsMayHaveAnyShape) {
     expect_ewald<Order16>(cell, Kind::ions, 1000, 250, {.theta = 0.4}, 1e-10, 1e-10);
 }
 
-/// The lattice counts, not the vectors that it is given by.
 /// Leaves on faces that cut cells are as small as others, and images are those near the faces: else a tree of an
 /// oblique cell had up to six times as many cells as that of a cube, and twice its work.
 TEST(Periodic, ObliqueCellsCostLittleMoreThanCubes) {
@@ -205,6 +204,7 @@ TEST(Periodic, ObliqueCellsCostLittleMoreThanCubes) {
   }
 }
 
+/// The lattice counts, not the vectors that it is given by.
 TEST(Periodic, VectorsMayBeAnyThatSpanTheLattice) {
   using Order12 = fmm::Solver<Laplace, Fmm<12, DualTree<>>, double>;
   const Bodies bodies = bodies_of(Kind::random, 700, oblique);

@@ -105,9 +105,7 @@ void build_images(Space const& space, PlanData<Space, Precision>& plan, Periodic
   if (root.largest_rest > 0) {
     parts.rests = to_device(space, memory.rests, far.rests);
     parts.harmonics_of_rests = to_device(space, memory.harmonics_of_rests, far.harmonics_of_rests);
-    std::vector<double> inverses;
-    for (const double norm : far.norms) inverses.push_back(1 / norm);
-    parts.inverse_norms = to_device(space, memory.inverse_norms, inverses);
+    parts.inverse_norms = to_device(space, memory.inverse_norms, far.inverse_norms);
   }
   set_harmonics(space, plan);
 }

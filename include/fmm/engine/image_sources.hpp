@@ -157,6 +157,7 @@ struct PlaceImageBodies {
   }
 };
 
+/// Those of all images, whose leaves have places for them.
 template <class Space, class Real, class Strengths>
 void place_bodies_of_images(Space const& space, ImageCells<Space> const& images,
                             Array<Cell, Space> cells, Array<double, Space> rests,

@@ -51,6 +51,7 @@ struct FarImages {
   std::vector<double>
       rests;  ///< of the root's images that lists have, in grid units; none if all are 0
   std::vector<double> harmonics_of_rests;  ///< U of each of these, of the tree's order
+  std::vector<double> inverse_norms;       ///< and 1 over the norms
 };
 
 /// Bodies where they are in the cell whose lowest corner is the origin.
@@ -210,9 +211,11 @@ class PeriodicCell {
                     kernels::background_factor(in_edges),
                     in_edges.volume(),
                     {},
+                    {},
                     {}};
       if (root.largest_rest > 0) {
         const auto size = std::size_t(coefficient_count(tree_order));
+        for (const double norm : far.norms) far.inverse_norms.push_back(1 / norm);
         far.harmonics_of_rests.resize(root.rests.size() * size);
         for (std::size_t i = 0; i < root.rests.size(); ++i) {
           auto const& rest = root.rests[i];

@@ -30,8 +30,7 @@ struct ImageCells {
   CellIndex roots = 0;              ///< the first so many are of the root
   Array<CellIndex, Space> of = {};  ///< image begin + i is of cell of(i)
   Array<int, Space> root = {};      ///< and of that image of the root, 0 .. roots - 1
-  float rest =
-      0;  ///< bodies are at most so many grid units farther from its centre than those of the cell
+  float rest = 0;  ///< bodies lie at most so many grid units from where those of the cell do
 
   KOKKOS_INLINE_FUNCTION CellIndex count() const { return CellIndex(of.extent(0)); }
 };
